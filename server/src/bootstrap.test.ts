@@ -33,7 +33,7 @@ const start = (credentials?: { clientId: string; clientSecret: string }) =>
   onSystem(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, credentials));
 
 describe('firstStart', () => {
-  it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
+  it('creates a regulated sandbox platform and a token with all permissions', () =>
     onSystem(async ({ runtime, fundingOf }) => {
       const firstPlatform = await firstStart(runtime, fundingOf);
       expect(firstPlatform.isCreated).toBe(true);
@@ -53,10 +53,12 @@ describe('firstStart', () => {
         platform_id: firstPlatform.platformId,
       });
       expect(accounts.map((each) => each.currency).sort()).toEqual([...FIRST_CURRENCIES].sort());
-      const text = Buffer.from(`${firstPlatform.clientId}:${firstPlatform.clientSecret}`).toString(
-        'base64',
+      const basicCredentials = Buffer.from(
+        `${firstPlatform.clientId}:${firstPlatform.clientSecret}`,
+      ).toString('base64');
+      const caller = await authenticator(runtime.db, () => 0).authenticate(
+        `Basic ${basicCredentials}`,
       );
-      const caller = await authenticator(runtime.db, () => 0).authenticate(`Basic ${text}`);
       expect(caller.permissions).toEqual(['VIEW', 'TRANSACT', 'MANAGE']);
     }));
 
@@ -66,13 +68,13 @@ describe('firstStart', () => {
     expect(await start()).toEqual({ isCreated: false, platformId, clientId });
   });
 
-  it('accepts fixed credentials, and confirms them later', async () => {
+  it('accepts fixed credentials, and returns them only to a start with the same secret', async () => {
     const fixedCredentials = { clientId: 'ci', clientSecret: 'a fixed secret' };
     const firstResult = await start(fixedCredentials);
     expect(firstResult).toMatchObject({ isCreated: true, ...fixedCredentials });
     expect(await start(fixedCredentials)).toMatchObject({ isCreated: false, ...fixedCredentials });
-    const otherSecret = await start({ clientId: 'ci', clientSecret: 'another' });
-    expect(otherSecret).toEqual({
+    const otherSecretResult = await start({ clientId: 'ci', clientSecret: 'another' });
+    expect(otherSecretResult).toEqual({
       isCreated: false,
       platformId: firstResult.platformId,
       clientId: 'ci',
@@ -116,15 +118,15 @@ describe('signing keys', () => {
   it('are generated once for each environment, and verify their signatures', () =>
     onSystem(async ({ runtime }) => {
       const keys = await load(runtime);
-      const repeatedReply = await load(runtime);
+      const reloadedKeys = await load(runtime);
       for (const environment of ['sandbox', 'production'] as const) {
         const { privateKey, publicKeyPem, standard } = keys[environment];
-        expect(repeatedReply[environment].publicKeyPem).toBe(publicKeyPem);
+        expect(reloadedKeys[environment].publicKeyPem).toBe(publicKeyPem);
         const body = Buffer.from('{"type":"TEST"}');
         const signature = sign('sha256', body, privateKey);
         expect(verify('sha256', body, createPublicKey(publicKeyPem), signature)).toBe(true);
-        const otherSignature = sign(null, body, standard.privateKey);
-        expect(verify(null, body, createPublicKey(standard.publicKeyPem), otherSignature)).toBe(
+        const standardSignature = sign(null, body, standard.privateKey);
+        expect(verify(null, body, createPublicKey(standard.publicKeyPem), standardSignature)).toBe(
           true,
         );
       }
@@ -139,7 +141,7 @@ describe('signing keys', () => {
     expect(new Set(allKeys.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
   });
 
-  it('cannot be opened under another master key, and are not replaced', () =>
+  it('cannot be opened with another master key, and are not replaced', () =>
     onSystem(async ({ runtime }) => {
       await ensureSigningKeys(runtime);
       const keysBefore = await publicKeys(runtime);

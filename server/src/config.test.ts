@@ -119,9 +119,9 @@ describe('readConfig', () => {
       clientSecret: 's3cret',
       groupsClaim: 'roles',
     });
-    const [incomplete] = errorsOf(secret);
-    expect(incomplete).toContain('must all be set');
-    expect(incomplete).not.toContain('s3cret');
+    const [incompleteError] = errorsOf(secret);
+    expect(incompleteError).toContain('must all be set');
+    expect(incompleteError).not.toContain('s3cret');
     expect(errorsOf({ ...env, RAILHEAD_OPERATOR_OIDC_ISSUER: 'http://id.example.com' })).toEqual([
       'RAILHEAD_OPERATOR_OIDC_ISSUER must be an https URL, or an http URL on this machine.',
     ]);
@@ -284,7 +284,7 @@ describe('readConfig', () => {
     ['a port too large', {}, ['--port', '65536'], '--port must be a number from 0 to 65535.'],
     ['a host with a path', { HOST: 'a/b' }, [], 'HOST must be an address or a host name.'],
     [
-      'an unknown level',
+      'an unknown log level',
       { LOG_LEVEL: 'loud' },
       [],
       'LOG_LEVEL must be one of debug, info, warn, error, silent.',
@@ -332,13 +332,13 @@ describe('readConfig', () => {
       'RAILHEAD_MAIL_FROM must be an address, or a name and the address in angle brackets.',
     ],
     [
-      'text messages without encryption',
+      'an unencrypted URL for text messages',
       { RAILHEAD_SMS_URL: 'http://sms.example.com/send' },
       [],
       'RAILHEAD_SMS_URL must be an https URL, or an http URL on this machine.',
     ],
     [
-      'identity providers without encryption',
+      'an unencrypted URL of an identity provider',
       { RAILHEAD_OIDC_ISSUERS: 'https://id.example.com,http://id.example.com' },
       [],
       'RAILHEAD_OIDC_ISSUERS must be comma-separated addresses with https, or with http on ' +
@@ -352,7 +352,7 @@ describe('readConfig', () => {
         'this machine, without a query.',
     ],
     [
-      'identity checks without encryption',
+      'an unencrypted URL for identity checks',
       { RAILHEAD_IDENTITY_URL: 'http://kyc.example.com/cases' },
       [],
       'RAILHEAD_IDENTITY_URL must be an https URL, or an http URL on this machine.',
@@ -365,7 +365,7 @@ describe('readConfig', () => {
         'or no setting of RAILHEAD_S3.',
     ],
     [
-      'a bucket without encryption',
+      'an unencrypted URL of a bucket',
       { ...BUCKET, RAILHEAD_S3_ENDPOINT: 'http://s3.example.com' },
       [],
       'RAILHEAD_S3_ENDPOINT must be an https URL, or an http URL on this machine.',
@@ -416,7 +416,7 @@ describe('readConfig', () => {
       '--prot is not a setting. Nearest match: --port. Try --help.',
     ],
     [
-      'a mistyped flag of a command',
+      'a mistyped --version',
       {},
       ['--verison'],
       '--verison is not a setting. Nearest match: --version. Try --help.',
@@ -449,7 +449,7 @@ describe('readConfig', () => {
   });
 
   it('prints every setting for --help', () => {
-    const result = readConfig({ PORT: 'bad' }, ['--help']);
+    const result = readConfig({ PORT: 'invalid' }, ['--help']);
     expect('help' in result && result.help).toBe(settingsHelp());
     for (const name of [
       'PORT',
@@ -464,7 +464,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('matches docs/settings.md, whose cells are padded', () => {
+  it('has its settings in docs/settings.md, apart from padding', () => {
     const page = readFileSync(path.join(projectRoot(), 'docs', 'settings.md'), 'utf8');
     const cells = (text: string) => text.replace(/ +/g, ' ').replace(/\| ?-+ ?(?=\|)/g, '|---');
     expect(cells(page)).toContain(cells(settingsTable()));

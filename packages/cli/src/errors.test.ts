@@ -1,4 +1,4 @@
-// Error output for people and as JSON.
+// Error output as text and as JSON, and the exit code of each error.
 import { expect, it, vi } from 'vitest';
 import { report } from './errors.ts';
 import { CliError, EXIT, Finished, usageError } from './exit.ts';
@@ -26,11 +26,11 @@ it.each([
     'Error: The server cannot be reached. (CONNECTION_FAILED)\nIs the server running, and is ' +
       'its URL correct? `railhead doctor` checks both.\n',
   ],
-])('the error output reports %s', (error, code, text) => {
+])('the report of %s has its exit code and text', (error, code, text) => {
   expect(reportOf(error)).toEqual({ code, text });
 });
 
-it('the error output reports JSON for programs', () => {
+it('the report is JSON for programs', () => {
   const { text } = reportOf(usageError('No.'), true);
   expect(JSON.parse(text)).toEqual({ error: { code: 'USAGE', message: 'No.' } });
 });

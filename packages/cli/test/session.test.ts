@@ -1,5 +1,5 @@
-// A terminal session of a person, in a pseudo-terminal: first use, a table, colors, completion, a
-// mistyped name, progress and Ctrl+C.
+// A terminal session of a person, in a pseudo-terminal: width, colors, a mistyped name, completion,
+// Ctrl+C, a confirmation and the login.
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ interface Terminal {
   enter(line: string): Promise<string>;
   /** Sends an interrupt until the shell has a prompt: a shell that completes a word can miss one. */
   interrupt(): Promise<void>;
-  /** Types without Enter and returns the line once it has this text. */
+  /** Types without Enter and returns the output once it matches. */
   type(text: string, expected: RegExp): Promise<string>;
   screen(): string;
 }
@@ -37,7 +37,7 @@ const isInstalled = (shell: string) =>
   (process.env.PATH ?? '').split(':').some((folder) => existsSync(path.join(folder, shell)));
 
 /** A folder of a local server, and a path with the program. */
-function commandHome(): { HOME: string; PATH: string } {
+function createCommandHome(): { HOME: string; PATH: string } {
   const { home } = emptyHome();
   const bin = path.join(home, 'bin');
   mkdirSync(bin);
@@ -54,7 +54,7 @@ function commandHome(): { HOME: string; PATH: string } {
 
 /** A shell in the folder of a local server, with the program on its path. */
 async function openTerminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promise<Terminal> {
-  const { HOME, PATH } = commandHome();
+  const { HOME, PATH } = createCommandHome();
   const args = shell === 'bash' ? ['--noprofile', '--norc', '-i'] : ['-f', '-i'];
   const env = { PATH, HOME, TERM: 'xterm-256color' };
   const prompt = { PS1: PROMPT, PROMPT, BASH_SILENCE_DEPRECATION_WARNING: '1' };
@@ -114,18 +114,18 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
     expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
     expect(help).toContain('listen');
     expect(maxWidthOf(help)).toBeLessThanOrEqual(columns);
-    const createdScreen = await enter(
+    const createOutput = await enter(
       'railhead customers create --customer-type INDIVIDUAL --full-name "Ada Lovelace of London and Surrey"',
     );
-    expect(createdScreen).toMatch(/^id +Customer:/m);
+    expect(createOutput).toMatch(/^id +Customer:/m);
     const table = await enter('railhead customers list');
     expect(table.split('\n')[0]).toMatch(/^ID +/);
     expect(table).toMatch(/Customer:[0-9a-f-]{36} /);
     expect(maxWidthOf(table)).toBeLessThanOrEqual(columns);
-    // The title of the table is dim.
+    // The header row of the table is dim.
     expect(screen()).toContain('\u001b[2mID');
-    const rejectedScreen = await enter('railhead custmers list');
-    expect(rejectedScreen).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
+    const errorOutput = await enter('railhead custmers list');
+    expect(errorOutput).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
     expect(screen()).toContain('\u001b[31mError:');
     expect(await enter('echo $?')).toBe('2');
     expect(await enter('NO_COLOR=1 railhead custmers')).toContain('Did you mean customers?');
@@ -154,7 +154,7 @@ describe('completion', () => {
 
   it('in fish completes commands, flags and values', async ({ skip }) => {
     skip(!isInstalled('fish'), 'fish is not installed.');
-    const { PATH, HOME } = commandHome();
+    const { PATH, HOME } = createCommandHome();
     const options = { env: { PATH, HOME, TERM: 'dumb' }, cwd: HOME };
     // Prints the candidates of the Tab key for a line.
     const completionsOf = async (line: string) => {
@@ -192,16 +192,16 @@ describe('interactive commands', () => {
     await type('railhead logs tail\r', /POST \/customers/);
     await interrupt();
     await type('railhead logs tail --failed -n 0\r', /\n/);
-    // The command may start to follow after a single request.
+    // The command may begin to follow after the first request, so the request is repeated.
     const failingRequests = setInterval(
       () => server.client.customers.getCustomerById({ customerId: 'Customer:1' }).catch(() => {}),
       500,
     );
-    const failedLine = await type(
+    const failedOutput = await type(
       '',
       /404 {2}GET \/customers\/\{customerId\}[\s\S]*railhead logs get/,
     ).finally(() => clearInterval(failingRequests));
-    expect(failedLine).not.toContain('POST /customers');
+    expect(failedOutput).not.toContain('POST /customers');
     await interrupt();
   });
 

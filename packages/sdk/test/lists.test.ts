@@ -1,4 +1,4 @@
-// Lists over several pages, and inputs in path, query and body.
+// Lists over several pages, inputs in path, query and body, and replies without a body.
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../../../server/test/kit/app/fixtures.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
@@ -8,10 +8,10 @@ const app = testApp();
 const COUNT = 7;
 
 async function createCustomers() {
-  const tokenIds = [];
+  const customerIds = [];
   for (let index = 0; index < COUNT; index++)
-    tokenIds.push((await createCustomer(app)).id as string);
-  return tokenIds.sort();
+    customerIds.push((await createCustomer(app)).id as string);
+  return customerIds.sort();
 }
 
 describe('a list', () => {
@@ -21,9 +21,9 @@ describe('a list', () => {
     const page = await client.customers.listCustomers({ limit: 3 });
     expect(page.data).toHaveLength(3);
     expect(page.hasMore).toBe(true);
-    const names: string[] = [];
-    for await (const { id } of client.customers.listCustomers({ limit: 3 })) names.push(id);
-    expect(names.sort()).toEqual(ids);
+    const iteratedIds: string[] = [];
+    for await (const { id } of client.customers.listCustomers({ limit: 3 })) iteratedIds.push(id);
+    expect(iteratedIds.sort()).toEqual(ids);
     const sizes: number[] = [];
     for await (const { data } of client.customers.listCustomers({ limit: 3 }).pages()) {
       sizes.push(data.length);
@@ -39,15 +39,15 @@ describe('a list', () => {
     expect(requests).toBe(1);
   });
 
-  it('of events iterates older events, or newer events with `after`', async () => {
+  it('of events is iterated newest first, or oldest first with `after`', async () => {
     const client = await clientOf(app);
-    const newestIds: string[] = [];
-    for await (const { id } of client.events.listEvents({ limit: 3 })) newestIds.push(id);
-    const oldestIds: string[] = [];
+    const newestFirst: string[] = [];
+    for await (const { id } of client.events.listEvents({ limit: 3 })) newestFirst.push(id);
+    const oldestFirst: string[] = [];
     const allEvents = client.events.listEvents({ limit: 3, after: 'beginning' });
-    for await (const { id } of allEvents) oldestIds.push(id);
-    expect(newestIds.length).toBeGreaterThanOrEqual(COUNT);
-    expect(oldestIds.reverse()).toEqual(newestIds);
+    for await (const { id } of allEvents) oldestFirst.push(id);
+    expect(newestFirst.length).toBeGreaterThanOrEqual(COUNT);
+    expect(oldestFirst.reverse()).toEqual(newestFirst);
   });
 
   it('without pages can be iterated', async () => {
@@ -64,24 +64,24 @@ describe('an operation', () => {
   it('sends its input in the path, the query and the body', async () => {
     const client = await clientOf(app);
     const { id } = await createCustomer(app);
-    const changedCustomer = await client.customers
+    const updateReply = await client.customers
       .updateCustomerById({ customerId: id, customerType: 'INDIVIDUAL', fullName: 'Ada King' })
       .withResponse();
-    expect(changedCustomer).toMatchObject({ status: 200, data: { id, fullName: 'Ada King' } });
+    expect(updateReply).toMatchObject({ status: 200, data: { id, fullName: 'Ada King' } });
     const rates = await client.exchangeRates.getExchangeRates({
       sourceCurrency: 'USD',
       destinationCurrency: ['EUR', 'MXN'],
     });
     const codes = new Set(rates.data.map(({ destinationCurrency: { code } }) => code));
     expect(codes).toEqual(new Set(['EUR', 'MXN']));
-    const deletedReply = await client.customers.deleteCustomerById({ customerId: id });
-    expect(deletedReply.isDeleted).toBe(true);
+    const deletionReply = await client.customers.deleteCustomerById({ customerId: id });
+    expect(deletionReply.isDeleted).toBe(true);
   });
 
   it('without a reply body returns no data', async () => {
     const client = await clientOf(app);
     const { id } = await client.tokens.createToken({ name: 'one', permissions: ['VIEW'] });
-    const deletedReply = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();
-    expect(deletedReply).toMatchObject({ status: 204, data: undefined });
+    const deletionReply = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();
+    expect(deletionReply).toMatchObject({ status: 204, data: undefined });
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   ({ port } = app.server.server.address() as AddressInfo);
 });
 
-interface Sent {
+interface Reply {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: assertions check each used field of a reply.
   body: any;
@@ -24,7 +24,7 @@ interface Sent {
 function send(
   path: string,
   options: { body?: string; headers?: Record<string, string>; method?: string } = {},
-): Promise<Sent> {
+): Promise<Reply> {
   const { body, headers = {}, method = body === undefined ? 'GET' : 'POST' } = options;
   const auth = `${app.platform.clientId}:${app.platform.clientSecret}`;
   return new Promise((resolve, reject) => {
@@ -70,8 +70,10 @@ describe('a body', () => {
   });
 
   it('may be larger if the contract states it', async () => {
-    const larger = app.operations.filter(({ contract }) => contract.maxBody);
-    const operationIds = larger.map(({ contract }) => contract.operationId).sort();
+    const operationsWithLargerBody = app.operations.filter(({ contract }) => contract.maxBody);
+    const operationIds = operationsWithLargerBody
+      .map(({ contract }) => contract.operationId)
+      .sort();
     expect(operationIds).toEqual([
       'createAgent',
       'createSandboxFixtures',
@@ -109,43 +111,43 @@ describe('a body', () => {
   });
 
   it('may have at most 32 levels', async () => {
-    const deep = (levels: number) =>
+    const nestedBody = (levels: number) =>
       `{"name":"x","permissions":["VIEW"],"more":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
-    expect((await send('/tokens', { body: deep(32) })).status).toBe(201);
-    expect(await send('/tokens', { body: deep(33) })).toMatchObject({
+    expect((await send('/tokens', { body: nestedBody(32) })).status).toBe(201);
+    expect(await send('/tokens', { body: nestedBody(33) })).toMatchObject({
       status: 400,
       body: { code: 'INVALID_INPUT' },
     });
   });
 
   it('may have at most 4,096 values', async () => {
-    const values = (count: number) => {
+    const sendValues = (count: number) => {
       const names = Array.from({ length: count - 4 }, (_, index) => [`f${index}`, index]);
       const body = { name: 'x', permissions: ['VIEW'], ...Object.fromEntries(names) };
       return send('/tokens', { body: JSON.stringify(body) });
     };
-    expect((await values(4_096)).status).toBe(201);
-    const rejection = await values(4_097);
+    expect((await sendValues(4_096)).status).toBe(201);
+    const rejection = await sendValues(4_097);
     expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejection.body.reason).toContain('4096 values');
   });
 
   it('may have at most 8,192 values, regardless of its maximum size', async () => {
     const patch = (body: string) => send('/config', { method: 'PATCH', body });
-    const values = (count: number) =>
+    const bodyWithValues = (count: number) =>
       JSON.stringify(
         Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [index, 1])),
       );
-    expect((await patch(values(8_192))).status).toBe(200);
-    const rejection = await patch(values(8_193));
+    expect((await patch(bodyWithValues(8_192))).status).toBe(200);
+    const rejection = await patch(bodyWithValues(8_193));
     expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejection.body.reason).toContain('8192 values');
     // The maximum number of values that fit, in lists within the limit of items. The body is rejected
     // before it is parsed.
     const list = `[${Array(999).fill(0)}]`;
-    const max = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
+    const maxBody = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
     const startMs = performance.now();
-    expect((await patch(max)).body.reason).toContain('8192 values');
+    expect((await patch(maxBody)).body.reason).toContain('8192 values');
     expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 });
@@ -193,12 +195,12 @@ describe('the head of a request', () => {
   it('may have an ID of any length and any number of parameters that fit', async () => {
     const longIdReply = await send(`/transactions/${'x'.repeat(299)}`);
     expect(longIdReply).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
-    const longer = await send(`/transactions/${'x'.repeat(5_000)}`);
-    expect(longer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    const longerIdReply = await send(`/transactions/${'x'.repeat(5_000)}`);
+    expect(longerIdReply).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
     const manyParameters = Array.from({ length: 2_000 }, (_, index) => `a${index}=1`).join('&');
     expect((await send(`/transactions?${manyParameters}`)).status).toBe(200);
-    const query = Array.from({ length: 1_000 }, () => 'limit=1').join('&');
-    expect(await send(`/transactions?${query}`)).toMatchObject({
+    const repeatedParameters = Array.from({ length: 1_000 }, () => 'limit=1').join('&');
+    expect(await send(`/transactions?${repeatedParameters}`)).toMatchObject({
       status: 400,
       body: { code: 'INVALID_INPUT' },
     });

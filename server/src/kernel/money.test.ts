@@ -43,7 +43,7 @@ describe('Money', () => {
   });
 
   it.each<[string, () => unknown]>([
-    ['a sum of two', () => add(usd(1n), eur(1n))],
+    ['a sum of two amounts', () => add(usd(1n), eur(1n))],
     ['a difference', () => subtract(usd(1n), eur(1n))],
     ['a comparison', () => isLess(usd(1n), eur(1n))],
     ['the smaller of two amounts', () => smallerOf(eur(1n), usd(1n))],

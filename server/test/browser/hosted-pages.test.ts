@@ -58,7 +58,7 @@ async function setBrand(platform: TestPlatform, logo: string, color: string | nu
   }, platform);
 }
 
-const kycLink = async (id: string): Promise<string> =>
+const createKycLink = async (id: string): Promise<string> =>
   ok(
     await ownership.app.call(
       'POST',
@@ -69,7 +69,7 @@ const kycLink = async (id: string): Promise<string> =>
     201,
   ).kycUrl;
 
-const person = (fields: object) =>
+const createPerson = (fields: object) =>
   createCustomer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...fields });
 
 async function upload(documentHolder: string) {
@@ -81,25 +81,25 @@ async function upload(documentHolder: string) {
   ok(await ownership.app.call('POST', '/documents', form, { as: ownership.app.unregulated }), 201);
 }
 
-async function ownershipLink(): Promise<string> {
+async function createOwnershipLink(): Promise<string> {
   const { id } = await ownership.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address);
   return ok(await ownership.challenge(id, 'LIVENESS'), 201).verificationLink;
 }
 
-async function resetLink(): Promise<string> {
+async function createResetLink(): Promise<string> {
   const { id } = await createPhoneVerifiedCustomer(ownership.app);
   const path = `/sca/factors/reset?customerId=${id}`;
   return ok(await ownership.app.call('POST', path, { factor: 'SMS_OTP' }), 201).verificationLink;
 }
 
-async function invitationLink(): Promise<string> {
+async function createInvitationLink(): Promise<string> {
   const { umaAddress: inviterUma } = await createCustomer(ownership.app);
   const expiresAt = new Date(ownership.app.effects.now() + 86_400_000).toISOString();
   const body = { inviterUma, firstName: 'Grace', amountToSend: 125_000, expiresAt };
   return ok(await ownership.app.call('POST', '/invitations', body), 201).url;
 }
 
-const cardLink = async (): Promise<string> =>
+const createCardLink = async (): Promise<string> =>
   ok(await ownership.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
 
 type Theme = 'light' | 'dark';
@@ -151,7 +151,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     'confirm that a wallet belongs to a customer (%s, %s)',
     async (size, theme) => {
       const { page, inspectState, close } = await openPage(size, theme);
-      await page.goto(await ownershipLink());
+      await page.goto(await createOwnershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
       expect(await logoWidth(page)).toBeGreaterThan(50);
@@ -173,7 +173,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     'replace a factor (%s, %s)',
     async (size, theme) => {
       const { page, inspectState, close } = await openPage(size, theme);
-      await page.goto(await resetLink());
+      await page.goto(await createResetLink());
       await title(page, 'Confirm that it is you');
       await expectBrand(page);
       await inspectState('reset');
@@ -186,10 +186,10 @@ describe.runIf(browserPath)('hosted pages', () => {
   );
 
   it.each(VIEWS)(
-    'invite (%s, %s)',
+    'show an invitation (%s, %s)',
     async (size, theme) => {
       const { page, inspectState, close } = await openPage(size, theme);
-      const link = await invitationLink();
+      const link = await createInvitationLink();
       await page.goto(link);
       await title(page, 'You are invited, Grace');
       await expectBrand(page);
@@ -210,7 +210,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     'show a card (%s, %s)',
     async (size, theme) => {
       const { page, inspectState, close } = await openPage(size, theme);
-      const link = await cardLink();
+      const link = await createCardLink();
       await page.goto(link);
       await title(page, 'Your card');
       await expectBrand(page);
@@ -229,8 +229,8 @@ describe.runIf(browserPath)('hosted pages', () => {
     'verify a person (%s, %s)',
     async (size, theme) => {
       const { page, inspectState, close } = await openPage(size, theme);
-      const { id } = await person({ ...COMPLETE_DATA, birthDate: undefined });
-      const links = [await kycLink(id), await kycLink(id)] as const;
+      const { id } = await createPerson({ ...COMPLETE_DATA, birthDate: undefined });
+      const links = [await createKycLink(id), await createKycLink(id)] as const;
       await page.goto(links[0]);
       await title(page, 'Verify your identity');
       await expectBrand(page);
@@ -273,7 +273,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
       await setBrand(ownership.as, '/gone.png');
       const { page, inspectState, close } = await openPage('phone', 'light');
-      await page.goto(await ownershipLink());
+      await page.goto(await createOwnershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
       expect(await logoWidth(page)).toBe(0);
@@ -288,7 +288,11 @@ describe.runIf(browserPath)('hosted pages', () => {
     async () => {
       const { page, close } = await openPage('phone', 'light');
       await page.setViewportSize({ width: 195, height: 422 });
-      for (const link of [await ownershipLink(), await invitationLink(), await cardLink()]) {
+      for (const link of [
+        await createOwnershipLink(),
+        await createInvitationLink(),
+        await createCardLink(),
+      ]) {
         await page.goto(link);
         await inspect(page, 'narrow');
       }

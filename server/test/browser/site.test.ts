@@ -103,24 +103,20 @@ describe.skipIf(reasonToSkip)('the site', () => {
     };
     const brokenLinks = new Set<string>();
     const unvisitedUrls = ['/docs/'];
-    for (
-      let position = unvisitedUrls.pop();
-      position !== undefined;
-      position = unvisitedUrls.pop()
-    ) {
-      const { html } = await load(position);
+    for (let pageUrl = unvisitedUrls.pop(); pageUrl !== undefined; pageUrl = unvisitedUrls.pop()) {
+      const { html } = await load(pageUrl);
       for (const href of valuesOf(html, 'href')) {
-        const to = new URL(href, `${origin}${position}`);
+        const to = new URL(href, `${origin}${pageUrl}`);
         if (to.origin !== origin || /\/assets\//.test(to.pathname)) continue;
         const exists = pages.has(to.pathname);
         const { status, ids } = await load(to.pathname);
-        if (status !== 200) brokenLinks.add(`${position}: ${href} is ${status}`);
+        if (status !== 200) brokenLinks.add(`${pageUrl}: ${href} is ${status}`);
         const anchor = decodeURIComponent(to.hash.slice(1));
         if (to.pathname === REFERENCE) {
           if (anchor && !ANCHORS.has(anchor))
-            brokenLinks.add(`${position}: ${href} is not an operation`);
+            brokenLinks.add(`${pageUrl}: ${href} is not an operation`);
         } else if (anchor && !ids.has(anchor))
-          brokenLinks.add(`${position}: ${href} has no such anchor`);
+          brokenLinks.add(`${pageUrl}: ${href} has no such anchor`);
         if (!exists && status === 200) unvisitedUrls.push(to.pathname);
       }
     }

@@ -17,8 +17,8 @@ import {
 } from './console.ts';
 import { BANK, fillProvider } from './provider-data.ts';
 
-/** A currency that a provider offers. */
-const HTML = '<img src=x onerror="top.hasRun=true">';
+/** A currency that a provider offers, which is HTML. */
+const HTML_CURRENCY = '<img src=x onerror="top.hasRun=true">';
 
 describe.runIf(isTestable)('in the console', () => {
   const consoleFixture = consoleForFile();
@@ -93,7 +93,9 @@ describe.runIf(isTestable)('in the console', () => {
       await openProvider('euro-bank');
       const { ownKeys } = ok(await consoleFixture.client.call('GET', '/providers/euro-bank'), 200);
       adapter.accept(ownKeys);
-      const transfers = [{ kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR', HTML] }];
+      const transfers = [
+        { kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR', HTML_CURRENCY] },
+      ];
       const offer = { protocol: '1', transfers, services: ['sms'] };
       adapter.replies['/capabilities'] = () => ({ body: offer });
       await button(page, 'Check').click();
@@ -103,7 +105,7 @@ describe.runIf(isTestable)('in the console', () => {
       await expect
         .poll(() => offers.allTextContents())
         .toEqual([
-          `Payouts in EUR and ${HTML} over SEPA.`,
+          `Payouts in EUR and ${HTML_CURRENCY} over SEPA.`,
           'Transfers cannot be canceled.',
           'Sends text messages.',
         ]);
@@ -235,9 +237,9 @@ describe.runIf(isTestable)('in the console', () => {
     async () => {
       await tom.go('/provider-file');
       await titled(page, 'Import and export');
-      const whenDownloaded = page.waitForEvent('download');
+      const download = page.waitForEvent('download');
       await button(page, 'Export file').click();
-      const stream = await (await whenDownloaded).createReadStream();
+      const stream = await (await download).createReadStream();
       const file = JSON.parse(await textOf(stream));
       const choose = (content: object | string) =>
         page.getByLabel('File', { exact: true }).setInputFiles({
@@ -308,16 +310,16 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'the return of a settled payout is requested once from a provider that offers it',
     async () => {
-      const recalls = await startAdapter(consoleFixture.app);
-      const offer = recalls.replies['/capabilities']?.({})?.body as object;
-      recalls.replies['/capabilities'] = () => ({ body: { ...offer, recall: true } });
-      recalls.replies['/transfers/recall'] = () => ({ body: { state: 'requested' } });
+      const recallAdapter = await startAdapter(consoleFixture.app);
+      const offer = recallAdapter.replies['/capabilities']?.({})?.body as object;
+      recallAdapter.replies['/capabilities'] = () => ({ body: { ...offer, recall: true } });
+      recallAdapter.replies['/transfers/recall'] = () => ({ body: { state: 'requested' } });
       const providerId = 'recall-bank';
       const write = async (path: string, body?: object) => {
         const reply = await consoleFixture.client.call('POST', path, { body });
         return ok(reply, reply.status === 201 ? 201 : 200);
       };
-      await addProvider((_, path, body) => write(path, body), recalls, providerId);
+      await addProvider((_, path, body) => write(path, body), recallAdapter, providerId);
       await write(`/providers/${providerId}/check`);
       await write('/provider-routes', { providerId, environment: 'production', priority: 1 });
       const { id } = await consoleFixture.createPayment();
@@ -326,14 +328,14 @@ describe.runIf(isTestable)('in the console', () => {
       await page.getByText(providerId).first().waitFor();
       expect(await button(page, 'Request return').count()).toBe(0);
       const transfer = { state: 'settled', reference: 'BANK-9' };
-      await recalls.send(providerId, { type: 'transfer.updated', transferId: id, transfer });
+      await recallAdapter.send(providerId, { type: 'transfer.updated', transferId: id, transfer });
       await button(page, 'Request return').click();
       await field('Cause').selectOption('DUPLICATE');
       await send('Request return');
       await close();
       await expect.poll(() => button(page, 'Request return').count()).toBe(0);
       await consoleFixture.app.settle();
-      expect(recalls.calls).toContain('/transfers/recall');
+      expect(recallAdapter.calls).toContain('/transfers/recall');
       const path = '/audit-records?operationId=recallTransfer';
       const { data } = ok(await consoleFixture.client.call('GET', path), 200);
       expect(data[0]).toMatchObject({ actor: { name: tom.name }, outcome: 'SUCCEEDED' });
@@ -341,7 +343,7 @@ describe.runIf(isTestable)('in the console', () => {
       await vera.signIn(`/payments/${encodeURIComponent(id)}`);
       await titled(vera.page, 'Payment');
       expect(await button(vera.page, 'Request return').count()).toBe(0);
-      await recalls.close();
+      await recallAdapter.close();
     },
     TIMEOUT_MS,
   );

@@ -5,15 +5,17 @@ import { testApp } from '../kit/app/test-app.ts';
 
 const app = testApp();
 
-interface Described {
+interface DescribedOperation {
   operationId: string;
   parameters?: { name: string; in: string; example?: string }[];
   requestBody?: { content: Record<string, { examples: Record<string, { value: object }> }> };
 }
 
-async function reference(): Promise<Map<string, Described & { path: string }>> {
+async function readReference(): Promise<Map<string, DescribedOperation & { path: string }>> {
   const { body } = await app.app.server.inject('/docs/reference/openapi.json');
-  const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, Described>> };
+  const { paths } = JSON.parse(body) as {
+    paths: Record<string, Record<string, DescribedOperation>>;
+  };
   return new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
       Object.values(methods).map((method) => [method.operationId, { ...method, path }] as const),
@@ -21,7 +23,7 @@ async function reference(): Promise<Map<string, Described & { path: string }>> {
   );
 }
 
-function urlOf({ path, parameters = [] }: Described & { path: string }): string {
+function urlOf({ path, parameters = [] }: DescribedOperation & { path: string }): string {
   const query = new URLSearchParams();
   let url = path;
   for (const { name, in: location, example } of parameters) {
@@ -61,9 +63,9 @@ const EXCLUDED_READS = new Set([
 const isAgents = ({ path }: { path: string }) => path.startsWith('/agents/me');
 
 describe('the sample customer', () => {
-  it('returns the replies that the reference shows for quotes and reads', async () => {
+  it('has the resources of the quotes and reads that the reference shows', async () => {
     await createSample(app.app.server, app.platform);
-    const operations = await reference();
+    const operations = await readReference();
     const differences: string[] = [];
     const { examples = {} } =
       operations.get('createQuote')?.requestBody?.content['application/json'] ?? {};
@@ -82,19 +84,19 @@ describe('the sample customer', () => {
     expect(differences).toEqual([]);
   });
 
-  it('has a quote that can be executed, and another after that', async () => {
-    const quote = async () => {
-      const execute = (await reference()).get('executeQuote');
+  it('has a quote that can be executed, and another after its execution or expiry', async () => {
+    const readQuoteId = async () => {
+      const execute = (await readReference()).get('executeQuote');
       return execute?.parameters?.find(({ name }) => name === 'quoteId')?.example as string;
     };
-    const firstQuote = await quote();
-    expect(await quote()).toBe(firstQuote);
-    const { status } = await app.call('POST', `/quotes/${firstQuote}/execute`, {});
+    const firstQuoteId = await readQuoteId();
+    expect(await readQuoteId()).toBe(firstQuoteId);
+    const { status } = await app.call('POST', `/quotes/${firstQuoteId}/execute`, {});
     expect(status).toBe(200);
     await app.advance(11_000);
-    const secondQuote = await quote();
-    expect(secondQuote).not.toBe(firstQuote);
+    const secondQuoteId = await readQuoteId();
+    expect(secondQuoteId).not.toBe(firstQuoteId);
     await app.advance(10 * 60_000);
-    expect(await quote()).not.toBe(secondQuote);
+    expect(await readQuoteId()).not.toBe(secondQuoteId);
   });
 });

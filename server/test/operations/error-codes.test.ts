@@ -40,14 +40,14 @@ function sectionOf(code: Code): string[] {
     ({ description }) => description,
   );
   if (descriptions.length === 0) return [];
-  const attempts = descriptions.map(
+  const reproductions = descriptions.map(
     (description) =>
       `- To reproduce: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`,
   );
-  return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...attempts, ''];
+  return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...reproductions, ''];
 }
 
-function page(): string {
+function renderPage(): string {
   const sections = [...new Set(Object.values(STATUS_OF))].sort().map((status) => {
     const codes = CODES.filter((code) => STATUS_OF[code] === status).sort();
     const rows = codes.flatMap(sectionOf);
@@ -81,6 +81,6 @@ describe('every error code', () => {
   });
 
   it('is in docs/errors.md', async () => {
-    await expect(page()).toMatchFileSnapshot('../../../docs/errors.md');
+    await expect(renderPage()).toMatchFileSnapshot('../../../docs/errors.md');
   });
 });

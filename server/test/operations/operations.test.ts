@@ -31,7 +31,7 @@ const OPEN_TO_ALL = [
 /** A server with low rate limits. */
 const limitedServer = testApp({ rateLimits: { requests: 2, quotes: 1, refused: 0 } });
 let foreignIds: Record<string, string>;
-/** Ids of resources of another customer of the same platform, and of its agent. */
+/** IDs of resources of another customer of the same platform, and of its agent. */
 let otherCustomerIds: Record<string, string>;
 /** A customer subject to strong authentication. */
 let europeanId: string;
@@ -74,32 +74,32 @@ const withBearer = (token: string): CallOptions => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-let keys = 0;
+let keyCount = 0;
 
 /** A caller that the operation accepts, with an idempotency key where required. */
 const withPermission = (contract: Contract, token = agent.accessToken): CallOptions => {
   if (contract.auth === 'agent') return withBearer(token);
   return idempotencyOf(contract) === 'required'
-    ? { headers: { 'idempotency-key': `operations-${++keys}` } }
+    ? { headers: { 'idempotency-key': `operations-${++keyCount}` } }
     : {};
 };
 
-let failures = 0;
+let failureCount = 0;
 /** Each has its own code, because the log collapses errors of one kind. */
-function failure(): Error {
-  return Object.assign(new Error('internal detail'), { code: `FAILURE_${++failures}` });
+function createFailure(): Error {
+  return Object.assign(new Error('internal detail'), { code: `FAILURE_${++failureCount}` });
 }
 
 /** The same operation with a handler that throws. */
 const breakOperation = (operation: Operation): Operation => ({
   ...operation,
   async run() {
-    throw failure();
+    throw createFailure();
   },
 });
 
 /** A server that accepts every credential and fails afterwards, with its log lines. */
-async function openFailing() {
+async function openFailingServer() {
   let isAdmitted = false;
   const lines: string[] = [];
   const { runtime, files, operations, platform } = app;
@@ -116,7 +116,7 @@ async function openFailing() {
       clocks: {
         ...runtime.clocks,
         timeOf(owner) {
-          if (isAdmitted) throw failure();
+          if (isAdmitted) throw createFailure();
           return runtime.clocks.timeOf(owner);
         },
       },
@@ -139,7 +139,7 @@ async function openFailing() {
   return { server, lines, reset, close: () => server.close() };
 }
 
-const failingServer = openForFile(openFailing);
+const failingServer = openForFile(openFailingServer);
 
 /** Operations that require credentials. */
 const guardedContracts = contracts.filter(({ auth }) => auth);
@@ -222,26 +222,26 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
         return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
       const otherResponse = await request((name) => foreignIds[name] as string);
-      const random = await request(unknownIdOf);
+      const unknownReply = await request(unknownIdOf);
       const malformedReply = await request(() => 'no-such-thing');
       expect(otherResponse.status).toBe(404);
       expect(otherResponse.body.code).toBe(contract.notFound);
-      expect(otherResponse.body).toEqual(random.body);
+      expect(otherResponse.body).toEqual(unknownReply.body);
       expect(otherResponse.body).toEqual(malformedReply.body);
       const encodedReply = await request((name) => encodeURIComponent(foreignIds[name] as string));
       expect(encodedReply.body).toEqual(otherResponse.body);
       if (contract.auth !== 'agent') return;
-      const neighbors = await request((name) => otherCustomerIds[name] as string);
-      expect(neighbors.body).toEqual(otherResponse.body);
+      const otherCustomerReply = await request((name) => otherCustomerIds[name] as string);
+      expect(otherCustomerReply.body).toEqual(otherResponse.body);
     });
 
     it('returns the same error for an ID with a NUL, even with an idempotency key', async () => {
       const contract = contractOf(operationId);
       const target = requestPath(contract, () => '%00', europeanId);
-      const token = withPermission(contract);
-      const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
-      for (const additionalKey of keys) {
-        const options = { ...token, headers: { ...token.headers, ...additionalKey } };
+      const callerOptions = withPermission(contract);
+      const keyHeaders: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
+      for (const keyHeader of keyHeaders) {
+        const options = { ...callerOptions, headers: { ...callerOptions.headers, ...keyHeader } };
         const response = await app.call(contract.method, target, bodyOf(contract), options);
         expect([response.status, response.body.code]).toEqual([404, contract.notFound]);
       }
@@ -251,10 +251,10 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
   it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
     const contract = contractOf(operationId);
     const target = requestPath(contract, (name) => foreignIds[name] ?? 'x', europeanId);
-    const token = withPermission(contract);
-    const headers = { ...token.headers, 'idempotency-key': key };
+    const callerOptions = withPermission(contract);
+    const headers = { ...callerOptions.headers, 'idempotency-key': key };
     const response = await app.call(contract.method, target, bodyOf(contract), {
-      ...token,
+      ...callerOptions,
       headers,
     });
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);

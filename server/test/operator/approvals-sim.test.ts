@@ -82,7 +82,7 @@ async function newMember(): Promise<{ member: Member; person: Person }> {
   return { member, person: { name: MEMBER, secret, mayDecide: undefined, person: MEMBER } };
 }
 
-/** Reason, which names the change in the audit records → the change. */
+/** Changes of rights by their reason, which identifies them in the audit records. */
 const RIGHTS = {
   disable: { isDisabled: true },
   enable: { isDisabled: false },
@@ -171,7 +171,7 @@ async function decide({ chance, people, approvals, executions }: Run): Promise<v
 }
 
 /** Changes the deposit by a function of the command, to which no policy applies. */
-async function command({ chance, id, executions }: Run): Promise<void> {
+async function changeByCommand({ chance, id, executions }: Run): Promise<void> {
   const verb = chance.pick(VERBS);
   const input = { transactionId: id };
   const { runtime } = service.app;
@@ -184,16 +184,16 @@ async function command({ chance, id, executions }: Run): Promise<void> {
   }
 }
 
-async function expire(): Promise<void> {
+async function advanceDay(): Promise<void> {
   await service.app.advance(DAY_MS);
 }
 
 const ACTIONS = [
   { weight: 40, act: request },
   { weight: 45, act: decide },
-  { weight: 8, act: command },
+  { weight: 8, act: changeByCommand },
   { weight: 20, act: changeRights },
-  { weight: 1, act: expire },
+  { weight: 1, act: advanceDay },
 ];
 
 /** A change of the member is executed only with its permissions, and INVALID without them. */
@@ -212,8 +212,8 @@ async function verifyRights(member: Member, id: string, status: string): Promise
 async function verify({ id, amount, member, approvals, executions }: Run): Promise<void> {
   expect(executions.length).toBeLessThanOrEqual(1);
   const [execution] = executions;
-  const expected = { release: 'COMPLETED', reject: 'FAILED', none: 'PENDING' } as const;
-  expect(await service.readStatus(id)).toContain(expected[execution?.verb ?? 'none']);
+  const expectedStatuses = { release: 'COMPLETED', reject: 'FAILED', none: 'PENDING' } as const;
+  expect(await service.readStatus(id)).toContain(expectedStatuses[execution?.verb ?? 'none']);
   if (execution?.verb === 'release') releasedTotal += amount;
   const approvedChanges: unknown[] = [];
   for (const approval of approvals) {
@@ -231,11 +231,11 @@ async function runSeededRun(number: number): Promise<void> {
   const amount = chance.integerBetween(5_00, 20_00);
   const entry = { accountId: account, amount, currency: 'USD', rail: 'WIRE' };
   const body = { ...entry, bankReference: `SIM-${number}`, hold: 'COMPLIANCE_REVIEW' };
-  const { status, body: approval } = await call('POST', '/deposits', { body, secret: adaSecret });
+  const { status, body: deposit } = await call('POST', '/deposits', { body, secret: adaSecret });
   expect(status).toBe(201);
   const { member, person } = await newMember();
   const run: Run = {
-    ...{ chance, id: approval.transactionId, amount, member },
+    ...{ chance, id: deposit.transactionId, amount, member },
     ...{ people: [...people, person, person, person], approvals: [], executions: [] },
   };
   for (let step = chance.integerBetween(2, 5); step > 0; step--) {

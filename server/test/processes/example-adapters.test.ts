@@ -24,7 +24,7 @@ const freePort = () => 20_000 + Math.floor(Math.random() * 20_000);
 const run = promisify(execFile);
 
 /** Creates the keys of an adapter, and runs the conformance kit with this adapter. */
-async function tryAdapter(name: string, program: readonly string[], port = freePort()) {
+async function testAdapter(name: string, program: readonly string[], port = freePort()) {
   const keys = path.join(folder, name);
   const [command = '', ...args] = program;
   await run(command, [...args, 'keys', keys]);
@@ -39,8 +39,8 @@ async function tryAdapter(name: string, program: readonly string[], port = freeP
     ...{ width: 120, isColored: false },
   });
   const { checks } = JSON.parse(printedLines.join(''));
-  const otherChecks = checks.filter(({ verdict }: { verdict: string }) => verdict !== 'passed');
-  expect({ code, unusual: otherChecks }).toEqual({ code: 0, unusual: [] });
+  const failedChecks = checks.filter(({ verdict }: { verdict: string }) => verdict !== 'passed');
+  expect({ code, unusual: failedChecks }).toEqual({ code: 0, unusual: [] });
   return { keys, names: checks.map((check: { name: string }) => check.name) };
 }
 
@@ -49,7 +49,7 @@ describe('the TypeScript adapter', () => {
     const file = path.join(examples, 'provider-typescript/adapter.ts');
     expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(60);
     const start = path.join(examples, 'provider-typescript/start.mjs');
-    const { names } = await tryAdapter('typescript', [process.execPath, start]);
+    const { names } = await testAdapter('typescript', [process.execPath, start]);
     expect(names).toContain('restart.during-send');
   });
 });
@@ -58,7 +58,7 @@ describe('the Python adapter', () => {
   const python = programPath('python3');
   it.skipIf(python === undefined)('conforms', { timeout: TRIAL_MS }, async () => {
     const adapter = path.join(examples, 'provider-python/adapter.py');
-    const { names } = await tryAdapter('python', [python ?? '', '-B', adapter]);
+    const { names } = await testAdapter('python', [python ?? '', '-B', adapter]);
     expect(names).toContain('cancel.not-offered');
   });
 });
@@ -91,7 +91,7 @@ describe('the adapter of a bank', () => {
   });
 
   it('conforms, and orders each payment once', { timeout: TRIAL_MS }, async () => {
-    const { names } = await tryAdapter('bank', [process.execPath, start], port);
+    const { names } = await testAdapter('bank', [process.execPath, start], port);
     expect(names).toContain('cancel.held');
     const orders = bank.payments.map((payment: { end_to_end_id: string }) => payment.end_to_end_id);
     expect(orders.length).toBeGreaterThan(10);

@@ -15,7 +15,7 @@ let dataDir: string;
 let server: ChildProcess;
 let output = '';
 
-interface Ran {
+interface RunResult {
   code: number;
   out: string;
   err: string;
@@ -27,7 +27,7 @@ const environment = () => ({
   RAILHEAD_DATA_DIR: dataDir,
 });
 
-const run = (...argv: string[]): Promise<Ran> =>
+const run = (...argv: string[]): Promise<RunResult> =>
   new Promise((resolve) => {
     const file = path.join(root, 'server', 'bin', 'railhead-server.js');
     execFile(
@@ -39,7 +39,7 @@ const run = (...argv: string[]): Promise<Ran> =>
   });
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   if (code !== 0) throw new Error(err);
   return JSON.parse(out);
@@ -48,7 +48,9 @@ async function json(...argv: string[]): Promise<any> {
 const credentialsFile = () => path.join(dataDir, 'credentials.json');
 
 /** The credentials file, once it is complete. */
-function credentials(): (Credentials & { baseUrl: string; webhookPublicKey: string }) | undefined {
+function readCredentials():
+  | (Credentials & { baseUrl: string; webhookPublicKey: string })
+  | undefined {
   try {
     return JSON.parse(fs.readFileSync(credentialsFile(), 'utf8'));
   } catch {
@@ -85,9 +87,9 @@ async function call(as: Credentials, method: string, path: string, body?: unknow
 
 async function endServer(): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  const whenExited = new Promise((resolve) => server.once('exit', resolve));
+  const exited = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGTERM');
-  await whenExited;
+  await exited;
 }
 
 beforeAll(async () => {
@@ -101,7 +103,7 @@ beforeAll(async () => {
       output += chunk.toString();
     });
   }
-  baseUrl = await waitUntil('the credentials', () => credentials()?.baseUrl);
+  baseUrl = await waitUntil('the credentials', () => readCredentials()?.baseUrl);
 }, START_MS);
 
 afterAll(async () => {
@@ -109,35 +111,48 @@ afterAll(async () => {
   fs.rmSync(dataDir, { recursive: true, force: true });
 }, 60_000);
 
-describe('railhead', () => {
+describe('railhead-server', () => {
   it('creates a platform that the running server serves immediately', async () => {
-    const createdPlatform = await json('platform', 'create', '--name', 'Beside', '--unregulated');
+    const createdPlatform = await runJson(
+      'platform',
+      'create',
+      '--name',
+      'Beside',
+      '--unregulated',
+    );
     const { status, body } = await call(createdPlatform, 'GET', '/config');
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: createdPlatform.platformId,
       isRegulatedFinancialInstitution: false,
     });
-    expect(createdPlatform.webhookPublicKey).toBe(credentials()?.webhookPublicKey);
-    expect(await json('platform', 'list')).toMatchObject([
+    expect(createdPlatform.webhookPublicKey).toBe(readCredentials()?.webhookPublicKey);
+    expect(await runJson('platform', 'list')).toMatchObject([
       { name: 'Sandbox' },
       { name: 'Beside', platformId: createdPlatform.platformId },
     ]);
   }, 60_000);
 
   it('creates tokens and revokes them while in use', async () => {
-    const { platformId } = await json('platform', 'create', '--name', 'Tokens');
-    const token = await json('token', 'create', '--platform', platformId, '--permissions', 'VIEW');
+    const { platformId } = await runJson('platform', 'create', '--name', 'Tokens');
+    const token = await runJson(
+      'token',
+      'create',
+      '--platform',
+      platformId,
+      '--permissions',
+      'VIEW',
+    );
     expect((await call(token, 'GET', '/config')).status).toBe(200);
     expect((await call(token, 'PATCH', '/config', {})).status).toBe(403);
-    await json('token', 'revoke', token.tokenId);
+    await runJson('token', 'revoke', token.tokenId);
     await waitUntil('the rejection', async () =>
       (await call(token, 'GET', '/config')).status === 401 ? true : undefined,
     );
   }, 60_000);
 
   it('adds a currency, and the server opens the accounts of customers', async () => {
-    const createdPlatform = await json(
+    const createdPlatform = await runJson(
       'platform',
       'create',
       '--name',
@@ -147,7 +162,7 @@ describe('railhead', () => {
     );
     const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
     const { body } = await call(createdPlatform, 'POST', '/customers', customer);
-    await json('platform', 'set', createdPlatform.platformId, '--currencies', 'USD,CAD');
+    await runJson('platform', 'set', createdPlatform.platformId, '--currencies', 'USD,CAD');
     const path = `/customers/internal-accounts?customerId=${body.id}&currency=CAD`;
     await waitUntil('the account', async () => {
       const reply = await call(createdPlatform, 'GET', path);
@@ -173,7 +188,7 @@ describe('railhead', () => {
 
   it('works without a server, and no process remains', async () => {
     await endServer();
-    expect((await json('platform', 'list')).length).toBeGreaterThanOrEqual(1);
+    expect((await runJson('platform', 'list')).length).toBeGreaterThanOrEqual(1);
     expect(fs.existsSync(path.join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   }, 60_000);
 });

@@ -61,11 +61,11 @@ it('a replay of thousands of events delivers every event after a kill', async ()
   expect(replayBefore.status).toBe('PROCESSING');
   await dataFolder.kill(server.child, 'both');
   server = await dataFolder.start(FLAGS, ENV);
-  const replay = () => call('GET', `/webhook-replays/${id}`);
-  await vi.waitUntil(async () => (await replay()).status === 'COMPLETED', WAIT);
+  const readReplay = () => call('GET', `/webhook-replays/${id}`);
+  await vi.waitUntil(async () => (await readReplay()).status === 'COMPLETED', WAIT);
   const countArrived = () => new Set(receiver.arrivals.map((arrival) => arrival.id)).size;
   await vi.waitUntil(() => countArrived() >= total, WAIT);
-  expect(await replay()).toMatchObject({ total, done: total });
+  expect(await readReplay()).toMatchObject({ total, done: total });
   const { data } = await call('GET', `/webhook-deliveries?endpointId=${endpointId}&status=FAILED`);
   expect(data).toEqual([]);
   expect(receiver.arrivals.length).toBeLessThanOrEqual(total + MAX_REPEATED);

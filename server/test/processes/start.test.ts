@@ -16,9 +16,9 @@ import { createDataFolder, type DataFolder } from '../kit/crash/server.ts';
 const dataFolders: DataFolder[] = [];
 
 function newFolder(): DataFolder {
-  const folders = createDataFolder('start');
-  dataFolders.push(folders);
-  return folders;
+  const folder = createDataFolder('start');
+  dataFolders.push(folder);
+  return folder;
 }
 
 afterAll(async () => {
@@ -57,7 +57,7 @@ async function startAndCheck(folder: DataFolder, flags: string[]): Promise<strin
     headers: {
       ...{ authorization: `Basic ${basic.toString('base64')}`, 'content-type': 'application/json' },
     },
-    body: JSON.stringify({ inviterUma: await inviter(credentials.baseUrl, basic) }),
+    body: JSON.stringify({ inviterUma: await createInviter(credentials.baseUrl, basic) }),
   });
   expect(((await createResponse.json()) as { url: string }).url).toMatch(`${origin}/i/`);
   child.kill('SIGTERM');
@@ -65,7 +65,7 @@ async function startAndCheck(folder: DataFolder, flags: string[]): Promise<strin
   return origin;
 }
 
-async function inviter(baseUrl: string, basic: Buffer): Promise<string> {
+async function createInviter(baseUrl: string, basic: Buffer): Promise<string> {
   const reply = await fetch(`${baseUrl}/customers`, {
     method: 'POST',
     headers: {
@@ -76,7 +76,7 @@ async function inviter(baseUrl: string, basic: Buffer): Promise<string> {
   return ((await reply.json()) as { umaAddress: string }).umaAddress;
 }
 
-/** Whether this machine has the second loopback address. */
+/** Whether this machine has the IPv6 loopback address. */
 const hasIpv6 = Object.values(os.networkInterfaces()).some((networkInterface) =>
   networkInterface?.some(({ address }) => address === '::1'),
 );
@@ -91,8 +91,8 @@ describe('a start on loopback', () => {
   );
 
   it.runIf(hasIpv6)(
-    'serves the second loopback address, and prints the first one if another program uses the ' +
-      'second',
+    'serves the IPv6 loopback address, and prints the IPv4 address if another program uses the ' +
+      'IPv6 address',
     async () => {
       const folder = newFolder();
       const server = await folder.start();
@@ -163,8 +163,11 @@ describe('/readyz during the start', () => {
       const port = await freePort();
       const child = folder.launch(['--port', String(port)], { DATABASE_URL: database.url });
       const readReadiness = () => fetch(`http://127.0.0.1:${port}/readyz`);
-      const earlyReply = await waitForResult(readReadiness);
-      expect([earlyReply.status, await earlyReply.json()]).toEqual([503, { status: 'starting' }]);
+      const startingReply = await waitForResult(readReadiness);
+      expect([startingReply.status, await startingReply.json()]).toEqual([
+        503,
+        { status: 'starting' },
+      ]);
       expect(fs.existsSync(path.join(folder.dir, 'credentials.json'))).toBe(false);
       await lock.query('rollback');
       await folder.waitUntilReady(child);
@@ -193,17 +196,17 @@ describe('the sample customer', () => {
       });
       const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`);
       const headers = { authorization: `Basic ${basic.toString('base64')}` };
-      const waitingLocks = `select 1 from pg_locks
+      const waitingLocksSql = `select 1 from pg_locks
         where not granted and relation = 'external_accounts'::regclass`;
       await waitForResult(async () =>
-        (await lock.query(waitingLocks)).rowCount ? true : undefined,
+        (await lock.query(waitingLocksSql)).rowCount ? true : undefined,
       );
-      const reset = fetch(`${credentials.baseUrl}/sandbox/reset`, { method: 'POST', headers });
+      const resetReply = fetch(`${credentials.baseUrl}/sandbox/reset`, { method: 'POST', headers });
       await waitForResult(async () =>
-        (await lock.query(waitingLocks)).rowCount === 2 ? true : undefined,
+        (await lock.query(waitingLocksSql)).rowCount === 2 ? true : undefined,
       );
       await lock.query('rollback');
-      expect((await reset).status).toBe(200);
+      expect((await resetReply).status).toBe(200);
       await waitForResult(async () =>
         folder.outputOf(child).out.includes('sample customer is incomplete') ? true : undefined,
       );

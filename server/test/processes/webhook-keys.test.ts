@@ -20,7 +20,7 @@ let servers: Running[];
 let receiver: Receiver;
 let account: string;
 
-interface Listed extends JsonWebKey {
+interface ListedKey extends JsonWebKey {
   kid: string;
   alg: string;
   status: string;
@@ -30,16 +30,16 @@ interface Listed extends JsonWebKey {
 const publicKeys = new Map<string, KeyObject>();
 const unverifiableIds: string[] = [];
 const verifiedDeliveries = new Map<string, string>();
-let listings = 0;
+let listingCount = 0;
 
-async function listKeys(server: Running): Promise<Listed[]> {
+async function listKeys(server: Running): Promise<ListedKey[]> {
   const reply = await fetch(`${server.origin}/.well-known/webhook-keys.json?environment=sandbox`);
-  return ((await reply.json()) as { keys: Listed[] }).keys;
+  return ((await reply.json()) as { keys: ListedKey[] }).keys;
 }
 
 /** Reads the keys from both servers alternately. */
 async function storeKeys(): Promise<void> {
-  const server = servers[listings++ % servers.length] as Running;
+  const server = servers[listingCount++ % servers.length] as Running;
   for (const key of await listKeys(server)) {
     publicKeys.set(key.kid, createPublicKey({ key, format: 'jwk' }));
   }
@@ -54,7 +54,7 @@ const isGenuine = ({ headers, body }: Received, key: KeyObject | undefined) =>
     Buffer.from(headers['x-service-signature'] ?? '', 'base64'),
   );
 
-function isStandard({ headers, body }: Received): boolean {
+function hasStandardSignature({ headers, body }: Received): boolean {
   const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const keys = [...publicKeys.values()].filter((key) => key.asymmetricKeyType === 'ed25519');
   return (headers['webhook-signature'] ?? '').split(' ').some((entry) => {
@@ -66,7 +66,7 @@ function isStandard({ headers, body }: Received): boolean {
 async function receive(receivedWebhook: Received): Promise<boolean> {
   const kid = receivedWebhook.headers['x-service-signature-key-id'] ?? '';
   if (!publicKeys.has(kid)) await storeKeys();
-  if (!isGenuine(receivedWebhook, publicKeys.get(kid)) || !isStandard(receivedWebhook)) {
+  if (!isGenuine(receivedWebhook, publicKeys.get(kid)) || !hasStandardSignature(receivedWebhook)) {
     unverifiableIds.push(`${receivedWebhook.id} ${kid}`);
     return false;
   }
@@ -74,7 +74,7 @@ async function receive(receivedWebhook: Received): Promise<boolean> {
   return true;
 }
 
-async function operator(...argv: string[]) {
+async function runOperator(...argv: string[]) {
   let stdout = '';
   let err = '';
   const code = await main([...argv, '--json'], {
@@ -91,9 +91,9 @@ async function operator(...argv: string[]) {
 }
 
 beforeAll(async () => {
-  const admin = (inject('testServer') as { url: string }).url;
-  await execute(admin, `create database ${name}`);
-  url = databaseUrl(admin, name);
+  const adminUrl = (inject('testServer') as { url: string }).url;
+  await execute(adminUrl, `create database ${name}`);
+  url = databaseUrl(adminUrl, name);
   dataFolders = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, receivedWebhook) => {
     receive(receivedWebhook).then((isVerified) => response.writeHead(isVerified ? 200 : 400).end());
@@ -121,8 +121,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await receiver?.close();
-  const admin = (inject('testServer') as { url: string }).url;
-  await execute(admin, `drop database if exists ${name} with (force)`);
+  const adminUrl = (inject('testServer') as { url: string }).url;
+  await execute(adminUrl, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
 /** Funds the account through both servers until the returned function is called. */
@@ -159,7 +159,7 @@ async function waitUntilListed(kid: string, status: string): Promise<number> {
 }
 
 async function rotate() {
-  const rotation = await operator(
+  const rotation = await runOperator(
     ...['webhooks', 'keys', 'rotate', '--environment', 'sandbox', '--overlap-hours', '0'],
   );
   const keyOf = (status: string) =>
@@ -167,7 +167,7 @@ async function rotate() {
   return { announcedKey: keyOf('announced'), activeKey: keyOf('active') };
 }
 
-async function events(): Promise<string[]> {
+async function listEventIds(): Promise<string[]> {
   const ids: string[] = [];
   for (let after = 'beginning', hasMore = true; hasMore; ) {
     const page = await callOrThrow(
@@ -175,7 +175,7 @@ async function events(): Promise<string[]> {
       'GET',
       `/events?limit=100&after=${after}`,
     );
-    ids.push(...page.data.map((key: { id: string }) => key.id));
+    ids.push(...page.data.map((event: { id: string }) => event.id));
     ({ after, hasMore } = page);
   }
   return ids;
@@ -189,7 +189,7 @@ it('two rotations under load cause no unverifiable or lost delivery', async () =
     noticeTimes.push(await waitUntilListed(announcedKey, 'ANNOUNCED'));
     await waitUntilListed(announcedKey, 'ACTIVE');
     await sleep(1_500);
-    await operator('webhooks', 'keys', 'retire', activeKey);
+    await runOperator('webhooks', 'keys', 'retire', activeKey);
   }
   await stopLoad();
   // Both servers list at least one key within two seconds, and under load each key within five.
@@ -197,7 +197,8 @@ it('two rotations under load cause no unverifiable or lost delivery', async () =
   expect(Math.max(...noticeTimes)).toBeLessThan(5_000);
 
   await vi.waitFor(
-    async () => expect([...verifiedDeliveries.keys()].sort()).toEqual((await events()).sort()),
+    async () =>
+      expect([...verifiedDeliveries.keys()].sort()).toEqual((await listEventIds()).sort()),
     {
       timeout: 20_000,
       interval: 250,
@@ -209,7 +210,7 @@ it('two rotations under load cause no unverifiable or lost delivery', async () =
 }, 120_000);
 
 it('a rotation updates every copy of the public key', async () => {
-  const keys = await operator('webhooks', 'keys', 'list');
+  const keys = await runOperator('webhooks', 'keys', 'list');
   const allKeys = keys as unknown as {
     environment: string;
     publicKeyPem: string;

@@ -1,4 +1,4 @@
-// Rates that a provider holds for a quote, and exchanges when it is executed.
+// Firm quotes of a provider, which holds a rate and exchanges the funds when the quote is executed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, quoteBody } from '../kit/app/fixtures.ts';
 import { operatorService } from '../kit/operator/production.ts';
@@ -130,7 +130,7 @@ describe('a firm quote', () => {
     ],
   ] as const)(
     'keeps the price of the customer if the provider %s',
-    async (_, body, state, text) => {
+    async (_, body, state, expectedResult) => {
       replyWithQuote('2.5');
       reply(REDEEM, body);
       const quote = await createQuote();
@@ -138,7 +138,7 @@ describe('a firm quote', () => {
       await service.app.settle();
       const firmQuote = await firmQuoteOf(quote.id);
       expect(firmQuote).toMatchObject({ state, endedAt: expect.any(String) });
-      expect(firmQuote.result).toMatch(text);
+      expect(firmQuote.result).toMatch(expectedResult);
       const path = `/quotes/${quote.id}`;
       const { body: executedQuote } = await service.app.call('GET', path, undefined, service.as);
       expect(executedQuote).toMatchObject({

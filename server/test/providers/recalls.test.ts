@@ -9,7 +9,7 @@ const BANK = 'acme-bank';
 const CALL = '/transfers/recall';
 let adapter: Adapter;
 
-const offer = (recall: boolean) => {
+const offerRecalls = (recall: boolean) => {
   const transfers = [{ kinds: ['payout'], rails: ['SEPA', 'SEPA_INSTANT'], currencies: ['EUR'] }];
   adapter.replies['/capabilities'] = () => ({ body: { protocol: '1', transfers, recall } });
   return write('POST', `/providers/${BANK}/check`);
@@ -18,7 +18,7 @@ const offer = (recall: boolean) => {
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
   await addProvider(write, adapter, BANK);
-  await offer(true);
+  await offerRecalls(true);
   await write('POST', '/provider-routes', {
     ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
   });
@@ -32,12 +32,12 @@ function reply(body: object, status = 200) {
 
 const callCount = () => adapter.calls.filter((call) => call === CALL).length;
 
-const state = (id: string, transfer: object) =>
+const reportState = (id: string, transfer: object) =>
   adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
 
-async function settledPayment() {
+async function createSettledPayment() {
   const payment = await service.createPayment();
-  await state(payment.id, { state: 'settled', reference: `BANK-${payment.id.slice(-6)}` });
+  await reportState(payment.id, { state: 'settled', reference: `BANK-${payment.id.slice(-6)}` });
   return payment;
 }
 
@@ -52,15 +52,15 @@ const recallOf = async (id: string) => (await read(`/payments/${id}`)).recall;
 const decide = (id: string, decision: object, fields: object = {}) =>
   adapter.send(BANK, { type: 'transfer.recall', transferId: id, recall: decision, ...fields });
 
-const postings = async (id: string) => (await read(`/payments/${id}`)).postings.length;
+const countPostings = async (id: string) => (await read(`/payments/${id}`)).postings.length;
 
 describe('recallTransfer', () => {
   it('requests the return, without a posting until the funds are returned', async () => {
-    const { id, account } = await settledPayment();
-    const balance = async () =>
+    const { id, account } = await createSettledPayment();
+    const readBalance = async () =>
       (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
         .balance.amount;
-    const [before, count] = [await balance(), await postings(id)];
+    const [balanceBefore, postingCount] = [await readBalance(), await countPostings(id)];
     expect(await recall(id)).toMatchObject({
       ...{ transactionId: id, providerId: BANK, cause: 'DUPLICATE', state: 'REQUESTED' },
     });
@@ -71,21 +71,21 @@ describe('recallTransfer', () => {
     expect((await decide(id, { state: 'accepted' }, acceptedFields)).body.result).toBe('DUPLICATE');
     expect((await decide(id, { state: 'accepted' })).body).toEqual({ result: 'IGNORED' });
     expect(await recallOf(id)).toMatchObject({ state: 'ACCEPTED', decidedAt: expect.any(String) });
-    expect([await balance(), await postings(id)]).toEqual([before, count]);
+    expect([await readBalance(), await countPostings(id)]).toEqual([balanceBefore, postingCount]);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const contradiction = await decide(id, { state: 'rejected', reason: 'TOO_LATE' });
     expect(contradiction).toMatchObject({
       status: 409,
       body: { message: 'The reported decision is rejected, but the recall is ACCEPTED.' },
     });
-    await state(id, { state: 'returned', reason: 'PROVIDER_REJECTED' });
+    await reportState(id, { state: 'returned', reason: 'PROVIDER_REJECTED' });
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED QUOTE_EXECUTION_FAILED');
-    expect(await balance()).toBeGreaterThan(before);
+    expect(await readBalance()).toBeGreaterThan(balanceBefore);
   });
 
   it('is repeated while the provider does not respond, and polled until there is a decision', async () => {
-    const { id } = await settledPayment();
+    const { id } = await createSettledPayment();
     reply({}, 503);
     const countBefore = callCount();
     await recall(id, 'FRAUD');
@@ -104,14 +104,14 @@ describe('recallTransfer', () => {
     expect(callCount()).toBe(countAfter);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     // A reported return is posted regardless of an earlier decision.
-    await state(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });
+    await reportState(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     reply({ state: 'requested', checkAfterSeconds: 86_400 });
   });
 
   it('accepts a decision before the reply to the request', async () => {
-    const { id } = await settledPayment();
+    const { id } = await createSettledPayment();
     reply({}, 503);
     await recall(id);
     await decide(id, { state: 'rejected', reason: 'ACCOUNT_CLOSED' });
@@ -126,22 +126,22 @@ describe('recallTransfer', () => {
     const body = { cause: 'CUSTOMER_REQUEST' };
     const openRejection = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
     expect(openRejection.message).toBe('Only a settled payout can be recalled: it is PROCESSING.');
-    await state(pendingPayment.id, { state: 'settled', reference: 'BANK-X' });
+    await reportState(pendingPayment.id, { state: 'settled', reference: 'BANK-X' });
     expect((await decide(pendingPayment.id, { state: 'accepted' })).status).toBe(409);
     await recall(pendingPayment.id);
     await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
-    const otherPayment = await settledPayment();
-    await offer(false);
+    const otherPayment = await createSettledPayment();
+    await offerRecalls(false);
     const rejection = await rejects(409, 'CONFLICT', 'POST', path(otherPayment.id), { body });
     expect(rejection.message).toContain('No provider that supports recalls sent this payout.');
-    await offer(true);
-    const json = await service.runJson(
+    await offerRecalls(true);
+    const recallOutput = await service.runJson(
       'payouts',
       'recall',
       otherPayment.id,
       '--cause',
       'DUPLICATE',
     );
-    expect(json).toMatchObject({ transactionId: otherPayment.id, state: 'REQUESTED' });
+    expect(recallOutput).toMatchObject({ transactionId: otherPayment.id, state: 'REQUESTED' });
   });
 });

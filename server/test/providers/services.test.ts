@@ -33,7 +33,7 @@ function reply(path: string, body: object | ((call: never) => object)) {
   };
 }
 
-const rates = (at: number, eur: string) => ({
+const createRates = (at: number, eur: string) => ({
   ...{ base: 'USD', at: new Date(at).toISOString(), rates: { EUR: eur }, validForSeconds: 86_400 },
 });
 
@@ -131,18 +131,18 @@ describe('rates', () => {
 
   it('are requested, and replaced by a message immediately', async () => {
     const now = harness.app.effects.now();
-    reply('/rates', rates(now - 1_000, '0.5'));
+    reply('/rates', createRates(now - 1_000, '0.5'));
     const estimateBefore = await estimate();
-    const message = { type: 'rates.updated', rates: rates(now, '0.25') };
+    const message = { type: 'rates.updated', rates: createRates(now, '0.25') };
     expect((await adapter.send('bank', message)).body).toEqual({ result: 'APPLIED' });
     expect((await estimate()) / estimateBefore).toBeCloseTo(2, 3);
-    const olderRates = { type: 'rates.updated', rates: rates(now - 60_000, '0.75') };
-    expect((await adapter.send('bank', olderRates)).body).toEqual({ result: 'IGNORED' });
-    const unusable = [
-      { ...rates(now + 1_000, '0.75'), base: 'XXX' },
-      rates(now + 3_600_000, '0.75'),
+    const olderMessage = { type: 'rates.updated', rates: createRates(now - 60_000, '0.75') };
+    expect((await adapter.send('bank', olderMessage)).body).toEqual({ result: 'IGNORED' });
+    const invalidRates = [
+      { ...createRates(now + 1_000, '0.75'), base: 'XXX' },
+      createRates(now + 3_600_000, '0.75'),
     ];
-    for (const rateTable of unusable) {
+    for (const rateTable of invalidRates) {
       const { status, body } = await adapter.send('bank', {
         type: 'rates.updated',
         rates: rateTable,

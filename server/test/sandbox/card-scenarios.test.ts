@@ -49,8 +49,8 @@ const exactPayment = [
 ] as const;
 /** Forty and ten are debited at the same time by separate jobs, in either order. */
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
-const announce = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
-const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
+const creditStep = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
+const CREDITED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closeStep = [expectLines('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
 const freezeStep = [expectLines('FROZEN'), ['card FROZEN']] as const;
 
@@ -269,29 +269,32 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     end: `${FULLY_SETTLED}, refunded 15 in 1; account 975/975`,
   },
   'is a credit that is cleared': {
-    steps: [announce('credit_authorization'), [notice('clearing', 40), ARRIVED]],
-    end: `${ARRIVED[1]}; account 1040/1040`,
+    steps: [creditStep('credit_authorization'), [notice('clearing', 40), CREDITED]],
+    end: `${CREDITED[1]}; account 1040/1040`,
   },
   'is a credit that is cleared partly in several clearings': {
     steps: [
-      announce('credit_authorization'),
+      creditStep('credit_authorization'),
       [notice('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
       [notice('clearing', 0), ['SETTLED +40, cleared 15 in 1']],
     ],
     end: 'SETTLED +40, cleared 15 in 1; account 1015/1015',
   },
   'is a credit that is never cleared': {
-    steps: [announce('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
+    steps: [
+      creditStep('credit_authorization'),
+      [notice('clearing', 0), ['SETTLED +40, cleared 0']],
+    ],
     end: 'SETTLED +40, cleared 0; account 1000/1000',
   },
-  'is a credit without an authorization': {
+  'is a credit that an adjustment authorizes on a frozen card': {
     steps: [
       freezeStep,
-      announce('credit_authorization_advice'),
+      creditStep('credit_authorization_advice'),
       closeStep,
-      [notice('clearing', 40), ARRIVED],
+      [notice('clearing', 40), CREDITED],
     ],
-    end: `${ARRIVED[1]}; account 1040/1040`,
+    end: `${CREDITED[1]}; account 1040/1040`,
   },
 };
 
@@ -300,8 +303,8 @@ describe('a payment', () => {
     ['USD', 'USDB'].map((currency) => [name, currency] as const),
   );
   it.each(cases)('%s, from %s', async (name, currency) => {
-    const { steps, end, storedBalance = 0, ...expectedStart } = expectedOf(SCENARIOS, name);
-    const scenario = await fixture.begin({ ...expectedStart, currency });
+    const { steps, end, storedBalance = 0, ...scenarioOptions } = expectedOf(SCENARIOS, name);
+    const scenario = await fixture.begin({ ...scenarioOptions, currency });
     for (const [step, events] of steps) {
       await step(scenario);
       expect(await scenario.next()).toEqual(events);

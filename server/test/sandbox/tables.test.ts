@@ -43,7 +43,7 @@ const MINUTE = 60 * SECOND;
 /** The platform fee of a payment. */
 const FEE = 50 + (SENT_AMOUNT * 30) / 10_000;
 
-/** Completes all earlier work, so that the events of the payment are the first ones. */
+/** A customer with funds, and an external account with the suffix. */
 async function createPayingCustomer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
   const person = await createCustomer(app);
@@ -54,7 +54,7 @@ async function createPayingCustomer(currency: string, method: MethodName, suffix
 }
 
 /** The platform's fee account, relative to its balance after earlier rows. */
-async function feeAccountOf(): Promise<ObservedAccount> {
+async function readFeeAccount(): Promise<ObservedAccount> {
   const { id } = await findInternalAccount(fixture.app, null, 'USD');
   const { total } = await readBalances(fixture.app, id);
   return {
@@ -172,7 +172,7 @@ describe('the table of quotes', () => {
     expect(Object.keys(QUOTES).sort()).toEqual(addOtherSuffix(QUOTE_OUTCOMES));
   });
 
-  const CONTEXTS: readonly [from: string, way: MethodName][] = [
+  const CONTEXTS: readonly [from: string, method: MethodName][] = [
     ['USD', 'EUR by IBAN'],
     ['USD', 'USD'],
     ['EUR', 'INR by VPA'],
@@ -195,7 +195,7 @@ describe('the table of quotes', () => {
       }),
       201,
     );
-    const accounts = [observedAccount, ...(from === 'USD' ? [await feeAccountOf()] : [])];
+    const accounts = [observedAccount, ...(from === 'USD' ? [await readFeeAccount()] : [])];
     const id = quote.transactionId as string;
     const scenario = await observePayment(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -232,14 +232,14 @@ describe('the table of quotes', () => {
         name: 'customer',
         labels: [[0, 'none']],
       };
-      const accounts = [await feeAccountOf(), otherAccount];
+      const accounts = [await readFeeAccount(), otherAccount];
       const id = quote.transactionId as string;
       const scenario = await observePayment(fixture, () => id, accounts);
-      const begin =
+      const start =
         funding === 'debited'
           ? app.call('POST', `/quotes/${quote.id}/execute`)
           : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
-      ok(await begin, 200);
+      ok(await start, 200);
       const payment = { id, quoteId: quote.id, accounts, scenario };
       await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
     },
@@ -401,7 +401,7 @@ describe('the table of transfers', () => {
         }),
         201,
       );
-      const accounts = [await feeAccountOf()];
+      const accounts = [await readFeeAccount()];
       const id = quote.transactionId as string;
       const scenario = await observePayment(fixture, () => id, accounts);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);

@@ -123,7 +123,7 @@ interface RunOptions {
   progress?(steps: number): void;
 }
 
-/** Runs a simulation on a fresh, migrated database. Throws when an invariant is violated. */
+/** Runs a simulation on a new, migrated database. Throws when an invariant is violated. */
 export async function simulate({ seed, steps, databaseUrl, progress }: RunOptions) {
   const sim = await openSim(seed, databaseUrl);
   const trace = createHash('sha256');

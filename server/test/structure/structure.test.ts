@@ -45,7 +45,7 @@ describe('the public interface of a feature', () => {
     expect(interfaces.map(({ file }) => file).sort()).toEqual(indexFiles.sort());
   });
 
-  it(`has at most ${MAX_NAMES} names, each listed`, () => {
+  it(`has at most ${MAX_NAMES} names, and no wildcard export`, () => {
     const tooWide = interfaces
       .map(({ folder, file }) => [folder, exportsOf(file).length] as const)
       .filter(([, names]) => names > MAX_NAMES);
@@ -317,11 +317,11 @@ describe('SQL', () => {
     ['  join customers c on true', ['customers']],
     ['select a is distinct from customers', []],
     ['Funds are paid from customers.', []],
-  ])('is read: %s', (sql, tables) => {
+  ])('has its table names found: %s', (sql, tables) => {
     expect(tablesIn(sql).sort()).toEqual([...tables].sort());
   });
 
-  it('is read from strings and templates', () => {
+  it('is found in strings and templates', () => {
     const text = 'const a = `select 1 from $' + '{f({ b })} join "jobs"`; // select from quotes';
     expect(tablesNamedIn('a.ts', text)).toEqual([`\${f( b )}`, 'jobs']);
   });

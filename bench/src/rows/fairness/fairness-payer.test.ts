@@ -1,4 +1,4 @@
-// Duration of payment runs, and their counts of errors and latencies.
+// Sequence, bounds and rate of a payment run, and its counts of payments and errors.
 import { describe, expect, it } from 'vitest';
 import { paySequentially } from './fairness-payer.ts';
 
@@ -35,7 +35,7 @@ describe('paySequentially', () => {
     expect(run.completedCount).toBeLessThanOrEqual(3);
   });
 
-  it('counts a failed payment as an error and its time as a latency', async () => {
+  it('counts a failed payment as an error and its duration as a latency', async () => {
     const bounds = { seconds: 0.01, minPayments: 1, maxSeconds: 5 };
     const run = await paySequentially(async () => {
       await waitMs(40);

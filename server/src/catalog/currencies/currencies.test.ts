@@ -4,12 +4,12 @@ import { CURRENCIES, currencyOf, currencyView, findCurrency, isFiat } from './cu
 
 describe('currencies', () => {
   it('have the exponents of ISO 4217, and the ledger units of digital assets', () => {
-    const withoutDecimals = ['JPY', 'KRW', 'RWF', 'UGX', 'VND', 'XAF', 'XOF'];
+    const codesWithoutDecimals = ['JPY', 'KRW', 'RWF', 'UGX', 'VND', 'XAF', 'XOF'];
     const decimalsOf: Record<string, number> = { KWD: 3, BTC: 8, USDC: 6, USDT: 6, USDB: 6 };
     for (const { code, decimals } of CURRENCIES) {
       expect([code, decimals]).toEqual([
         code,
-        withoutDecimals.includes(code) ? 0 : (decimalsOf[code] ?? 2),
+        codesWithoutDecimals.includes(code) ? 0 : (decimalsOf[code] ?? 2),
       ]);
     }
   });

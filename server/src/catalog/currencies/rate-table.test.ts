@@ -19,7 +19,7 @@ describe('fractionOf', () => {
     ['5.6e-7', 56n, 100_000_000n],
     ['2E3', 2000n, 1n],
     ['0.123456789012345678901', 123456789012345678901n, 10n ** 21n],
-  ])('%s', (text, num, den) => expect(fractionOf(text)).toEqual({ num, den }));
+  ])('parses %s', (text, num, den) => expect(fractionOf(text)).toEqual({ num, den }));
 
   it.each(['', '0', '0.000', '-1', '1,5', 'abc', '1.', '.5', '1e999', 'Infinity', '0x10'])(
     'rejects %j',
@@ -41,7 +41,7 @@ describe('tableOfJson', () => {
     expect(toDecimal(midRate(table, 'USD', 'MXN')!, 4)).toBe('17.05');
   });
 
-  it('reads seconds since 1970 as a time, and preserves digits inside strings', () => {
+  it('reads seconds since 1970 as a time, and ignores digits inside other strings', () => {
     const table = tableOf(
       tableOfJson('{"base":"USD","timestamp":1767603600,"note":"a 1 \\" 2","rates":{}}', true),
     );

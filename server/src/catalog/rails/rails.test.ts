@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRail, isRail, PAYMENT_RAILS, RAILS } from './rails.ts';
 
 describe('rails', () => {
-  it('each have properties', () => {
+  it('each have a settlement time, and are instant up to 60 seconds', () => {
     expect(Object.keys(RAILS).sort()).toEqual([...PAYMENT_RAILS].sort());
     for (const rail of Object.values(RAILS)) {
       expect(rail.settlementSeconds).toBeGreaterThan(0);

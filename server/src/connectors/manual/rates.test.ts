@@ -18,10 +18,10 @@ afterEach(() => {
   notes = [];
 });
 
-const table = (eur: string, publishedAt = NOW) =>
+const tableText = (eur: string, publishedAt = NOW) =>
   JSON.stringify({ base: 'USD', at: new Date(publishedAt).toISOString(), rates: { EUR: eur } });
 
-async function euro(port: ReturnType<typeof httpRates>): Promise<string | undefined> {
+async function readEuroRate(port: ReturnType<typeof httpRates>): Promise<string | undefined> {
   const result = await port.rate('USD', 'EUR');
   return result && toDecimal(result.rate, 4);
 }
@@ -49,16 +49,16 @@ describe('httpRates', () => {
   it('sends one request for many calls, and another after a minute', async () => {
     const effects = testEffects(NOW);
     const port = httpRates(effects, url, options);
-    reply = { status: 200, body: table('0.9154') };
-    expect(await Promise.all([euro(port), euro(port), euro(port)])).toEqual(
+    reply = { status: 200, body: tableText('0.9154') };
+    expect(await Promise.all([readEuroRate(port), readEuroRate(port), readEuroRate(port)])).toEqual(
       Array(3).fill('0.9154'),
     );
-    reply.body = table('0.92');
+    reply.body = tableText('0.92');
     effects.set(NOW + 59_000);
-    expect(await euro(port)).toBe('0.9154');
+    expect(await readEuroRate(port)).toBe('0.9154');
     expect(requestCount).toBe(1);
     effects.set(NOW + 60_000);
-    expect(await euro(port)).toBe('0.92');
+    expect(await readEuroRate(port)).toBe('0.92');
     expect(requestCount).toBe(2);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW);
     expect(notes).toEqual([]);
@@ -80,15 +80,15 @@ describe('httpRates', () => {
     async (invalidReply, note) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
-      reply = { status: 200, body: table('0.9154') };
-      await euro(port);
+      reply = { status: 200, body: tableText('0.9154') };
+      await readEuroRate(port);
       reply = invalidReply;
       effects.set(NOW + HOUR);
-      expect(await euro(port)).toBe('0.9154');
-      expect(await euro(port)).toBe('0.9154');
+      expect(await readEuroRate(port)).toBe('0.9154');
+      expect(await readEuroRate(port)).toBe('0.9154');
       expect(requestCount).toBe(2); // The retry interval has not passed.
       effects.set(NOW + HOUR + 5_000);
-      expect(await euro(port)).toBeUndefined();
+      expect(await readEuroRate(port)).toBeUndefined();
       expect(requestCount).toBe(3);
       expect(notes).toEqual([note, note]);
     },
@@ -96,16 +96,16 @@ describe('httpRates', () => {
 
   it('returns no rate of a table that is too old or in the future', async () => {
     const port = httpRates(testEffects(NOW), url, options);
-    reply = { status: 200, body: table('0.9', NOW - HOUR - 1) };
-    expect(await euro(port)).toBeUndefined();
-    const otherRatePort = httpRates(testEffects(NOW), url, options);
-    reply = { status: 200, body: table('0.9', NOW + 10 * 60_000) };
-    expect(await euro(otherRatePort)).toBeUndefined();
+    reply = { status: 200, body: tableText('0.9', NOW - HOUR - 1) };
+    expect(await readEuroRate(port)).toBeUndefined();
+    const otherPort = httpRates(testEffects(NOW), url, options);
+    reply = { status: 200, body: tableText('0.9', NOW + 10 * 60_000) };
+    expect(await readEuroRate(otherPort)).toBeUndefined();
   });
 
   it('returns no rate if the service is unavailable, and logs no address', async () => {
     const port = httpRates(testEffects(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
-    expect(await euro(port)).toBeUndefined();
+    expect(await readEuroRate(port)).toBeUndefined();
     expect(notes).toEqual(['The rate service does not respond.']);
   });
 });
@@ -117,23 +117,23 @@ describe('fileRates', () => {
   it('reads the file again when it changes, and keeps the last valid table', async () => {
     const effects = testEffects(NOW);
     const file = path.join(folder, 'rates.json');
-    writeFileSync(file, table('0.9154'));
+    writeFileSync(file, tableText('0.9154'));
     const port = fileRates(effects, file, options);
-    expect(await euro(port)).toBe('0.9154');
-    writeFileSync(file, table('0.92000'));
+    expect(await readEuroRate(port)).toBe('0.9154');
+    writeFileSync(file, tableText('0.92000'));
     effects.set(NOW + 2_000);
-    expect(await euro(port)).toBe('0.92');
+    expect(await readEuroRate(port)).toBe('0.92');
     writeFileSync(file, '{"base":"USD","rates":{"EUR":"0","QQQ":"1"}}');
     effects.set(NOW + 4_000);
-    expect(await euro(port)).toBe('0.92');
+    expect(await readEuroRate(port)).toBe('0.92');
     effects.set(NOW + 6_000);
-    await euro(port);
+    await readEuroRate(port);
     expect(notes).toEqual([
       `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
         'rates.QQQ: QQQ is not a supported currency.',
     ]);
     effects.set(NOW + HOUR + 1);
-    expect(await euro(port)).toBeUndefined();
+    expect(await readEuroRate(port)).toBeUndefined();
   });
 
   it('uses the time of the file for a table without a time', async () => {
@@ -144,12 +144,12 @@ describe('fileRates', () => {
     const port = fileRates(effects, file, options);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW - 60_000);
     effects.set(NOW + HOUR - 60_000 + 1);
-    expect(await euro(port)).toBeUndefined();
+    expect(await readEuroRate(port)).toBeUndefined();
   });
 
   it('throws at the start if the file is invalid or absent', () => {
     const effects = testEffects(NOW);
-    const file = path.join(folder, 'bad.csv');
+    const file = path.join(folder, 'invalid.csv');
     writeFileSync(file, 'EUR,zero\n');
     expect(() => fileRates(effects, file, options)).toThrow(
       `The rates in ${file} cannot be used: ` +

@@ -1,4 +1,5 @@
-// Requirements for every stablecoin provider, and its absence in production by default.
+// Requirements for every stablecoin provider, scripted results of the sandbox provider, and the
+// absence of a provider in production by default.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { exampleOf } from '../../catalog/accounts/account-examples.ts';
@@ -71,10 +72,10 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
 }
 
 describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
-  it('opens the same accounts for the same credentials', async () => {
+  it('returns the same account for the same credentials', async () => {
     const { mint, link } = await fixture(provider);
-    const secondAccounts = await mint.accountsOf(provider.credentials);
-    expect(secondAccounts).toEqual([link.providerAccountId]);
+    const secondAccountIds = await mint.accountsOf(provider.credentials);
+    expect(secondAccountIds).toEqual([link.providerAccountId]);
   });
 
   it('describes a token', async () => {
@@ -115,7 +116,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(response.state === 'accepted' && response.expiresAt).toBeGreaterThan(START);
   });
 
-  it('needs no payment if it collects the funds itself', async () => {
+  it('returns no funding instructions for a mint by ACH debit', async () => {
     const { mint, link, order, linked } = await fixture(provider);
     const response = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: linked.bank }));
     expect(response.state).toBe('accepted');
@@ -123,7 +124,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(response).not.toHaveProperty('expiresAt');
   });
 
-  it('returns an address to burn from, a new one for each burn', async () => {
+  it('returns a separate funding address for each burn', async () => {
     const { mint, link, order, linked } = await fixture(provider);
     const burn = {
       type: 'BURN',
@@ -141,7 +142,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(new Set(addresses).size).toBe(2);
   });
 
-  it('treats a second order with one ID as the first', async () => {
+  it('returns the first result to a repeated order', async () => {
     const { mint, link, order } = await fixture(provider);
     const firstProgress = await mint.submit(link, order());
     expect(await mint.submit(link, order())).toEqual(firstProgress);
@@ -170,7 +171,7 @@ describe('the scripted stablecoin provider', () => {
       ...(PROVIDERS[0] as Provider),
       credentials: { clientId: 'client', clientSecret: `secret-${suffix}` },
     });
-  const name = (id: string, network = 'btkn1acme') => ({
+  const tokenIdentifiers = (id: string, network = 'btkn1acme') => ({
     providerTokenIdentifier: id,
     networkTokenIdentifier: network,
     network: 'SPARK',
@@ -189,7 +190,7 @@ describe('the scripted stablecoin provider', () => {
     ['000', 'TOKEN', 'Token'],
   ])('derives from the token identifier %s the symbol %s', async (id, symbol, displayName) => {
     const { mint, link } = await providerWithSuffix('');
-    expect(await mint.token(link, name(id), null)).toMatchObject({
+    expect(await mint.token(link, tokenIdentifiers(id), null)).toMatchObject({
       token: { symbol, name: displayName, decimals: 6, baseCurrency: 'USD', supply: 0n },
     });
   });
@@ -200,18 +201,22 @@ describe('the scripted stablecoin provider', () => {
     ['x-003', 'FAILED'],
     ['x-006', 'PROVISIONED'],
     ['x', 'PROVISIONED'],
-  ])('leaves the token %s in the status %s', async (id, issuance) => {
+  ])('reports the token %s with the status %s', async (id, issuance) => {
     const { mint, link } = await providerWithSuffix('');
-    const response = await mint.token(link, name(id), null);
+    const response = await mint.token(link, tokenIdentifiers(id), null);
     expect(response).toMatchObject({ state: 'found', token: { issuance } });
     expect(response.state === 'found' && response.token.checkAfterMs).toBeNull();
   });
 
   it('reports a missing or mismatching token, or is unavailable', async () => {
     const { mint, link } = await providerWithSuffix('');
-    expect(await mint.token(link, name('x-004'), null)).toEqual({ state: 'absent' });
-    expect(await mint.token(link, name('x', 'b-002'), null)).toEqual({ state: 'mismatch' });
-    await expect(mint.token(link, name('x-007'), null)).rejects.toThrow('is unavailable');
+    expect(await mint.token(link, tokenIdentifiers('x-004'), null)).toEqual({ state: 'absent' });
+    expect(await mint.token(link, tokenIdentifiers('x', 'b-002'), null)).toEqual({
+      state: 'mismatch',
+    });
+    await expect(mint.token(link, tokenIdentifiers('x-007'), null)).rejects.toThrow(
+      'is unavailable',
+    );
   });
 
   it('issues a token after a delay', async () => {
@@ -219,7 +224,7 @@ describe('the scripted stablecoin provider', () => {
     const states = [];
     for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
       clock.now = START + afterMs;
-      const response = await mint.token(link, name('x-005'), clock.now - START);
+      const response = await mint.token(link, tokenIdentifiers('x-005'), clock.now - START);
       if (response.state === 'found')
         states.push([response.token.issuance, response.token.checkAfterMs]);
     }
@@ -239,7 +244,7 @@ describe('the scripted stablecoin provider', () => {
     const [providerAccountId = ''] = await port.accountsOf(credentials);
     expect(providerAccountId).not.toBe('');
     const link = { credentials, providerAccountId };
-    expect(await port.token(link, name('x'), null)).toEqual({
+    expect(await port.token(link, tokenIdentifiers('x'), null)).toEqual({
       state: 'unlinked',
       reason: expectedReason,
     });
@@ -288,7 +293,7 @@ describe('the scripted stablecoin provider', () => {
     expect(response).toEqual({ state: 'rejected', problem });
   });
 
-  it('rejects the order for one bank account and fails the order for another', async () => {
+  it('rejects or fails an order by the suffix of its bank account', async () => {
     const { mint, link, order } = await providerWithSuffix('');
     const orderSource = async (suffix: string) => {
       const response = await mint.linkAccount(link, bankAccount(suffix));

@@ -1,6 +1,6 @@
-// E-mail through a local mail server: the received message, the meaning of each rejection, and the
-// requirement of TLS. 0.0.0.0 represents a remote host, because the connector does not treat it as
-// this machine.
+// E-mail through a local mail server: the received message, the meaning of each rejection, the
+// requirement of TLS, and the deadline. 0.0.0.0 represents a remote host, because the connector
+// does not treat it as this machine.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -63,13 +63,13 @@ describe('smtpMail', () => {
       expect([to, await mail().send({ ...message, to })]).toEqual([to, 'rejected']);
     }
     expect(server.receivedMail).toEqual([]);
-    const lines = { ...message, subject: 'Hello\r\nBcc: eve@example.org' };
-    expect(await mail().send(lines)).toBe('sent');
+    const messageWithLineBreak = { ...message, subject: 'Hello\r\nBcc: eve@example.org' };
+    expect(await mail().send(messageWithLineBreak)).toBe('sent');
     expect(server.receivedMail[0]?.to).toEqual([message.to]);
     expect(server.receivedMail[0]?.rawText).not.toMatch(/^Bcc:/m);
   });
 
-  it('uses the configured sender and reply address', async () => {
+  it('uses the sender name and a valid reply address of a message', async () => {
     const messageWithSender = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
     await mail().send({ ...messageWithSender, replyTo: 'help@bank.example.com' });
     await mail().send({ ...messageWithSender, replyTo: 'a@b.example.com, eve@example.org' });
@@ -90,7 +90,7 @@ describe('smtpMail', () => {
   );
 
   it.each([451, 503, 530])(
-    'throws an error without the text of the server at %s',
+    'throws an error without the text of the server if it replies %s',
     async (status) => {
       server.reject(message.to, status);
       const errorText = await errorTextOf(mail().send(message));

@@ -7,9 +7,9 @@ import { type CardFixture, cardFixture, newCardName } from '../../../test/kit/ca
 const app = testApp();
 let fixture: CardFixture;
 let [ada, bob]: Awaited<ReturnType<CardFixture['createCardholder']>>[] = [];
-/** Ids of the cards by their names in this test. */
+/** IDs of the cards by their names in this test. */
 const ids: Record<string, string> = {};
-const name = newCardName();
+const reusedCardName = newCardName();
 
 beforeAll(async () => {
   fixture = cardFixture(app);
@@ -23,16 +23,16 @@ beforeAll(async () => {
     app.effects.set(app.effects.now() + 1_000);
     ids[cardLabel] = (await fixture.createCard(holder, { platformCardId })).id;
   };
-  await createCard('closed', ada, name);
+  await createCard('closed', ada, reusedCardName);
   ok(await fixture.patchCard(ids.closed as string, { state: 'CLOSED' }), 200);
-  await createCard('active', ada, name);
+  await createCard('active', ada, reusedCardName);
   await createCard('frozen', ada);
   ok(await fixture.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
   await createCard('pending', ada, newCardName('001'));
   await createCard('ofBob', bob);
   const otherPlatformFixture = cardFixture(app, { as: app.other });
   await otherPlatformFixture.createCard(await otherPlatformFixture.createCardholder(), {
-    platformCardId: name,
+    platformCardId: reusedCardName,
   });
 });
 
@@ -56,7 +56,7 @@ describe('listCards', () => {
     expect(await listLabels('sortOrder=asc')).toEqual(allLabels.toReversed());
   });
 
-  it('returns all cards', async () => {
+  it('returns the number of all cards', async () => {
     const { totalCount } = ok(await fixture.call('GET', '/cards'), 200);
     expect(totalCount).toBe(5);
   });
@@ -86,7 +86,7 @@ describe('listCards', () => {
   });
 
   it('filters by platformCardId, closed cards included', async () => {
-    expect(await listLabels(`platformCardId=${name}`)).toEqual(['active', 'closed']);
+    expect(await listLabels(`platformCardId=${reusedCardName}`)).toEqual(['active', 'closed']);
     expect(await listLabels('platformCardId=unknown')).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
-// Messages of a card network with a concurrent change between their reads and their commit. The change is
-// another message with the same id, a decision of an operator about the same funds, or an unavailable
-// database.
+// Messages of a card network with a concurrent change between their reads and their commit. The
+// change is another message with the same ID, a decision of an operator about the same funds, or
+// the closure of the card. An unavailable database leaves the payment unchanged.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
@@ -31,7 +31,7 @@ async function cardOf(funds = 100_00) {
 }
 
 describe('two concurrent notices with one ID', () => {
-  it('about two payments are applied separately', async () => {
+  it('about two payments cause CONFLICT for the later commit', async () => {
     const tokens: string[] = [];
     for (const fundedCard of [await cardOf(), await cardOf()]) {
       const request = network.message(fundedCard.cardId, 30_00);
@@ -122,8 +122,8 @@ describe('funds in suspense of a payment in progress', () => {
 
   it('become a shortfall if they were returned before the reversal', async () => {
     const { paid, suspenseState } = await createSuspensePayment();
-    const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
-    await cardNetwork(app, runtimeWithConcurrentWork(send)).notify(paid.token, REVERSAL);
+    const returnFunds = () => decide(returnSuspenseFunds, paid.id, app.runtime);
+    await cardNetwork(app, runtimeWithConcurrentWork(returnFunds)).notify(paid.token, REVERSAL);
     expect(await suspenseState()).toEqual([-60, true]);
   });
 
@@ -153,14 +153,14 @@ describe('a clearing above the authorized amount', () => {
     };
     const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
     await faultyNetwork.notify(payment.token, { kind: 'CLEARING', amount: 120n });
-    const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await payment.readState()).toEqual(writtenOff);
+    const expectedState = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await payment.readState()).toEqual(expectedState);
     expect(commits).toBe(2);
   });
 });
 
-describe('a fault unrelated to the wallet', () => {
-  it('returns an error and no decline, so the request can be repeated', async () => {
+describe('an unavailable database during an authorization', () => {
+  it('causes an error and no decline, so the request can be repeated', async () => {
     const fundedCard = await cardOf();
     const unavailableFault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
     let accountReads = 0;
@@ -178,7 +178,7 @@ describe('a fault unrelated to the wallet', () => {
   });
 });
 
-describe('a fault unrelated to the account', () => {
+describe('an unavailable database during a notice', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
     'leaves the payment unchanged until the %s is repeated',
     async (kind) => {

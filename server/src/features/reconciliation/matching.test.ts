@@ -17,7 +17,7 @@ const line = (n: number, fields: Partial<Line> = {}): Line => ({
   ...fields,
 });
 
-const summary = (findings: readonly Finding[]) =>
+const summarize = (findings: readonly Finding[]) =>
   findings
     .map(
       ({ line: { id }, kind, candidate, by }) =>
@@ -32,9 +32,9 @@ describe('matchLines', () => {
       line(2, { bankReference: 'R1' }),
       line(3),
     ];
-    expect(summary(matchLines(lines, [candidate(1), candidate(2), candidate(3)], OPTIONS))).toEqual(
-      ['L1 MATCH T3#out ID', 'L2 MATCH T1#out REFERENCE', 'L3 MATCH T2#out AMOUNT'],
-    );
+    expect(
+      summarize(matchLines(lines, [candidate(1), candidate(2), candidate(3)], OPTIONS)),
+    ).toEqual(['L1 MATCH T3#out ID', 'L2 MATCH T1#out REFERENCE', 'L3 MATCH T2#out AMOUNT']);
   });
 
   it('reports the field that differs: currency, state, amount', () => {
@@ -44,25 +44,25 @@ describe('matchLines', () => {
       candidate(2, { state: 'pending' }),
       candidate(3),
     ];
-    expect(summary(matchLines(lines, candidates, OPTIONS))).toEqual([
+    expect(summarize(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 CURRENCY_DIFFERS T1#out ID',
       'L2 STATE_DIFFERS T2#out ID',
       'L3 AMOUNT_DIFFERS T3#out ID',
     ]);
   });
 
-  it('reports a second line of the same transfer as duplicated, on the same and on another day', () => {
+  it('reports a second line of the same transfer as duplicated, in the same and in a later run', () => {
     const lines = [line(1, { transferId: 'T1' }), line(2, { transferId: 'T1' })];
-    expect(summary(matchLines(lines, [candidate(1)], OPTIONS))).toEqual([
+    expect(summarize(matchLines(lines, [candidate(1)], OPTIONS))).toEqual([
       'L1 MATCH T1#out ID',
       'L2 DUPLICATED T1#out ID',
     ]);
     const matchedKeys = new Set(['T1#out']);
-    const [first] = matchLines([line(1, { reference: 'R1' })], [candidate(1)], {
+    const [duplicatedFinding] = matchLines([line(1, { reference: 'R1' })], [candidate(1)], {
       ...OPTIONS,
       matchedKeys,
     });
-    expect(first).toMatchObject({ kind: 'DUPLICATED', by: 'REFERENCE' });
+    expect(duplicatedFinding).toMatchObject({ kind: 'DUPLICATED', by: 'REFERENCE' });
   });
 
   it('matches by amount only settled candidates of the same direction within the window', () => {
@@ -72,7 +72,7 @@ describe('matchLines', () => {
       candidate(2, { amount: 101n }),
       candidate(3),
     ];
-    expect(summary(matchLines(lines, candidates, OPTIONS))).toEqual([
+    expect(summarize(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 MATCH T3#out AMOUNT',
       'L2 MISSING_WITH_US - -',
       'L3 MISSING_WITH_US - -',
@@ -84,7 +84,7 @@ describe('matchLines', () => {
       candidate(n, { references: ['BATCH'], amount: BigInt(n) }),
     );
     const lines = [3, 1, 2].map((n) => line(n, { reference: 'BATCH', amount: BigInt(n) }));
-    expect(summary(matchLines(lines, candidates, OPTIONS))).toEqual([
+    expect(summarize(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 MATCH T1#out REFERENCE',
       'L2 MATCH T2#out REFERENCE',
       'L3 MATCH T3#out REFERENCE',
@@ -92,43 +92,55 @@ describe('matchLines', () => {
   });
 
   it('uses every line and every candidate once, in any order of the input', () => {
-    const item = fc.record({
+    const lineArbitrary = fc.record({
       transfer: fc.integer({ min: 0, max: 8 }),
       amount: fc.bigInt({ min: 1n, max: 3n }),
-      names: fc.constantFrom('id', 'reference', 'none', 'other'),
+      referenceKind: fc.constantFrom('id', 'reference', 'none', 'other'),
       at: fc.integer({ min: 0, max: 3 * DAY }),
     });
-    const state = fc.constantFrom('settled', 'pending', 'failed');
-    const ownItems = fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 3n }), state), { maxLength: 9 });
+    const stateArbitrary = fc.constantFrom('settled', 'pending', 'failed');
+    const candidatesArbitrary = fc.array(
+      fc.tuple(fc.bigInt({ min: 1n, max: 3n }), stateArbitrary),
+      { maxLength: 9 },
+    );
     fc.assert(
-      fc.property(fc.array(item, { maxLength: 12 }), ownItems, (lines, candidates) => {
-        const items = candidates.map(([amount, itemState], n) =>
-          candidate(n, { amount, state: itemState as 'settled' }),
-        );
-        const entries = lines.map(({ transfer, amount, names, at }, n) =>
-          line(n, {
-            ...{ amount, at },
-            transferId: names === 'id' ? `T${transfer}` : null,
-            reference: names === 'reference' ? `R${transfer}` : names === 'other' ? 'X' : null,
-          }),
-        );
-        const findings = matchLines(entries, items, OPTIONS);
-        expect(findings.map((each) => each.line.id).sort()).toEqual(
-          entries.map(({ id }) => id).sort(),
-        );
-        const usedKeys = findings
-          .filter(({ kind }) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US')
-          .map(({ candidate }) => candidate?.key);
-        expect(new Set(usedKeys).size).toBe(usedKeys.length);
-        const reversedFindings = matchLines(entries.toReversed(), items.toReversed(), OPTIONS);
-        expect(summary(reversedFindings)).toEqual(summary(findings));
-      }),
+      fc.property(
+        fc.array(lineArbitrary, { maxLength: 12 }),
+        candidatesArbitrary,
+        (lineSpecs, candidateSpecs) => {
+          const candidates = candidateSpecs.map(([amount, itemState], n) =>
+            candidate(n, { amount, state: itemState as 'settled' }),
+          );
+          const lines = lineSpecs.map(({ transfer, amount, referenceKind, at }, n) =>
+            line(n, {
+              ...{ amount, at },
+              transferId: referenceKind === 'id' ? `T${transfer}` : null,
+              reference:
+                referenceKind === 'reference'
+                  ? `R${transfer}`
+                  : referenceKind === 'other'
+                    ? 'X'
+                    : null,
+            }),
+          );
+          const findings = matchLines(lines, candidates, OPTIONS);
+          expect(findings.map((each) => each.line.id).sort()).toEqual(
+            lines.map(({ id }) => id).sort(),
+          );
+          const usedKeys = findings
+            .filter(({ kind }) => kind !== 'DUPLICATED' && kind !== 'MISSING_WITH_US')
+            .map(({ candidate }) => candidate?.key);
+          expect(new Set(usedKeys).size).toBe(usedKeys.length);
+          const reversedFindings = matchLines(lines.toReversed(), candidates.toReversed(), OPTIONS);
+          expect(summarize(reversedFindings)).toEqual(summarize(findings));
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it('has a linear cost for many lines of one amount and reference', () => {
-    const timeOf = (count: number) => {
+    const measureMsPerLine = (count: number) => {
       const numbers = Array.from({ length: count }, (_, n) => n);
       const candidates = numbers.map((n) => candidate(n, { references: ['SAME'] }));
       const lines = numbers.map((n) => line(n, n % 2 ? { reference: 'SAME' } : {}));
@@ -137,8 +149,8 @@ describe('matchLines', () => {
       expect(findings.every(({ kind }) => kind === 'MATCH')).toBe(true);
       return (performance.now() - start) / count;
     };
-    timeOf(2_000);
+    measureMsPerLine(2_000);
     // Quadratic cost would be fifty times as much per line.
-    expect(timeOf(100_000)).toBeLessThan(10 * timeOf(2_000) + 0.02);
+    expect(measureMsPerLine(100_000)).toBeLessThan(10 * measureMsPerLine(2_000) + 0.02);
   });
 });

@@ -125,8 +125,8 @@ describe('a server with another service name prefix', () => {
       expect(coin.acmeOperationsStatus).toBe('NOT_ENABLED');
       expect(coin).not.toHaveProperty('serviceOperationsStatus');
       const path = `/stablecoins/${coin.id}/request-acme-enablement`;
-      const requestedBody = ok(await acme.call('POST', path), 200);
-      expect(requestedBody.acmeOperationsStatus).toBe('PENDING_APPROVAL');
+      const requestedCoin = ok(await acme.call('POST', path), 200);
+      expect(requestedCoin.acmeOperationsStatus).toBe('PENDING_APPROVAL');
       const list = await separateFixture.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
       expect(ok(list, 200).data).toHaveLength(1);
       const enabledList = await separateFixture.read('/stablecoins?acmeOperationsStatus=ENABLED');
@@ -147,7 +147,7 @@ describe('a server with another service name prefix', () => {
 });
 
 describe('a token that is not issued', () => {
-  it.each(['002', '003'])('cannot be requested: …%s', async (token) => {
+  it.each(['002', '003'])('cannot be requested with the suffix %s', async (token) => {
     const { id, issuanceStatus } = await fixture.createCoin({ token });
     const { status, body } = await fixture.requestEnablement(id);
     expect([status, body.code]).toEqual([409, 'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE']);
@@ -159,7 +159,7 @@ describe('a token that is not issued', () => {
     ['ENABLING', 'DISABLED'],
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
-  ] as const)('loses its service status %s', async (previousStatus, nextStatus) => {
+  ] as const)('changes from the service status %s to %s', async (previousStatus, nextStatus) => {
     const { id } = await fixture.createCoin({ token: '005' });
     await setStatus(id, previousStatus);
     // The provider no longer has the token.
@@ -172,8 +172,8 @@ describe('a token that is not issued', () => {
       issuanceStatus: 'FAILED',
       serviceOperationsStatus: nextStatus,
     });
-    const actions = 'select actor, action, reason from account_actions where account_id = $1';
-    expect(await app.runtime.db.query(actions, [id])).toEqual(
+    const actionsSql = 'select actor, action, reason from account_actions where account_id = $1';
+    expect(await app.runtime.db.query(actionsSql, [id])).toEqual(
       previousStatus === nextStatus
         ? []
         : [{ actor: 'service', action: 'drop', reason: 'The token is FAILED at its provider.' }],

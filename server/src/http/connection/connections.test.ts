@@ -53,7 +53,7 @@ describe('pipelined requests on one connection', () => {
   );
 
   it('do not affect the server when their connection is reset', async () => {
-    for (let time = 0; time < 20; time++) {
+    for (let round = 0; round < 20; round++) {
       const socket = net.connect(port, '127.0.0.1');
       await once(socket, 'connect');
       socket.on('error', () => undefined).write(get('/healthz').repeat(500));
@@ -92,7 +92,7 @@ describe('a head that HTTP forbids', () => {
   });
 
   it('may be followed by a reset of the connection', async () => {
-    for (let time = 0; time < 20; time++) {
+    for (let round = 0; round < 20; round++) {
       const socket = net.connect(port, '127.0.0.1');
       await once(socket, 'connect');
       socket.on('error', () => undefined);

@@ -13,13 +13,13 @@ afterEach(async () => {
 
 const createPerson = async (fullName: string) =>
   (await createCustomer(app, {}, { fullName })).id as string;
-const namesOf = (ids: readonly string[], secret?: string) =>
+const fetchNames = (ids: readonly string[], secret?: string) =>
   client.call('GET', `/customer-names?customerIds=${ids.join(',')}`, secret ? { secret } : {});
 
 it('names are returned for several customers, with one audit record per request', async () => {
   const [ada, bea] = [await createPerson('Ada Abel'), await createPerson('Bea Berg')];
   const unknownId = 'Customer:01890000-0000-7000-8000-000000000000';
-  const { data } = ok(await namesOf([ada, unknownId, bea, ada, 'none']), 200);
+  const { data } = ok(await fetchNames([ada, unknownId, bea, ada, 'none']), 200);
   expect(data).toEqual([
     { customerId: ada, platformId: app.platform.id, name: 'Ada Abel' },
     { customerId: bea, platformId: app.platform.id, name: 'Bea Berg' },
@@ -30,10 +30,10 @@ it('names are returned for several customers, with one audit record per request'
 
 it('names are hidden without the permission and for other platforms', async () => {
   const id = await createPerson('Cleo Conrad');
-  const viewer = await client.secretOf({ roles: ['viewer'] });
-  expect((await namesOf([id], viewer)).status).toBe(403);
-  const emptyReply = await client.secretOf({ platformIds: [app.other.id] });
-  expect(ok(await namesOf([id], emptyReply), 200).data).toEqual([]);
+  const viewerSecret = await client.secretOf({ roles: ['viewer'] });
+  expect((await fetchNames([id], viewerSecret)).status).toBe(403);
+  const otherPlatformSecret = await client.secretOf({ platformIds: [app.other.id] });
+  expect(ok(await fetchNames([id], otherPlatformSecret), 200).data).toEqual([]);
 });
 
 it('names are null after an erasure', async () => {
@@ -41,5 +41,5 @@ it('names are null after an erasure', async () => {
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const body = { confirm: 'ERASE', reason: 'Request of the customer' };
   ok(await client.call('POST', `/customers/${id}/erasure`, { body }), 200);
-  expect(ok(await namesOf([id]), 200).data).toMatchObject([{ customerId: id, name: null }]);
+  expect(ok(await fetchNames([id]), 200).data).toMatchObject([{ customerId: id, name: null }]);
 });

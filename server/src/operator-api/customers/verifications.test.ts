@@ -7,19 +7,19 @@ import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
 const fixture = openForFile(openOnboarding);
-let as: TestPlatform;
+let platform: TestPlatform;
 let client: ReturnType<typeof operatorClient>;
 beforeAll(async () => {
-  as = await fixture.createPlatform('default', 'production');
+  platform = await fixture.createPlatform('default', 'production');
   client = operatorClient(fixture.app);
 });
 
 /** A person under review. */
 async function createPersonInReview() {
-  const { id } = await fixture.createPerson(as, 'Ada Lovelace 001');
-  await fixture.addDocument(as, id, 'PASSPORT');
-  const submitted = ok(await fixture.submitVerification(as, id), 200);
-  return { id: id as string, verificationId: submitted.id as string };
+  const { id } = await fixture.createPerson(platform, 'Ada Lovelace 001');
+  await fixture.addDocument(platform, id, 'PASSPORT');
+  const verification = ok(await fixture.submitVerification(platform, id), 200);
+  return { id: id as string, verificationId: verification.id as string };
 }
 
 const post = (id: string, action: string, body: object = {}, secret?: string) =>
@@ -35,7 +35,7 @@ it('the API lists the queue in pages, shows a case, and records the access', asy
     await createPersonInReview(),
     await createPersonInReview(),
   ];
-  const path = `/verifications?platformId=${as.id}&limit=1`;
+  const path = `/verifications?platformId=${platform.id}&limit=1`;
   const firstPage = ok(await client.call('GET', path), 200);
   expect(firstPage).toMatchObject({
     data: [{ verificationId: firstCustomer.verificationId }],
@@ -50,7 +50,7 @@ it('the API lists the queue in pages, shows a case, and records the access', asy
   const details = ok(await client.call('GET', `/verifications/${firstCustomer.id}`), 200);
   expect(details).toMatchObject({
     verification: { verificationId: firstCustomer.verificationId },
-    ...{ customerId: firstCustomer.id, platformId: as.id, status: 'PENDING', missing: [] },
+    ...{ customerId: firstCustomer.id, platformId: platform.id, status: 'PENDING', missing: [] },
   });
   expect(details.details.fullName).toBe('Ada Lovelace 001');
   expect(await recordsOf(firstCustomer.id)).toMatchObject([
@@ -66,13 +66,13 @@ it('the API approves, rejects and requests corrections, with one audit record ea
     await createPersonInReview(),
     await createPersonInReview(),
   ];
-  const approvedReply = ok(
+  const approvedCase = ok(
     await post(firstCustomer.id, 'approve', { reason: 'Passport seen' }),
     200,
   );
-  expect(approvedReply).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });
+  expect(approvedCase).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });
   expect(await recordsOf(firstCustomer.id)).toMatchObject([
-    { operationId: 'approveVerification', reason: 'Passport seen', platformId: as.id },
+    { operationId: 'approveVerification', reason: 'Passport seen', platformId: platform.id },
   ]);
   const input = { reason: 'The passport is forged' };
   expect(await post(firstCustomer.id, 'reject', input)).toMatchObject({
@@ -81,8 +81,11 @@ it('the API approves, rejects and requests corrections, with one audit record ea
   });
 
   const findings = [{ type: 'APPLICANT_SANCTIONED' }];
-  const unexplained = await post(secondCustomer.id, 'reject', { findings });
-  expect([unexplained.status, unexplained.body.details.errors[0].field]).toEqual([400, 'reason']);
+  const replyWithoutReason = await post(secondCustomer.id, 'reject', { findings });
+  expect([replyWithoutReason.status, replyWithoutReason.body.details.errors[0].field]).toEqual([
+    400,
+    'reason',
+  ]);
   expect(ok(await post(secondCustomer.id, 'reject', { findings, ...input }), 200)).toMatchObject({
     status: 'REJECTED',
     errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: secondCustomer.id }],
@@ -99,8 +102,8 @@ it('the API approves, rejects and requests corrections, with one audit record ea
     'findings.0.field',
     'findings.1.resourceId',
   ]);
-  const field = [{ type: 'INVALID_FIELD', field: 'birthDate', reason: 'Unreadable' }];
-  expect(ok(await post(thirdCustomer.id, 'hold', { findings: field }), 200)).toMatchObject({
+  const fieldFindings = [{ type: 'INVALID_FIELD', field: 'birthDate', reason: 'Unreadable' }];
+  expect(ok(await post(thirdCustomer.id, 'hold', { findings: fieldFindings }), 200)).toMatchObject({
     status: 'RESOLVE_ERRORS',
     errors: [{ field: 'birthDate', reason: 'Unreadable' }],
   });
@@ -109,12 +112,12 @@ it('the API approves, rejects and requests corrections, with one audit record ea
 });
 
 it('a decision can concern one owner of a business', async () => {
-  const { id } = await fixture.createBusiness(as, 'REG-20');
-  const [owner] = await fixture.completeBusiness(as, id);
-  ok(await fixture.submitVerification(as, id), 200);
+  const { id } = await fixture.createBusiness(platform, 'REG-20');
+  const [owner] = await fixture.completeBusiness(platform, id);
+  ok(await fixture.submitVerification(platform, id), 200);
   const ownerId = owner?.id as string;
   expect(ok(await post(ownerId, 'approve'), 200)).toEqual({
-    ...{ platformId: as.id, customerId: id, ownerId, status: 'APPROVED' },
+    ...{ platformId: platform.id, customerId: id, ownerId, status: 'APPROVED' },
   });
   // The call also fails if an earlier reply did not match its contract.
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
@@ -126,8 +129,8 @@ it('the API hides customers of other platforms', async () => {
   const secret = await client.secretOf({ platformIds: [otherPlatform.id] });
   expect((await client.call('GET', `/verifications/${id}`, { secret })).status).toBe(404);
   expect((await post(id, 'approve', {}, secret)).status).toBe(404);
-  expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
+  expect(await fixture.readStatuses(platform, id)).toEqual(['PENDING']);
   expect(ok(await client.call('GET', '/verifications', { secret }), 200).data).toEqual([]);
-  const foreignPath = `/verifications?platformId=${as.id}`;
+  const foreignPath = `/verifications?platformId=${platform.id}`;
   expect((await client.call('GET', foreignPath, { secret })).status).toBe(404);
 });

@@ -1,5 +1,5 @@
-// The overview: the counted items, the permissions that select them, and the maximum age of the
-// numbers.
+// The overview: the counted items, the platforms and modes that select them, and the maximum age of
+// the numbers.
 import { afterEach, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -41,18 +41,18 @@ it('the overview counts open work, jobs, deliveries and balances', async () => {
     'stablecoins',
     'approvals',
   ]);
-  const usd = overview.balances.data.find(
+  const usdBalance = overview.balances.data.find(
     (each: { type: string; currency: string; mode: string }) =>
       each.type === 'CUSTOMER' && each.currency === 'USD' && each.mode === 'sandbox',
   );
-  expect(usd.net).toBe(500_00);
+  expect(usdBalance.net).toBe(500_00);
   expect(overview.connectors.environments).toHaveLength(2);
   const [{ capabilities }] = overview.connectors.environments;
   expect(capabilities).toContain('rail');
 
   const platformOverview = await get(`?platformId=${app.platform.id}`);
   expect(platformOverview.balances).toMatchObject({ isComplete: true });
-  expect(platformOverview.balances.data).toContainEqual({ ...usd });
+  expect(platformOverview.balances.data).toContainEqual({ ...usdBalance });
   expect(platformOverview.platforms).toBe(1);
   expect((await get('?mode=production')).balances.data).toEqual([]);
 });
@@ -62,10 +62,10 @@ it('the overview counts accounts in review', async () => {
   await nextSecond();
   const countBefore = workOf(await get(), 'externalAccounts')?.count ?? 0;
   const payee = await createExternalAccount(app, person.id, 'USD');
-  const reason = { reason: 'Looks unusual.' };
+  const body = { reason: 'Looks unusual.' };
   const path = `/external-accounts/${payee.id}`;
-  ok(await client.call('POST', `${path}/check`, { body: reason }), 200);
-  ok(await client.call('POST', `${path}/review`, { body: reason }), 200);
+  ok(await client.call('POST', `${path}/check`, { body }), 200);
+  ok(await client.call('POST', `${path}/review`, { body }), 200);
   await nextSecond();
   expect(workOf(await get(), 'externalAccounts')).toMatchObject({
     count: countBefore + 1,
@@ -75,7 +75,7 @@ it('the overview counts accounts in review', async () => {
   expect(workOf(await get('?mode=production'), 'externalAccounts')).toMatchObject({ count: 0 });
 });
 
-it('the overview caches its numbers for a second, separately for different rights', async () => {
+it('the overview caches its numbers for a second, separately for each set of platforms', async () => {
   const firstOverview = await get();
   expect(await get()).toEqual(firstOverview);
   const secret = await client.secretOf({ platformIds: [app.other.id] });

@@ -8,8 +8,8 @@ it('the API verifies the ledger', async () => {
   await service.createPayment();
   const { balanced, currencies, problems } = await read('/ledger/verification');
   expect({ balanced, problems }).toEqual({ balanced: true, problems: [] });
-  const usd = currencies.find((each: { currency: string }) => each.currency === 'USD');
-  expect(usd).toMatchObject({ sum: 0, owned: -usd.system });
+  const usdTotals = currencies.find((each: { currency: string }) => each.currency === 'USD');
+  expect(usdTotals).toMatchObject({ sum: 0, owned: -usdTotals.system });
 });
 
 it('the API lists the postings of a transaction', async () => {

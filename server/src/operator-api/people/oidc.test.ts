@@ -28,13 +28,13 @@ const atRealTime = (issuer: string, clientId?: string) => ({
 
 type Provider = Awaited<ReturnType<typeof startIdentityProvider>>;
 
-const begin = async ({ call }: Browser) =>
+const beginSignIn = async ({ call }: Browser) =>
   ok(await call('POST', '/sign-in/oidc-options'), 200) as {
     state: string;
     authorizationUrl: string;
   };
 
-const finish = ({ call }: Browser, state: string, callbackUrl: string) =>
+const finishSignIn = ({ call }: Browser, state: string, callbackUrl: string) =>
   call('POST', '/sign-in/oidc', { body: { state, callbackUrl } });
 
 const withParameter = (url: string, name: string, value: string) => {
@@ -51,12 +51,12 @@ beforeAll(async () => {
   ({ person: administrator } = await firstAdministrator(app));
 });
 
-let number = 0;
+let accountCount = 0;
 
-function account(details: Account): string {
-  number += 1;
-  provider.accounts.set(`subject-${number}`, details);
-  return `subject-${number}`;
+function addAccount(details: Account): string {
+  accountCount += 1;
+  provider.accounts.set(`subject-${accountCount}`, details);
+  return `subject-${accountCount}`;
 }
 
 async function signIn(
@@ -64,8 +64,8 @@ async function signIn(
   person = browser(app),
   identityProvider: Provider = provider,
 ) {
-  const { state, authorizationUrl } = await begin(person);
-  return finish(person, state, await identityProvider.signIn(authorizationUrl, subject));
+  const { state, authorizationUrl } = await beginSignIn(person);
+  return finishSignIn(person, state, await identityProvider.signIn(authorizationUrl, subject));
 }
 
 const changeUser = (id: string, body: object) =>
@@ -83,7 +83,7 @@ describe('a sign-in at the identity provider', () => {
     const person = browser(app);
     const groups = ['ops', 'staff', 'cn=read,ou=x'];
     const details = { name: 'Olga Ops', email: 'Olga@example.com', email_verified: true, groups };
-    const reply = await signIn(account(details), person);
+    const reply = await signIn(addAccount(details), person);
     expect(reply).toMatchObject({
       status: 201,
       body: {
@@ -107,7 +107,7 @@ describe('a sign-in at the identity provider', () => {
   });
 
   it('requests a code with PKCE, state and nonce', async () => {
-    const { authorizationUrl } = await begin(browser(app));
+    const { authorizationUrl } = await beginSignIn(browser(app));
     const query = Object.fromEntries(new URL(authorizationUrl).searchParams);
     expect(query).toMatchObject({
       ...{ response_type: 'code', code_challenge_method: 'S256', client_id: CLIENT.id },
@@ -118,25 +118,25 @@ describe('a sign-in at the identity provider', () => {
   });
 
   it('stores only an e-mail address that the provider has verified', async () => {
-    const reply = await signIn(account({ groups: 'ops', email: 'no@example.com' }));
+    const reply = await signIn(addAccount({ groups: 'ops', email: 'no@example.com' }));
     expect(reply.status).toBe(201);
     expect(reply.body.user).not.toHaveProperty('email');
     expect(reply.body.user.name).toBe('no@example.com');
   });
 
   it('applies changed groups at the next sign-in, to the same user', async () => {
-    const subject = account({ groups: ['admins'] });
-    const firstSession = await signIn(subject);
+    const subject = addAccount({ groups: ['admins'] });
+    const firstReply = await signIn(subject);
     provider.accounts.set(subject, { groups: ['ops'] });
-    const secondSession = await signIn(subject);
-    expect(secondSession.body.user).toMatchObject({
-      id: firstSession.body.user.id,
+    const secondReply = await signIn(subject);
+    expect(secondReply.body.user).toMatchObject({
+      id: firstReply.body.user.id,
       roles: ['support', 'treasury'],
     });
   });
 
   it('is rejected with FORBIDDEN without a role, and ends the sessions of the user', async () => {
-    const subject = account({ groups: ['admins'] });
+    const subject = addAccount({ groups: ['admins'] });
     const person = browser(app);
     const { id } = (await signIn(subject, person)).body.user;
     provider.accounts.set(subject, { groups: ['others'] });
@@ -154,14 +154,14 @@ describe('a sign-in at the identity provider', () => {
     'creates no user for %j',
     async (details) => {
       const usersBefore = await administrator.call('GET', '/operator-users');
-      expect((await signIn(account(details))).status).toBe(403);
+      expect((await signIn(addAccount(details))).status).toBe(403);
       const usersAfter = await administrator.call('GET', '/operator-users');
       expect(usersAfter.body.data).toHaveLength(usersBefore.body.data.length);
     },
   );
 
   it('is rejected with FORBIDDEN for a disabled user', async () => {
-    const subject = account({ groups: ['ops'] });
+    const subject = addAccount({ groups: ['ops'] });
     const { id } = (await signIn(subject)).body.user;
     ok(await changeUser(id, { isDisabled: true }), 200);
     expect((await signIn(subject)).status).toBe(403);
@@ -170,7 +170,11 @@ describe('a sign-in at the identity provider', () => {
   });
 
   it('is rejected with CONFLICT if another user has the e-mail address', async () => {
-    const subject = account({ groups: ['admins'], email: 'ADA@example.com', email_verified: true });
+    const subject = addAccount({
+      groups: ['admins'],
+      email: 'ADA@example.com',
+      email_verified: true,
+    });
     const reply = await signIn(subject);
     expect(reply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     expect(reply.body.message).toContain('e-mail address');
@@ -181,7 +185,7 @@ describe('a sign-in at the identity provider', () => {
 
 describe('a user of the identity provider', () => {
   it('has the roles of its groups and the platforms that administrators select', async () => {
-    const { id } = (await signIn(account({ groups: ['ops'] }))).body.user;
+    const { id } = (await signIn(addAccount({ groups: ['ops'] }))).body.user;
     const reply = await changeUser(id, { roles: ['administrator'] });
     expect(reply.status).toBe(400);
     expect(reply.body.details.errors[0].field).toBe('roles');
@@ -191,7 +195,7 @@ describe('a user of the identity provider', () => {
 
   it('cannot be recovered, and cannot add another sign-in method', async () => {
     const person = browser(app);
-    const { id } = (await signIn(account({ groups: ['ops'] }), person)).body.user;
+    const { id } = (await signIn(addAccount({ groups: ['ops'] }), person)).body.user;
     const body = { reason: 'lost' };
     const recovery = await administrator.call('POST', `/operator-users/${id}/recover`, { body });
     expect(recovery.status).toBe(400);
@@ -203,43 +207,43 @@ describe('a user of the identity provider', () => {
 });
 
 describe('a callback', () => {
-  const subject = () => account({ groups: ['ops'] });
+  const createSubject = () => addAccount({ groups: ['ops'] });
 
   it('is accepted once, even if it is sent concurrently', async () => {
     const person = browser(app);
-    const { state, authorizationUrl } = await begin(person);
-    const callback = await provider.signIn(authorizationUrl, subject());
+    const { state, authorizationUrl } = await beginSignIn(person);
+    const callback = await provider.signIn(authorizationUrl, createSubject());
     const requestsBefore = provider.tokenRequests();
-    const replies = await Promise.all([1, 2].map(() => finish(person, state, callback)));
+    const replies = await Promise.all([1, 2].map(() => finishSignIn(person, state, callback)));
     const statuses = replies.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409]);
-    expect((await finish(person, state, callback)).status).toBe(409);
+    expect((await finishSignIn(person, state, callback)).status).toBe(409);
     // A provider revokes the tokens of a code that it receives twice.
     expect(provider.tokenRequests() - requestsBefore).toBe(1);
   });
 
   it('is rejected in another browser', async () => {
     const [person, otherPerson] = [browser(app), browser(app)];
-    const { state, authorizationUrl } = await begin(person);
-    await begin(otherPerson);
-    const callback = await provider.signIn(authorizationUrl, subject());
-    expect((await finish(otherPerson, state, callback)).status).toBe(400);
-    expect((await finish(person, state, callback)).status).toBe(201);
+    const { state, authorizationUrl } = await beginSignIn(person);
+    await beginSignIn(otherPerson);
+    const callback = await provider.signIn(authorizationUrl, createSubject());
+    expect((await finishSignIn(otherPerson, state, callback)).status).toBe(400);
+    expect((await finishSignIn(person, state, callback)).status).toBe(201);
   });
 
   it('is rejected with another state or after its expiry', async () => {
     const person = browser(app);
-    const [firstSignIn, secondSignIn] = [await begin(person), await begin(person)];
-    const callback = await provider.signIn(firstSignIn.authorizationUrl, subject());
-    expect((await finish(person, secondSignIn.state, callback)).status).toBe(400);
+    const [firstSignIn, secondSignIn] = [await beginSignIn(person), await beginSignIn(person)];
+    const callback = await provider.signIn(firstSignIn.authorizationUrl, createSubject());
+    expect((await finishSignIn(person, secondSignIn.state, callback)).status).toBe(400);
     // With the other state, the code lacks its verifier.
     const otherState = new URL(secondSignIn.authorizationUrl).searchParams.get('state') ?? '';
     const mixedCallback = withParameter(callback, 'state', otherState);
-    expect((await finish(person, secondSignIn.state, mixedCallback)).status).toBe(401);
-    const thirdSignIn = await begin(person);
-    const lateCallback = await provider.signIn(thirdSignIn.authorizationUrl, subject());
+    expect((await finishSignIn(person, secondSignIn.state, mixedCallback)).status).toBe(401);
+    const thirdSignIn = await beginSignIn(person);
+    const lateCallback = await provider.signIn(thirdSignIn.authorizationUrl, createSubject());
     app.effects.set(app.effects.now() + 10 * 60_000);
-    expect((await finish(person, thirdSignIn.state, lateCallback)).status).toBe(400);
+    expect((await finishSignIn(person, thirdSignIn.state, lateCallback)).status).toBe(400);
   });
 
   it.each([
@@ -247,25 +251,28 @@ describe('a callback', () => {
     ['the code of another client', { client_id: 'another' }],
   ])('is rejected with %s', async (_name, change) => {
     const person = browser(app);
-    const { state, authorizationUrl } = await begin(person);
+    const { state, authorizationUrl } = await beginSignIn(person);
     const [[name, value]] = Object.entries(change) as [[string, string]];
-    const callback = await provider.signIn(withParameter(authorizationUrl, name, value), subject());
+    const callback = await provider.signIn(
+      withParameter(authorizationUrl, name, value),
+      createSubject(),
+    );
     expect(callback).toContain('code=');
-    expect((await finish(person, state, callback)).status).toBe(401);
+    expect((await finishSignIn(person, state, callback)).status).toBe(401);
   });
 
   it.each([
     ['another issuer', (url: string) => withParameter(url, 'iss', 'https://evil.example'), 401],
     ['an error', (url: string) => withParameter(url, 'error', 'access_denied'), 401],
     ['an unknown code', (url: string) => withParameter(url, 'code', 'invented'), 401],
-    ['another address', (url: string) => url.replace('/operator/', '/other/'), 400],
+    ['another path', (url: string) => url.replace('/operator/', '/other/'), 400],
     ['another host', (url: string) => url.replace('localhost', 'evil.example'), 400],
-    ['no address', () => 'code', 400],
+    ['a text that is no URL', () => 'code', 400],
   ])('is rejected with %s', async (_name, change, status) => {
     const person = browser(app);
-    const { state, authorizationUrl } = await begin(person);
-    const callback = await provider.signIn(authorizationUrl, subject());
-    expect((await finish(person, state, change(callback))).status).toBe(status);
+    const { state, authorizationUrl } = await beginSignIn(person);
+    const callback = await provider.signIn(authorizationUrl, createSubject());
+    expect((await finishSignIn(person, state, change(callback))).status).toBe(status);
   });
 
   it.each([
@@ -276,10 +283,10 @@ describe('a callback', () => {
     ['a past expiry', { exp: 1_000_000_000 }, false],
   ])('is rejected if the ID token has %s', async (_name, claims, isForged) => {
     provider.change({ claims, isForged });
-    const reply = await signIn(subject());
+    const reply = await signIn(createSubject());
     provider.change({ claims: {}, isForged: false });
     expect(reply.status).toBe(401);
-    expect((await signIn(subject())).status).toBe(201);
+    expect((await signIn(createSubject())).status).toBe(201);
   });
 });
 
@@ -298,15 +305,15 @@ describe('the provider', () => {
     const operatorOidc = { ...settingsOf(otherProvider.issuer), clientSecret: 'wrong' };
     const otherApp = await startApp({ start: Date.now(), operatorOidc });
     const person = browser(otherApp);
-    const { state, authorizationUrl } = await begin(person);
+    const { state, authorizationUrl } = await beginSignIn(person);
     const callback = await otherProvider.signIn(authorizationUrl, 'una');
-    const secondSignIn = await begin(person);
+    const secondSignIn = await beginSignIn(person);
     const otherCallback = await otherProvider.signIn(secondSignIn.authorizationUrl, 'una');
-    const rejectedReply = await finish(person, state, callback);
+    const rejectedReply = await finishSignIn(person, state, callback);
     expect(rejectedReply).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
     expect(rejectedReply.body.message).toContain('client ID or secret');
     await otherProvider.close();
-    const unavailableReply = await finish(person, secondSignIn.state, otherCallback);
+    const unavailableReply = await finishSignIn(person, secondSignIn.state, otherCallback);
     expect(unavailableReply.body.message).toBe('The identity provider does not respond.');
     otherApp.effects.set(otherApp.effects.now() + 3_600_000);
     expect((await person.call('POST', '/sign-in/oidc-options')).status).toBe(503);

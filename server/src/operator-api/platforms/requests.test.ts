@@ -11,8 +11,8 @@ const client = operatorClient(app);
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
 it('requests are listed and shown as in the platform API', async () => {
-  const quote = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
-  const failedReply = await app.call('GET', quote, undefined, { as: app.other });
+  const quotePath = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
+  const failedReply = await app.call('GET', quotePath, undefined, { as: app.other });
   await app.call('GET', '/quotes/none', undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });
   const id = String(failedReply.headers['x-request-id']);
@@ -49,8 +49,8 @@ it('requests are listed and shown as in the platform API', async () => {
   const { data: singlePage } = ok(await client.call('GET', '/requests?limit=100'), 200);
   const ids = new Set(allRequests.map((each) => each.id));
   expect(allRequests).toEqual(singlePage.filter((each: { id: string }) => ids.has(each.id)));
-  const rejectedReply = ok(await client.call('GET', '/requests?statusClass=4xx'), 200).data;
-  expect(rejectedReply).toHaveLength(2);
+  const failedRequests = ok(await client.call('GET', '/requests?statusClass=4xx'), 200).data;
+  expect(failedRequests).toHaveLength(2);
 
   const secret = await client.secretOf({ platformIds: [app.platform.id] });
   expect((await client.call('GET', `/requests/${id}`, { secret })).status).toBe(404);

@@ -14,8 +14,8 @@ const client = operatorClient(app);
 
 beforeAll(async () => {
   app.effects.http = async () => ({ status: 500, headers: {}, body: 'answer' });
-  const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
-  ok(await app.call('PATCH', '/config', hook), 200);
+  const settings = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
+  ok(await app.call('PATCH', '/config', settings), 200);
   const person = await createCustomer(app);
   await fundAccount(app, (await findInternalAccount(app, person.id, 'USD')).id, 1_00);
 });
@@ -28,8 +28,11 @@ async function readAll(path: string): Promise<Record<string, string>[]> {
   const items: Record<string, string>[] = [];
   let cursor: string | undefined;
   do {
-    const end = cursor === undefined ? '' : `&cursor=${cursor}`;
-    const { data, nextCursor } = ok(await client.call('GET', `${path}?limit=2${end}`), 200);
+    const cursorParameter = cursor === undefined ? '' : `&cursor=${cursor}`;
+    const { data, nextCursor } = ok(
+      await client.call('GET', `${path}?limit=2${cursorParameter}`),
+      200,
+    );
     items.push(...data);
     cursor = nextCursor;
   } while (cursor);
@@ -75,8 +78,8 @@ describe('deliveries', () => {
       expect(foreignReply.status).toBe(404);
       expect(foreignReply.body).toEqual(notFound.body);
     }
-    const ownDropped = ok(await client.call('GET', '/events/dropped', { secret }), 200);
-    expect(ownDropped.data).toEqual([]);
+    const otherDroppedEvents = ok(await client.call('GET', '/events/dropped', { secret }), 200);
+    expect(otherDroppedEvents.data).toEqual([]);
 
     const body = { reason: 'Endpoint is repaired' };
     const resentReply = ok(await client.call('POST', `${path}/resend`, { body }), 200);
@@ -85,8 +88,8 @@ describe('deliveries', () => {
     expect(await client.recordsOf('resendEventOfPlatform')).toMatchObject([
       { subject: eventId, platformId, ...body },
     ]);
-    const endpoint = { endpointId: 'WebhookEndpoint:none' };
-    const unknownReply = await client.call('POST', `${path}/resend`, { body: endpoint });
+    const unknownEndpoint = { endpointId: 'WebhookEndpoint:none' };
+    const unknownReply = await client.call('POST', `${path}/resend`, { body: unknownEndpoint });
     expect([unknownReply.status, unknownReply.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 

@@ -1,4 +1,4 @@
-// Card payments that need a decision, and the effect of the verbs on them.
+// Card payments that need a decision, and the effect of the commands on them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -97,12 +97,12 @@ describe('cards exceptions', () => {
         amount,
         to: 'outside',
       });
-      const reply = await run('suspense', 'return', payment.id);
-      expect([reply.code, reply.err]).toEqual([1, expect.stringContaining('--reference')]);
+      const result = await run('suspense', 'return', payment.id);
+      expect([result.code, result.err]).toEqual([1, expect.stringContaining('--reference')]);
       await runJson('suspense', 'return', payment.id, '--reference', reference);
       expect(await listIds()).toEqual([]);
-      const repeatedReply = await run('suspense', 'return', payment.id, '--reference', reference);
-      expect([repeatedReply.code, repeatedReply.err]).toEqual([
+      const repeatedResult = await run('suspense', 'return', payment.id, '--reference', reference);
+      expect([repeatedResult.code, repeatedResult.err]).toEqual([
         1,
         'The transaction has no funds in suspense.\n',
       ]);
@@ -145,25 +145,33 @@ describe('cards resolve', () => {
   );
 
   it('collects or writes off the missing amount, once', async () => {
-    const firstCard = await createException();
+    const firstPayment = await createException();
     const collectedOutput = await runJson(
       'cards',
       'resolve',
-      firstCard.id,
+      firstPayment.id,
       ...COLLECT,
       '--reason',
       'Agreed',
     );
     expect(collectedOutput).toEqual({
-      ...{ transactionId: firstCard.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
+      ...{
+        transactionId: firstPayment.id,
+        status: 'SETTLED',
+        writtenOffAmount: 0,
+        currency: 'USD',
+      },
     });
-    expect(await firstCard.readState()).toMatchObject({ account: '0 of 0', settled: 120 });
-    const secondCard = await createException();
-    const { out } = await run('cards', 'resolve', secondCard.id, '--outcome', 'write-off');
-    expect(out).toBe(`${secondCard.id} is SETTLED, 0.20 USD written off.\n`);
-    expect(await secondCard.readState()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
-    const repeatedReply = await run('cards', 'resolve', secondCard.id, ...COLLECT);
-    expect([repeatedReply.code, repeatedReply.err]).toEqual([
+    expect(await firstPayment.readState()).toMatchObject({ account: '0 of 0', settled: 120 });
+    const secondPayment = await createException();
+    const { out } = await run('cards', 'resolve', secondPayment.id, '--outcome', 'write-off');
+    expect(out).toBe(`${secondPayment.id} is SETTLED, 0.20 USD written off.\n`);
+    expect(await secondPayment.readState()).toMatchObject({
+      status: 'SETTLED',
+      account: '10 of 10',
+    });
+    const repeatedResult = await run('cards', 'resolve', secondPayment.id, ...COLLECT);
+    expect([repeatedResult.code, repeatedResult.err]).toEqual([
       1,
       'The payment is SETTLED. Only a payment in EXCEPTION can be resolved.\n',
     ]);

@@ -38,9 +38,9 @@ describe('parse', () => {
     [['--sca', 'off'], false],
     [['--sca=off'], false],
     [[], undefined],
-  ])('reads the switch %j', (argv, on) => {
-    expect(read('p', ...argv).on('sca')).toBe(on);
-    expect(read(...argv, '--platform', 'p').on('sca')).toBe(on);
+  ])('reads the switch %j', (argv, expectedValue) => {
+    expect(read('p', ...argv).on('sca')).toBe(expectedValue);
+    expect(read(...argv, '--platform', 'p').on('sca')).toBe(expectedValue);
   });
 
   it('reads the off flag of a switch', () => {
@@ -79,7 +79,7 @@ describe('parse', () => {
 });
 
 describe('help', () => {
-  it('shows the required flags and a description of each', () => {
+  it('shows the required flags, and a description of each flag', () => {
     expect(usageOf(FLAGS, 'platform')).toBe('PLATFORM [flags]');
     expect(usageOf(FLAGS, undefined)).toBe('--platform PLATFORM [flags]');
     expect(describeFlags(FLAGS)).toContainEqual([

@@ -1,5 +1,5 @@
 // The export of a few days with completed, failed, returned and pending payments. Totals are
-// computed from the CSV alone.
+// computed from the CSV alone. Also the guard of CSV cells, and the memory of a long export.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -83,8 +83,8 @@ beforeAll(async () => {
     await pay(account.id, to.id, 123_45, { description: FORMULA });
   }
   await app.advance(2 * 3_600_000); // until the sixth day of the month
-  const yen = await createExternalAccount(app, person.id, 'MXN', '000');
-  await pay(account.id, yen.id, 50_00);
+  const mxnAccount = await createExternalAccount(app, person.id, 'MXN', '000');
+  await pay(account.id, mxnAccount.id, 50_00);
   const otherCustomer = await createCustomer(app, {}, { platformCustomerId: '@SUM(A1)' });
   const otherInternalAccount = await findInternalAccount(app, otherCustomer.id, 'EUR');
   await pay(account.id, otherInternalAccount.id, 10_01);
@@ -95,7 +95,7 @@ beforeAll(async () => {
   await expectBalancedBooks(app);
 });
 
-const key = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
+const accountDayKey = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
 
 describe('the export', () => {
   it('has closing balances that equal the opening balances with the postings', async () => {
@@ -105,14 +105,17 @@ describe('the export', () => {
     for (const row of postings.filter((each) => each.effect === 'POSTED')) {
       const amount = BigInt(row.minor as string);
       const add = (account: string, amount: bigint) =>
-        netPostings.set(key(row, account), (netPostings.get(key(row, account)) ?? 0n) + amount);
+        netPostings.set(
+          accountDayKey(row, account),
+          (netPostings.get(accountDayKey(row, account)) ?? 0n) + amount,
+        );
       add(row.debit_account as string, -amount);
       add(row.credit_account as string, amount);
     }
     expect(netPostings.size).toBeGreaterThan(15);
     const closing = new Map<string, bigint>();
     for (const row of balances) {
-      const balanceKey = key(row, row.account as string);
+      const balanceKey = accountDayKey(row, row.account as string);
       expect(BigInt(row.opening_minor!) + (netPostings.get(balanceKey) ?? 0n)).toBe(
         BigInt(row.closing_minor!),
       );
@@ -164,29 +167,32 @@ describe('the export', () => {
     expect(laterRows.map(balanceOf)).toEqual(lastRows.map(balanceOf));
   });
 
-  it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (flags) => {
-    const period = await exportRows('balances', '2026-01-05', '2026-01-10', ...flags);
-    const day = await exportRows('balances', '2026-01-06', '2026-01-06', ...flags);
-    expect(day.length).toBeGreaterThan(0);
-    expect(day).toEqual(period.filter((each) => each.day === '2026-01-06'));
-    expect(await exportRows('balances', '2025-12-01', '2025-12-31', ...flags)).toEqual([]);
-    expect(await exportRows('postings', '2026-01-07', '2026-01-07')).toEqual([]);
-  });
+  it.each([[[]], [['--idle']]])(
+    'returns the same figures for a day as for a period, with the flags %j',
+    async (flags) => {
+      const periodRows = await exportRows('balances', '2026-01-05', '2026-01-10', ...flags);
+      const dayRows = await exportRows('balances', '2026-01-06', '2026-01-06', ...flags);
+      expect(dayRows.length).toBeGreaterThan(0);
+      expect(dayRows).toEqual(periodRows.filter((each) => each.day === '2026-01-06'));
+      expect(await exportRows('balances', '2025-12-01', '2025-12-31', ...flags)).toEqual([]);
+      expect(await exportRows('postings', '2026-01-07', '2026-01-07')).toEqual([]);
+    },
+  );
 
   it('has transactions whose amounts equal the amounts of their postings', async () => {
     const lines = await exportRows('transactions', '2026-01-05', '2026-01-10');
     const postings = await exportRows('postings', '2026-01-05', '2026-01-10');
     expect(lines).toHaveLength(13);
-    const rowOf = (id: string | undefined) =>
+    const postingsOf = (id: string | undefined) =>
       postings.filter((each) => each.transaction_id === id && each.effect === 'POSTED');
     // Between two internal accounts, the receiver's transaction has its postings under the payer's.
-    const payersOf = (row: Record<string, string>) =>
+    const payerRowOf = (row: Record<string, string>) =>
       lines.find(
         (each) => each.type === 'OUTGOING' && row.quote_id && each.quote_id === row.quote_id,
       );
     for (const row of lines) {
       if (row.status !== 'COMPLETED' || row.refund_status !== '') continue;
-      const expectedRows = rowOf(payersOf(row)?.transaction_id ?? row.transaction_id);
+      const expectedRows = postingsOf(payerRowOf(row)?.transaction_id ?? row.transaction_id);
       const creditRows = expectedRows.filter(
         (each) => each.credit_account === row.destination_account,
       );
@@ -203,7 +209,7 @@ describe('the export', () => {
     const refundedRows = lines.filter((each) => each.refund_status === 'COMPLETED');
     expect(refundedRows.length).toBeGreaterThan(2);
     for (const row of refundedRows) {
-      const expectedRows = rowOf(row.transaction_id);
+      const expectedRows = postingsOf(row.transaction_id);
       const debitRows = expectedRows.filter((each) => each.debit_account === row.source_account);
       const returnedRows = expectedRows.filter(
         (each) => each.credit_account === row.source_account,
@@ -258,20 +264,20 @@ describe('the export', () => {
     [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],
     [['--from', '2024-01-01', '--to', '2026-01-04'], 'At most 366 days'],
     [['--from', '2026-01-05', '--to', '2026-01-05', '--json'], 'This command prints CSV'],
-  ])('rejects %j', async (argv, args) => {
+  ])('rejects %j', async (argv, expectedError) => {
     const { code, out, err } = await run('export', 'balances', ...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain(args);
+    expect(err).toContain(expectedError);
   });
 });
 
 describe('csv', () => {
   it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])(
     'neutralizes %j',
-    (invalidText) => expect(guardedText(invalidText)).toBe(`'${invalidText}`),
+    (formulaText) => expect(guardedText(formulaText)).toBe(`'${formulaText}`),
   );
-  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (validText) =>
-    expect(guardedText(validText)).toBe(validText),
+  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('leaves %j unchanged', (plainText) =>
+    expect(guardedText(plainText)).toBe(plainText),
   );
   it('quotes cells with a comma, a quote or a line end', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');
@@ -281,7 +287,7 @@ describe('csv', () => {
 describe('a long export', () => {
   const ROWS = 200_000;
 
-  it('needs no more memory than a short one', { timeout: 120_000 }, async () => {
+  it('succeeds with a heap of 48 MB', { timeout: 120_000 }, async () => {
     const [debit, credit] = ['system:sandbox:suspense:GBP', 'system:sandbox:rail_in_transit:GBP'];
     await execute(
       app.databaseUrl,
@@ -305,16 +311,19 @@ describe('a long export', () => {
     });
     const exitCode = new Promise<number | null>((resolve) => child.on('close', resolve));
     let lines = 0;
-    let minor = 0n;
+    let totalMinor = 0n;
     for await (const line of createInterface({ input: child.stdout })) {
-      if (lines++ > 0) minor += BigInt(line.slice(line.lastIndexOf(',') + 1));
+      if (lines++ > 0) totalMinor += BigInt(line.slice(line.lastIndexOf(',') + 1));
     }
     expect(await exitCode, errors).toBe(0);
     expect(lines).toBe(ROWS + 1);
-    expect(minor).toBe(BigInt((ROWS * (ROWS + 1)) / 2));
+    expect(totalMinor).toBe(BigInt((ROWS * (ROWS + 1)) / 2));
     const balances = await exportRows('balances', '2026-02-01', '2026-02-01');
-    const [clearing] = balances.filter((each) => each.account === credit);
-    expect([clearing?.opening_minor, clearing?.closing_minor]).toEqual(['0', minor.toString()]);
+    const [creditBalance] = balances.filter((each) => each.account === credit);
+    expect([creditBalance?.opening_minor, creditBalance?.closing_minor]).toEqual([
+      '0',
+      totalMinor.toString(),
+    ]);
     await expectBalancedBooks(app);
   });
 });

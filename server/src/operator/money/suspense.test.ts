@@ -33,7 +33,7 @@ async function readSuspense(currency: string, environment = 'production'): Promi
   return row?.balance as bigint;
 }
 
-const noticeOf = async (id: string) => {
+const decisionOf = async (id: string) => {
   const text = 'select reference, reason from rail_results where id like $1';
   const [row] = await service.app.runtime.db.query(text, [`${id}/suspense/%`]);
   return row;
@@ -42,8 +42,8 @@ const noticeOf = async (id: string) => {
 /** A production payment of 100.00 USD whose refund has failed. */
 async function createSuspensePayment() {
   const createdPayment = await service.createPayment();
-  const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-  await service.runJson('payouts', 'fail', createdPayment.id, ...reason);
+  const failureFlags = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+  await service.runJson('payouts', 'fail', createdPayment.id, ...failureFlags);
   await service.app.settle();
   expect(await service.readStatus(createdPayment.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
   return createdPayment;
@@ -63,7 +63,7 @@ describe('a sandbox payment whose refund fails', () => {
     return { id: transactionId as string, account: account.id as string };
   }
 
-  it('is sent externally if the paying account is closed by then', async () => {
+  it('is refunded externally if the paying account is closed by then', async () => {
     const { app } = service;
     const { person, account } = await createFundedCustomer(app, 100_00);
     const to = await createExternalAccount(app, person.id, 'EUR', '005');
@@ -99,12 +99,12 @@ describe('a sandbox payment whose refund fails', () => {
       'Do not send them manually',
       ...['suspense', 'return', id, '--reference', 'WIRE-1'],
     );
-    const from = (await service.app.events()).length;
+    const eventCountBefore = (await service.app.events()).length;
     expect(await service.runJson('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
       platformId: service.app.platform.id,
       ...{ transactionId: id, status: 'FAILED', refund: 'COMPLETED', funds: 'RETURNED' },
     });
-    expect((await service.app.events()).slice(from).map((each) => each.type)).toEqual([
+    expect((await service.app.events()).slice(eventCountBefore).map((each) => each.type)).toEqual([
       'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       'OUTGOING_PAYMENT.REFUND_COMPLETED',
     ]);
@@ -119,7 +119,7 @@ describe('a sandbox payment whose refund fails', () => {
     const { body } = await service.app.call('GET', `/transactions/${id}`);
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
     expect(await listItems(id)).toEqual([]);
-    expect(await noticeOf(id)).toEqual({ reference: null, reason: 'Cleared' });
+    expect(await decisionOf(id)).toEqual({ reference: null, reason: 'Cleared' });
     await service.expectRejected(
       'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
       ...['suspense', 'return', id],
@@ -166,12 +166,12 @@ describe('a sandbox payment whose refund fails', () => {
 describe('a production payment whose refund fails', () => {
   it("first repays its owner's debt, and is credited to a frozen account", async () => {
     const { id, account, person } = await createSuspensePayment();
-    const returnedRows = await service.app.runtime.db.query<{ id: string }>(
+    const deposits = await service.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
     );
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
-    await service.runJson('deposits', 'return', returnedRows[0]?.id as string);
+    await service.runJson('deposits', 'return', deposits[0]?.id as string);
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const listOwing = () =>
       service.runJson('accounts', 'list', '--owing', '--platform', service.platform.id);
@@ -220,16 +220,16 @@ describe('external funds that could not be returned', () => {
       'return',
       id,
     );
-    const args = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
-    expect(await service.runJson(...args)).toMatchObject({
+    const returnCommand = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
+    expect(await service.runJson(...returnCommand)).toMatchObject({
       refund: 'COMPLETED',
       funds: 'RETURNED',
     });
     expect((await eventTypes(service.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
-    expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
+    expect(await decisionOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
     const postings = (await service.run('ledger', 'postings', id)).out;
     expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
-    await service.expectRejected('The transaction has no funds in suspense', ...args);
+    await service.expectRejected('The transaction has no funds in suspense', ...returnCommand);
     expect(await readSuspense('USD')).toBe(0n);
   });
 });
@@ -245,8 +245,8 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const body = { ...quoteBody('', to.id, 100_000_000), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
-    const pay = { quoteId: quote.id, currencyCode: 'USDC' };
-    ok(await app.call('POST', '/sandbox/send', pay), 200);
+    const funds = { quoteId: quote.id, currencyCode: 'USDC' };
+    ok(await app.call('POST', '/sandbox/send', funds), 200);
     await app.advance(60_000);
     if (isAccountClosed) await service.runJson('accounts', 'close', ownInternalAccount.id);
     return { id: quote.transactionId as string, accountId: ownInternalAccount.id as string };
@@ -291,8 +291,14 @@ describe('a recalled debit of a payment', () => {
 
   /** A payment funded by a debit of 50.00 USD. No account can cover it. */
   async function createDebit(): Promise<string> {
-    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
-    const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
+    const externalAccount = await createExternalAccount(
+      service.app,
+      person.id,
+      'USD',
+      '000',
+      service.as,
+    );
+    const body = quoteBody(externalAccount.id, to, 50_00, { immediatelyExecute: true });
     const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();
     await service.runJson('payouts', 'settle', createdQuote.transactionId);
@@ -300,12 +306,12 @@ describe('a recalled debit of a payment', () => {
     return createdQuote.transactionId;
   }
 
-  const recallDeposit = (id: string) =>
+  const recallDebit = (id: string) =>
     service.runJson('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
     const id = await createDebit();
-    await recallDeposit(id);
+    await recallDebit(id);
     // The payout of the payment is still pending.
     expect(await service.readQueue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listItems(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
@@ -321,24 +327,27 @@ describe('a recalled debit of a payment', () => {
       '--reference',
       'X',
     );
-    const settle = ['suspense', 'settle', id, '--reference', 'WIRE-9'];
-    expect(await service.runJson(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
+    const settleCommand = ['suspense', 'settle', id, '--reference', 'WIRE-9'];
+    expect(await service.runJson(...settleCommand)).toMatchObject({
+      status: 'COMPLETED',
+      refund: null,
+    });
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
-    expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
+    expect(await decisionOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
     expect(await listItems(id)).toEqual([]);
     expect(await readSuspense('USD')).toBe(0n);
-    await service.expectRejected('The transaction has no shortfall in suspense.', ...settle);
+    await service.expectRejected('The transaction has no shortfall in suspense.', ...settleCommand);
   });
 
   it('leaves no funds to return if its funds were in suspense', async () => {
     const id = await createDebit();
-    const message = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-    await service.runJson('payouts', 'fail', id, ...message);
+    const failureFlags = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+    await service.runJson('payouts', 'fail', id, ...failureFlags);
     await service.app.settle();
     const [item] = await listItems(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
     expect(item.outside).toMatchObject({ routingNumber: '021000021' });
-    await recallDeposit(id);
+    await recallDebit(id);
     expect(await listItems(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
     await service.expectRejected(
       'The transaction has no shortfall in suspense.',

@@ -1,5 +1,5 @@
-// Settings of a platform: numbers such as `--wallet-processing` and `--hourly-payments`, `--terms`, which
-// applies to unregulated platforms only, and `--brand-color` of its hosted pages.
+// Settings of a platform: `--standard-webhooks`, numbers such as `--wallet-processing` and
+// `--hourly-payments`, `--terms` for unregulated platforms, and `--brand-color` of hosted pages.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
@@ -9,7 +9,7 @@ const app = testApp();
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
-const set = (value: string, { id }: TestPlatform = app.platform) =>
+const setWalletProcessing = (value: string, { id }: TestPlatform = app.platform) =>
   run('platform', 'set', id, `--wallet-processing=${value}`, '--json');
 
 describe('--standard-webhooks', () => {
@@ -30,49 +30,49 @@ describe('--wallet-processing', () => {
     const output = await run('platform', 'show', app.platform.id);
     expect(output.out).not.toContain('PROCESSING');
     for (const polls of [3, 100]) {
-      const { code, out } = await set(String(polls));
+      const { code, out } = await setWalletProcessing(String(polls));
       expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: polls }]);
     }
     const repeatedReply = await run('platform', 'show', app.platform.id);
     expect(repeatedReply.out).toMatch(/Wallets return PROCESSING +100 times/);
     const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(nextChange.out)).toMatchObject({ walletProcessing: 100 });
-    expect(JSON.parse((await set('0')).out)).toMatchObject({ walletProcessing: 0 });
+    expect(JSON.parse((await setWalletProcessing('0')).out)).toMatchObject({ walletProcessing: 0 });
   });
 
   it.each(['101', '-1', '1.5', 'many', '1e2', ' '])('rejects %s', async (value) => {
-    const { code, err } = await set(value);
+    const { code, err } = await setWalletProcessing(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--wallet-processing');
   });
 
   it('is rejected in production', async () => {
-    const { code, err } = await set('1', app.production);
+    const { code, err } = await setWalletProcessing('1', app.production);
     expect([code, err.split('\n')[0]]).toEqual([
       expect.any(Number),
       expect.stringContaining('in the sandbox only'),
     ]);
     expect(code).not.toBe(0);
-    expect((await set('0', app.production)).code).toBe(0);
+    expect((await setWalletProcessing('0', app.production)).code).toBe(0);
   });
 });
 
 describe('--hourly-payments', () => {
-  const hourly = (value: string) =>
+  const setHourlyPayments = (value: string) =>
     run('platform', 'set', app.platform.id, `--hourly-payments=${value}`, '--json');
 
   it('is unlimited until set', async () => {
     const showPlatform = () => run('platform', 'show', app.platform.id);
     expect((await showPlatform()).out).not.toContain('an hour');
-    expect(JSON.parse((await hourly('12')).out)).toMatchObject({ hourlyPayments: 12 });
+    expect(JSON.parse((await setHourlyPayments('12')).out)).toMatchObject({ hourlyPayments: 12 });
     const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(nextChange.out)).toMatchObject({ hourlyPayments: 12 });
     expect((await showPlatform()).out).toMatch(/Payments of one customer +12 an hour/);
-    expect(JSON.parse((await hourly('0')).out)).toMatchObject({ hourlyPayments: null });
+    expect(JSON.parse((await setHourlyPayments('0')).out)).toMatchObject({ hourlyPayments: null });
   });
 
   it.each(['-1', '1.5', 'many', '1000000', ' '])('rejects %s', async (value) => {
-    const { code, err } = await hourly(value);
+    const { code, err } = await setHourlyPayments(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--hourly-payments');
   });
@@ -103,8 +103,11 @@ describe('--terms', () => {
 
   it('is rejected without a change if a platform is regulated or becomes regulated', async () => {
     const regulated = await createPlatform();
-    const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
-    expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
+    const termsChange = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
+    expect([termsChange.code, termsChange.err.includes(`${REASON} Add --unregulated.`)]).toEqual([
+      2,
+      true,
+    ]);
     expect(await readSettings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
     const otherPlatform = await createPlatform('--unregulated', '--terms');
     const rejectedChange = await run('platform', 'set', otherPlatform, '--regulated');
@@ -135,24 +138,26 @@ describe('--terms', () => {
 });
 
 describe('--brand-color', () => {
-  const color = (value: string) =>
+  const setBrandColor = (value: string) =>
     run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
   const showPlatform = async () => (await run('platform', 'show', app.platform.id)).out;
 
   it('has a default, which the value default restores', async () => {
     expect(await showPlatform()).not.toContain('Color of hosted pages');
-    expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
+    expect(JSON.parse((await setBrandColor('#FFE500')).out)).toMatchObject({
+      brandColor: '#ffe500',
+    });
     // Yellow text on white cannot be read, so light pages use a darker shade.
     expect(await showPlatform()).toMatch(
       /Color of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
     );
     const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(nextChange.out)).toMatchObject({ brandColor: '#ffe500' });
-    expect(JSON.parse((await color('default')).out)).toMatchObject({ brandColor: null });
+    expect(JSON.parse((await setBrandColor('default')).out)).toMatchObject({ brandColor: null });
   });
 
   it.each(['red', '#fff', '3b49df', '#3b49dg', '#3b49df;'])('rejects %s', async (value) => {
-    const { code, err } = await color(value);
+    const { code, err } = await setBrandColor(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--brand-color must be six hexadecimal digits');
   });

@@ -21,12 +21,12 @@ async function run(masterKey: string, ...argv: string[]) {
   return { code, ...result };
 }
 
-const PRIVATE_KEY = '07'.repeat(32);
+const MASTER_KEY = '07'.repeat(32);
 const POINT = /^04[0-9a-f]{128}$/;
 
 describe('wallet keys', () => {
   it("shows the server's signing keys, separate for each environment", async () => {
-    const { code, out, err } = await run(PRIVATE_KEY, 'wallet', 'keys', '--json');
+    const { code, out, err } = await run(MASTER_KEY, 'wallet', 'keys', '--json');
     expect([code, err]).toEqual([0, '']);
     const keysOf = (environment: Mode) => ({
       environment,
@@ -43,7 +43,7 @@ describe('wallet keys', () => {
   });
 
   it('prints the keys as text', async () => {
-    const { code, out } = await run(PRIVATE_KEY, 'wallet', 'keys');
+    const { code, out } = await run(MASTER_KEY, 'wallet', 'keys');
     expect(code).toBe(0);
     const names = out.split('\n').map((line) => line.split(/ +/)[0]);
     expect(names).toEqual([
@@ -59,7 +59,7 @@ describe('wallet keys', () => {
     expect(out).toContain(app.connectorsOf('production').custody?.publicKeys().tokens);
   });
 
-  it("shows no keys under another master key than the server's", async () => {
+  it("shows no keys with another master key than the server's", async () => {
     const { code, out, err } = await run('08'.repeat(32), 'wallet', 'keys');
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/another master key/);

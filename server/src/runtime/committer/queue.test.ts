@@ -74,20 +74,23 @@ describe('createQueue', () => {
   });
 
   it('returns every unit once, in order for each row, without concurrent conflicts', () => {
-    const key = fc.constantFrom('1', '2', '3');
-    const spec = fc.record({ changes: fc.uniqueArray(key), requirements: fc.uniqueArray(key) });
-    const stepSpec = fc.record({
-      push: fc.array(spec, { maxLength: 4 }),
+    const idArbitrary = fc.constantFrom('1', '2', '3');
+    const unitArbitrary = fc.record({
+      changes: fc.uniqueArray(idArbitrary),
+      requirements: fc.uniqueArray(idArbitrary),
+    });
+    const stepArbitrary = fc.record({
+      push: fc.array(unitArbitrary, { maxLength: 4 }),
       take: fc.nat(4),
       done: fc.nat(4),
     });
     fc.assert(
-      fc.property(fc.array(stepSpec, { maxLength: 30 }), (steps) => {
+      fc.property(fc.array(stepArbitrary, { maxLength: 30 }), (steps) => {
         const queue = createQueue();
         const inFlight: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
         const claims = new Map<Unit, { changes: string[]; requirements: string[] }>();
         let pushedCount = 0;
-        let count = 0;
+        let takenCount = 0;
         const takeUnits = (max: number) => {
           for (const unit of queue.take(max)) {
             const rows = claims.get(unit) as { changes: string[]; requirements: string[] };
@@ -100,7 +103,7 @@ describe('createQueue', () => {
               ).toBe(false);
             }
             inFlight.push({ ...rows, unit });
-            count++;
+            takenCount++;
           }
         };
         for (const { push, take: max, done } of steps) {
@@ -117,11 +120,11 @@ describe('createQueue', () => {
           takeUnits(max);
           for (const { unit } of inFlight.splice(0, done)) queue.release(unit);
         }
-        while (count < pushedCount) {
+        while (takenCount < pushedCount) {
           for (const { unit } of inFlight.splice(0)) queue.release(unit);
-          const previousCount = count;
+          const previousCount = takenCount;
           takeUnits(1_000);
-          expect(count).toBeGreaterThan(previousCount);
+          expect(takenCount).toBeGreaterThan(previousCount);
         }
         expect(queue.waiting).toBe(0);
       }),

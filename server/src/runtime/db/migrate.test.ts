@@ -15,7 +15,7 @@ let url: string;
 const write = (name: string, sql: string) => fs.writeFileSync(path.join(folder, name), sql);
 const run = () => migrate(url, () => AT, folder);
 
-async function rows(sql: string): Promise<unknown[]> {
+async function queryRows(sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -50,17 +50,17 @@ describe('migrate', () => {
     write('0003_c.sql', 'insert into a values (3)');
     expect(await run()).toEqual(['0003_c.sql']);
     expect(await run()).toEqual([]);
-    expect(await rows('select n from a order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
-    const times = await rows('select distinct applied_at from schema_migrations');
+    expect(await queryRows('select n from a order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    const times = await queryRows('select distinct applied_at from schema_migrations');
     expect(times).toEqual([{ applied_at: new Date(AT) }]);
   });
 
-  it('is safe for concurrent processes', async () => {
+  it('applies each file once for concurrent processes', async () => {
     write('0001_a.sql', 'create table a (n int); select pg_sleep(0.2)');
     write('0002_b.sql', 'insert into a values (1)');
     const results = await Promise.all([run(), run(), run(), run()]);
     expect(results.map((names) => names.length).sort()).toEqual([0, 0, 0, 2]);
-    expect(await rows('select n from a')).toEqual([{ n: 1 }]);
+    expect(await queryRows('select n from a')).toEqual([{ n: 1 }]);
   });
 
   it('rolls back only an invalid file and reports its line', async () => {
@@ -70,7 +70,7 @@ describe('migrate', () => {
       name: 'MigrationError',
       message: 'Migration 0002_b.sql line 3: relation "nowhere" does not exist',
     });
-    expect(await rows('select n from a')).toEqual([]);
+    expect(await queryRows('select n from a')).toEqual([]);
     write('0002_b.sql', 'insert into a values (1)');
     expect(await run()).toEqual(['0002_b.sql']);
   });
@@ -104,7 +104,7 @@ describe('migrate', () => {
   });
 
   describe('in two steps', () => {
-    const BROKEN = 'Migration 0003_c.sql needs servers with migration 0002';
+    const REJECTION = 'Migration 0003_c.sql needs servers with migration 0002';
     const contractNow = () => contract(url, () => AT, folder);
     let server: pg.Client;
 
@@ -132,13 +132,13 @@ describe('migrate', () => {
       });
       expect(await run()).toEqual(['0002_b.sql', '0004_d.sql']);
       expect(await run()).toEqual([]);
-      await expect(contractNow()).rejects.toThrow(BROKEN);
-      expect(await rows('select old, new from a')).toEqual([]);
+      await expect(contractNow()).rejects.toThrow(REJECTION);
+      expect(await queryRows('select old, new from a')).toEqual([]);
       await server.end();
       await startServer();
       expect(await contractNow()).toEqual(['0003_c.sql']);
       expect(await contractNow()).toEqual([]);
-      await expect(rows('select old from a')).rejects.toThrow('column "old" does not exist');
+      await expect(queryRows('select old from a')).rejects.toThrow('column "old" does not exist');
     });
 
     it('serves the previous version only until the contraction', async () => {
@@ -174,7 +174,9 @@ describe('migrate', () => {
       await server.end();
       const contraction = contractNow();
       await expect
-        .poll(() => rows("select 1 from pg_locks where locktype = 'advisory' and mode ~ '^Excl'"))
+        .poll(() =>
+          queryRows("select 1 from pg_locks where locktype = 'advisory' and mode ~ '^Excl'"),
+        )
         .not.toEqual([]);
       fs.rmSync(path.join(folder, '0003_c.sql'));
       await expect(startServer()).rejects.toThrow('0003_c.sql, which this version lacks');
@@ -186,13 +188,15 @@ describe('migrate', () => {
       await reader.connect();
       await reader.query('begin; select old from a');
       const migration = run();
-      await expect.poll(() => rows('select 1 from pg_locks where not granted')).not.toEqual([]);
+      await expect
+        .poll(() => queryRows('select 1 from pg_locks where not granted'))
+        .not.toEqual([]);
       // A payment waits for the lock of the migration for less than its lock timeout.
       await execute(url, "set lock_timeout = '3s'; insert into a values (1)");
       await reader.query('commit');
       await reader.end();
       expect(await migration).toEqual(['0002_b.sql', '0004_d.sql']);
-      expect(await rows('select old, new from a')).toEqual([{ old: 1, new: null }]);
+      expect(await queryRows('select old, new from a')).toEqual([{ old: 1, new: null }]);
     });
 
     it('rejects a migration that blocks a large table while servers run, before any change', async () => {
@@ -204,7 +208,7 @@ describe('migrate', () => {
       await expect(run()).rejects.toThrow(
         'Migration 0005_e.sql blocks the table a for about 3 s (300000 rows). Stop all other',
       );
-      expect(await rows("select to_regclass('d') as d")).toEqual([{ d: null }]);
+      expect(await queryRows("select to_regclass('d') as d")).toEqual([{ d: null }]);
       await server.end();
       expect(await run()).toEqual(['0002_b.sql', '0004_d.sql', '0005_e.sql']);
     });

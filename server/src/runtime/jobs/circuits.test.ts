@@ -10,7 +10,7 @@ import { type CircuitChange, createCircuits, MAX_FAILURES, OPEN_MS } from './cir
 const server = openForFile(startHanging);
 afterEach(() => server.respondWith(undefined));
 
-function fixture() {
+function createFixture() {
   const effects = testEffects();
   const changes: CircuitChange[] = [];
   const circuits = createCircuits(effects.now, (change) => changes.push(change));
@@ -32,8 +32,8 @@ function fixture() {
 const OPEN = 'ECIRCUITOPEN';
 
 describe('circuit breaker', () => {
-  it('opens after consecutive calls without a response and then prevents calls', async () => {
-    const { request, circuits, changes, effects, smsEffects } = fixture();
+  it('opens after consecutive calls without a response and then prevents calls to the same origin', async () => {
+    const { request, circuits, changes, effects, smsEffects } = createFixture();
     const results = [];
     for (let index = 0; index < MAX_FAILURES; index++) results.push(await request(server.url, 30));
     expect(results).toEqual(Array(MAX_FAILURES).fill('ETIMEDOUT'));
@@ -51,17 +51,17 @@ describe('circuit breaker', () => {
   });
 
   it('opens on server errors and ignores rejections', async () => {
-    const rejectingServer = fixture();
+    const circuitFixture = createFixture();
     for (const status of [400, 401, 404, 422, 429]) {
       server.respondWith(status);
-      expect(await rejectingServer.requestMany(2)).toEqual([String(status), String(status)]);
+      expect(await circuitFixture.requestMany(2)).toEqual([String(status), String(status)]);
     }
     server.respondWith(503);
-    expect(await rejectingServer.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN]);
+    expect(await circuitFixture.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN]);
   });
 
   it('counts consecutive failures only', async () => {
-    const { requestMany, circuits } = fixture();
+    const { requestMany, circuits } = createFixture();
     for (let round = 0; round < 3; round++) {
       server.respondWith(500);
       await requestMany(MAX_FAILURES - 1);
@@ -72,7 +72,7 @@ describe('circuit breaker', () => {
   });
 
   it('sends one probe after a pause and closes if the probe succeeds', async () => {
-    const { request, requestMany, effects, changes } = fixture();
+    const { request, requestMany, effects, changes } = createFixture();
     server.respondWith(500);
     await requestMany(MAX_FAILURES);
     server.respondWith(200);
@@ -86,7 +86,7 @@ describe('circuit breaker', () => {
   });
 
   it('opens again if its probe fails', async () => {
-    const { request, requestMany, effects, changes } = fixture();
+    const { request, requestMany, effects, changes } = createFixture();
     server.respondWith(500);
     await requestMany(MAX_FAILURES);
     effects.set(effects.now() + OPEN_MS);
@@ -96,8 +96,8 @@ describe('circuit breaker', () => {
     expect(changes.map(({ state }) => state)).toEqual(['open', 'half-open', 'open']);
   });
 
-  it('applies to one provider and one origin', async () => {
-    const { circuits, requestMany, effects } = fixture();
+  it('applies to one provider', async () => {
+    const { circuits, requestMany, effects } = createFixture();
     server.respondWith(500);
     await requestMany(MAX_FAILURES);
     const otherEffects = circuits.effects(effects, 'rates');
@@ -111,24 +111,29 @@ describe('circuit breaker', () => {
   });
 
   it('counts a stalled body and a library call without a response', async () => {
-    const { circuits, effects } = fixture();
-    const head = await startHanging('head');
+    const { circuits, effects } = createFixture();
+    const headServer = await startHanging('head');
     const storage = circuits.effects(effects, 'storage', 1);
     const limits = { timeoutMs: 50, deadlineMs: 200 };
-    const reply = await storage.stream({ url: head.url, method: 'GET', headers: {}, ...limits });
+    const reply = await storage.stream({
+      url: headServer.url,
+      method: 'GET',
+      headers: {},
+      ...limits,
+    });
     const readPromise = (async () => {
       for await (const _ of reply.body);
     })();
     await expect(readPromise).rejects.toThrow();
-    await head.close();
+    await headServer.close();
     const smtp = circuits.effects(effects, 'smtp', 1);
     const isValidResponse = (error: unknown) => (error as Error).message === '550';
-    const fails = (message: string) => () => Promise.reject(new Error(message));
-    await expect(smtp.call({ timeoutMs: 100, isValidResponse }, fails('550'))).rejects.toThrow(
+    const failWith = (message: string) => () => Promise.reject(new Error(message));
+    await expect(smtp.call({ timeoutMs: 100, isValidResponse }, failWith('550'))).rejects.toThrow(
       '550',
     );
     expect(circuits.states().get('smtp')).toBe('closed');
-    await expect(smtp.call({ timeoutMs: 100, isValidResponse }, fails('gone'))).rejects.toThrow(
+    await expect(smtp.call({ timeoutMs: 100, isValidResponse }, failWith('gone'))).rejects.toThrow(
       'gone',
     );
     expect([...circuits.states()].slice(1)).toEqual([

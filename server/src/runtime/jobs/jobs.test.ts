@@ -28,7 +28,7 @@ const workerWith = (handlers: JobHandler[]) =>
     metrics: createMetrics(),
   });
 
-const writer = (name: string): JobHandler => ({
+const emittingHandler = (name: string): JobHandler => ({
   kind: name,
   run: async () => ({
     caller: caller(),
@@ -60,7 +60,7 @@ describe('worker', () => {
           finish = () => resolve({ caller: caller(), stage: async () => undefined });
         }),
     };
-    const worker = workerWith([slowHandler, writer('quick')]);
+    const worker = workerWith([slowHandler, emittingHandler('quick')]);
     await scheduleJobs('slow');
     worker.start();
     await waitUntil(
@@ -78,15 +78,15 @@ describe('worker', () => {
 
   it('retries a failing job later and logs the failure', async () => {
     let runs = 0;
-    const failingOnceHandler: JobHandler = {
+    const failingTwiceHandler: JobHandler = {
       kind: 'flaky',
       run: async (runtime, job) => {
         runs += 1;
         if (runs < 3) throw new Error('not yet');
-        return writer('flaky').run(runtime, job);
+        return emittingHandler('flaky').run(runtime, job);
       },
     };
-    const worker = workerWith([failingOnceHandler]);
+    const worker = workerWith([failingTwiceHandler]);
     await scheduleJobs('flaky');
     expect(await worker.runDue()).toBe(1);
     expect(await worker.runDue()).toBe(0);
@@ -100,7 +100,7 @@ describe('worker', () => {
   });
 
   it('assigns a job to one of many workers', async () => {
-    const workers = Array.from({ length: 4 }, () => workerWith([writer('shared')]));
+    const workers = Array.from({ length: 4 }, () => workerWith([emittingHandler('shared')]));
     await scheduleJobs('shared', 40);
     while (
       (await Promise.all(workers.map((worker) => worker.runDue()))).some((count) => count > 0)
@@ -108,13 +108,13 @@ describe('worker', () => {
     expect(await countRuns('shared')).toBe(40);
   });
 
-  it('applies the result of a job whose lease expired once', async () => {
+  it('applies once the result of a job whose lease expired', async () => {
     const releases: (() => void)[] = [];
     const hangingHandler: JobHandler = {
       kind: 'stuck',
       run: async (runtime, job) => {
         await new Promise<void>((resolve) => releases.push(resolve));
-        return writer('stuck').run(runtime, job);
+        return emittingHandler('stuck').run(runtime, job);
       },
     };
     const [firstWorker, secondWorker] = [
@@ -139,7 +139,7 @@ describe('worker', () => {
       run: () => new Promise((_, reject) => releases.push(reject)),
     };
     const worker = workerWith([slowHandler]);
-    const dueTime = async () => {
+    const readDueInMs = async () => {
       const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
       return Number(row?.due_at) - app.effects.now();
     };
@@ -148,12 +148,12 @@ describe('worker', () => {
     await waitUntil(async () => releases.length === 1);
     for (let step = 0; step < 3; step++) {
       app.effects.set(app.effects.now() + 15_000);
-      await waitUntil(async () => (await dueTime()) === 20_000);
+      await waitUntil(async () => (await readDueInMs()) === 20_000);
     }
     expect(releases).toHaveLength(1);
     releases[0]?.(new Error('too slow'));
     await worker.stop();
-    expect(await dueTime()).toBe(2_000);
+    expect(await readDueInMs()).toBe(2_000);
     await app.runtime.db.query('delete from jobs', []);
   });
 });

@@ -1,4 +1,5 @@
-// Results of operations with concurrent changes, insufficient funds and permanent contention.
+// Results of operations with concurrent changes, insufficient funds and permanent contention. Also
+// the requests that an idempotency key identifies.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -30,7 +31,7 @@ async function statusOf(ctx: Ctx, id: string) {
 }
 
 describe('operate', () => {
-  it('runs again with fresh reads if a row has changed', async () => {
+  it('runs again with new reads if a row has changed', async () => {
     const { id } = await createCustomer(app);
     let attempts = 0;
     await app.operate(async (ctx) => {
@@ -65,7 +66,7 @@ describe('operate', () => {
     expect([attempts, decision]).toEqual([2, 'too late']);
   });
 
-  it('reports a missing transition that persists after fresh reads', async () => {
+  it('reports a missing transition that persists after new reads', async () => {
     let attempts = 0;
     const run = app.operate(async () => {
       attempts++;
@@ -96,11 +97,14 @@ describe('rejection by the ledger', () => {
         }),
       );
     await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
-    const limit = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');
-    await expect(pay(limit)).rejects.toMatchObject({ status: 429, message: 'Enough for today.' });
+    const limitFault = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');
+    await expect(pay(limitFault)).rejects.toMatchObject({
+      status: 429,
+      message: 'Enough for today.',
+    });
   });
 
-  it('has a fault of the account that is frozen or must be empty', async () => {
+  it('reports the account that is frozen or must be empty', async () => {
     const { account } = await createFundedCustomer(app, 5_00);
     const freeze = (mustBeEmpty: boolean) =>
       app.operate(async (ctx) => ctx.freeze(account.id, { empty: mustBeEmpty }));

@@ -18,7 +18,7 @@ const OLD = Buffer.alloc(32, 7);
 const NEW = Buffer.alloc(32, 9);
 const effects = systemEffects();
 
-async function openedKeys(masterKey: Uint8Array) {
+async function openKeys(masterKey: Uint8Array) {
   const { db } = app.runtime;
   const keys = createDataKeys({ db, effects, masterKey: () => masterKey });
   await keys.read();
@@ -36,7 +36,7 @@ async function linesOf(steps: AsyncIterable<string>): Promise<string[]> {
 describe('a rotation', () => {
   it('seals all values again and changes the master key', async () => {
     await createCustomer(app);
-    const firstProcess = await openedKeys(OLD);
+    const firstProcess = await openKeys(OLD);
     const text = firstProcess.runtime.vault.sealOwn('secret', 'place');
     expect(text).toMatch(/^s1\./);
     expect(keyStates(firstProcess)).toMatchObject([{ number: 0, status: 'active' }]);
@@ -45,22 +45,22 @@ describe('a rotation', () => {
     const steps = rotateDataKeys(firstProcess, NEW);
     expect((await steps.next()).value).toBe('Key 1 is published.');
     // Another process reads the key before it seals.
-    const otherProcess = await openedKeys(OLD);
+    const otherProcess = await openKeys(OLD);
     expect(otherProcess.runtime.vault.sealOwn('secret', 'place')).toMatch(/^s1\./);
-    await expect(linesOf(rotateDataKeys(await openedKeys(Buffer.alloc(32, 1))))).rejects.toThrow(
+    await expect(linesOf(rotateDataKeys(await openKeys(Buffer.alloc(32, 1))))).rejects.toThrow(
       /another master key/,
     );
     expect((await linesOf(steps)).at(-1)).toBe('Everything is sealed with key 1.');
-    const newText = otherProcess.runtime.vault.sealOwn('secret', 'place');
-    expect(newText).toMatch(/^s2\.1\./);
+    const newSealedText = otherProcess.runtime.vault.sealOwn('secret', 'place');
+    expect(newSealedText).toMatch(/^s2\.1\./);
     expect(otherProcess.runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
     expect(await staleTexts(firstProcess)).toEqual([]);
     expect(firstProcess.runtime.vault.digest('kind', 'value')).toBe(
       app.runtime.vault.digest('kind', 'value'),
     );
 
-    const thirdProcess = await openedKeys(NEW);
-    expect(thirdProcess.runtime.vault.openOwn(newText, 'place').toString()).toBe('secret');
+    const thirdProcess = await openKeys(NEW);
+    expect(thirdProcess.runtime.vault.openOwn(newSealedText, 'place').toString()).toBe('secret');
     await expect(linesOf(retireDataKeys(thirdProcess, false))).rejects.toMatchObject({
       code: 'CONFLICT',
     });
@@ -71,7 +71,7 @@ describe('a rotation', () => {
     await expect(assertMasterKey(url, undefined)).rejects.toThrow(/is missing/);
     await assertMasterKey(url, NEW);
     // A value that was sealed before the rotation and stored after it.
-    expect((await openedKeys(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
+    expect((await openKeys(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
   }, 60_000);
 });
 
@@ -104,13 +104,13 @@ describe('sealed columns', () => {
       cwd: projectRoot(),
       encoding: 'utf8',
     });
-    const sealingCalls = text
+    const sealingFiles = text
       .split('\n')
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .map((file) => file.replace(/^server\/src\//, ''));
     // The calls in these files seal existing values again.
     const exceptions = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
-    expect(sealingCalls.filter((file) => !exceptions.includes(file)).sort()).toEqual(
+    expect(sealingFiles.filter((file) => !exceptions.includes(file)).sort()).toEqual(
       Object.keys(SEALING).sort(),
     );
     const declaredTables = new Set(

@@ -1,5 +1,5 @@
-// Requests generated from the documents. Half of them are valid. The others have hostile values, broken JSON,
-// wrong content types, paths, queries, headers or credentials.
+// Requests generated from the documents. Some are valid. The others have hostile values, broken
+// JSON, wrong content types, paths, queries, headers or credentials.
 import { randomUUID } from 'node:crypto';
 import type { Json, Operation } from '../requests/document.ts';
 import { corrupt, hostileValue, mutate } from '../requests/hostile.ts';
@@ -29,14 +29,14 @@ const GLOBAL_PATHS = /^\/operator\/v1\/(operator-|roles|approval|audit|provider|
 const operationsOf = (session: Session): Operation[] =>
   session.documents.operations.filter(({ operationId }) => !EXCLUDED.has(operationId));
 
-const LINE = 'x-fuzz-boundary';
+const BOUNDARY = 'x-fuzz-boundary';
 
 function formOf(body: Json, session: Session): string {
   const { chance } = session;
   const fields = Object.entries<Json>(body ?? {}).filter(([name]) => name !== 'file');
   const parts = fields.map(
     ([name, value]) =>
-      `--${LINE}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n` +
+      `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n` +
       `${typeof value === 'string' ? value : JSON.stringify(value)}\r\n`,
   );
   const content = chance.pick(['%PDF-1.4\n%%EOF', 'a,b\n1,2\n', '', '\0\0', 'x'.repeat(5_000)]);
@@ -50,12 +50,12 @@ function formOf(body: Json, session: Session): string {
     'x'.repeat(300),
   ]);
   const file =
-    `--${LINE}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n` +
+    `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n` +
     `content-type: ${chance.pick(['application/pdf', 'text/csv', 'image/png', 'x/y', 'x'])}\r\n\r\n` +
     `${content}\r\n`;
   const form = [...parts, ...(chance.percent(90) ? [file] : [])].join('');
   return chance.percent(90)
-    ? `${form}--${LINE}--\r\n`
+    ? `${form}--${BOUNDARY}--\r\n`
     : form.slice(0, -chance.integerBelow(40) - 1);
 }
 
@@ -70,7 +70,7 @@ function contentOf(
   const foreignId = callers.victim.ids.pickAny(chance);
   const body = chance.percent(45) ? validBody : mutate(validBody, chance, foreignId);
   if (isForm) {
-    return { type: `multipart/form-data; boundary=${LINE}`, body: formOf(body, session) };
+    return { type: `multipart/form-data; boundary=${BOUNDARY}`, body: formOf(body, session) };
   }
   const json = JSON.stringify(body) ?? '';
   return { type: 'application/json', body: chance.percent(12) ? corrupt(json, chance) : json };
@@ -82,7 +82,17 @@ const CONTENT_TYPES = [
   ...['application/json, text/html', `application/${'x'.repeat(3_000)}`, 'APPLICATION/JSON'],
 ];
 
-const KEYS = ['', ' ', 'x'.repeat(255), 'x'.repeat(256), 'a,b', 'é', '"', '__proto__', '\u0001'];
+const IDEMPOTENCY_KEYS = [
+  '',
+  ' ',
+  'x'.repeat(255),
+  'x'.repeat(256),
+  'a,b',
+  'é',
+  '"',
+  '__proto__',
+  '\u0001',
+];
 
 const CREDENTIALS = [
   ...['Basic', 'Basic ', 'Basic ====', 'Basic Og==', 'Bearer ', 'Bearer gat_', 'Digest a="b"'],
@@ -148,7 +158,7 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
     draft.headers = draft.headers.filter(([fieldName]) => fieldName.toLowerCase() !== name);
     draft.headers.push([name, value.replaceAll(/[\r\n\0]/g, '')]);
   };
-  const hostileText = () => {
+  const createHostileText = () => {
     const value = hostileValue(chance);
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return text.replaceAll(/[\ud800-\udfff]/g, '');
@@ -157,7 +167,7 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const changes: (() => void)[] = [
     () => replace('content-type', chance.pick(CONTENT_TYPES)),
-    () => replace('idempotency-key', chance.pick(KEYS)),
+    () => replace('idempotency-key', chance.pick(IDEMPOTENCY_KEYS)),
     () => replace(...(chance.pick(HEADERS) as [string, string])),
     () => {
       replace('authorization', chance.pick(CREDENTIALS));
@@ -172,7 +182,9 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
       const segments = path.split('/');
       const index = segments.findLastIndex((segment) => segment.includes('%3A'));
       if (index < 0) return;
-      const id = chance.percent(50) ? (callers.attacker.ids.pickAny(chance) ?? '') : hostileText();
+      const id = chance.percent(50)
+        ? (callers.attacker.ids.pickAny(chance) ?? '')
+        : createHostileText();
       segments[index] = encode(id);
       draft.isRouted = false;
       draft.path = segments.join('/');
@@ -195,13 +207,13 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
     },
     () => {
       const parameter = parameters.length ? chance.pick(parameters).name : 'unknown';
-      draft.path = `${path}?${query}&${encode(parameter)}=${encode(hostileText())}`;
+      draft.path = `${path}?${query}&${encode(parameter)}=${encode(createHostileText())}`;
     },
     () => {
       draft.path = `${path}?${chance.pick(['a=1&a=2', '&&&', '=', 'limit=%', 'a[]=1', '__proto__=1'])}`;
     },
     () => {
-      draft.path = `${path}?cursor=${encode(hostileText())}&limit=${chance.pick(['0', '-1', '1e9', '1.5'])}`;
+      draft.path = `${path}?cursor=${encode(createHostileText())}&limit=${chance.pick(['0', '-1', '1e9', '1.5'])}`;
     },
     () => {
       draft.headers.push(['x-long', 'x'.repeat(chance.pick([100, 15_000, 20_000]))]);
@@ -220,7 +232,7 @@ function isAllowed({ path, api }: Operation, authorization: string, session: Ses
   return GLOBAL_PATHS.test(path);
 }
 
-async function sendFuzzed(session: Session): Promise<void> {
+async function sendFuzzRequest(session: Session): Promise<void> {
   const { chance, callers, connection } = session;
   const operation = chance.pick(operationsOf(session));
   const draft = draftOf(operation, session);
@@ -254,4 +266,4 @@ async function sendFuzzed(session: Session): Promise<void> {
   if (reply.status === 401 && draft.isAuthorized && !operation.isPublic) await callers.renew();
 }
 
-export const fuzz: Attack = { name: 'fuzz', weight: 80, run: sendFuzzed };
+export const fuzz: Attack = { name: 'fuzz', weight: 80, run: sendFuzzRequest };

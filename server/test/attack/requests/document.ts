@@ -29,7 +29,7 @@ export interface Operation {
   isPublic: boolean;
   isAgent: boolean;
   statuses: ReadonlySet<number>;
-  /** The first deviations of a reply from its schema, or undefined if there is none. */
+  /** The first deviation of a reply from its schema, or undefined if there is none. */
   deviationOf(status: number, body: Json): string | undefined;
 }
 
@@ -44,7 +44,7 @@ const FILES: Record<Api, string> = {
   operator: 'operator-openapi.json',
 };
 
-function pointTo(document: Json, schema: Json): Json {
+function resolveReference(document: Json, schema: Json): Json {
   let schemaPart = schema;
   while (schemaPart?.$ref) {
     const keys = (schemaPart.$ref as string).slice(2).split('/');
@@ -53,7 +53,7 @@ function pointTo(document: Json, schema: Json): Json {
   return schemaPart;
 }
 
-function validators(document: Json, api: Api) {
+function createValidators(document: Json, api: Api) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   ajv.addSchema({ $id: api, ...document });
   const compiledSchemas = new Map<string, ValidateFunction>();
@@ -69,7 +69,7 @@ function validators(document: Json, api: Api) {
 function readDocument(api: Api): { operations: Operation[]; document: Json } {
   const document = JSON.parse(fs.readFileSync(path.join(projectRoot(), FILES[api]), 'utf8'));
   const base = document.servers[0].url as string;
-  const validatorOf = validators(document, api);
+  const validatorOf = createValidators(document, api);
   const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]): Operation => {
       const content = Object.entries<Json>(operation.requestBody?.content ?? {})[0];
@@ -82,14 +82,14 @@ function readDocument(api: Api): { operations: Operation[]; document: Json } {
           type: content[0],
           schema: content[1].schema,
           examples: Object.values<Json>(content[1].examples ?? {}).map(
-            (example) => pointTo(document, example).value,
+            (example) => resolveReference(document, example).value,
           ),
         },
         isPublic: schemes.length === 0,
         isAgent: schemes.includes('AgentAuth'),
         statuses: new Set(Object.keys(operation.responses).map(Number)),
         deviationOf(status, body) {
-          const response = pointTo(document, operation.responses[status]);
+          const response = resolveReference(document, operation.responses[status]);
           const schema = response?.content?.['application/json']?.schema;
           if (!schema) return undefined;
           const validate = validatorOf(schema);
@@ -107,6 +107,6 @@ export function readDocuments(): Documents {
   const parts = { platform: readDocument('platform'), operator: readDocument('operator') };
   return {
     operations: [...parts.platform.operations, ...parts.operator.operations],
-    resolve: (api, schema) => pointTo(parts[api].document, schema),
+    resolve: (api, schema) => resolveReference(parts[api].document, schema),
   };
 }

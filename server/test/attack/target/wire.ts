@@ -11,7 +11,7 @@ export interface Reply {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-interface Parsed {
+interface ParsedReply {
   reply: Omit<Reply, 'ms'>;
   remainingBytes: Buffer;
 }
@@ -33,7 +33,7 @@ function readChunks(bytes: Buffer): { body: Buffer; remainingBytes: Buffer } | u
 }
 
 /** The first reply in the bytes, or undefined if it is incomplete. Interim replies are skipped. */
-function readReply(bytes: Buffer): Parsed | undefined {
+function readReply(bytes: Buffer): ParsedReply | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;
   const [line = '', ...fields] = bytes.toString('latin1', 0, end).split('\r\n');
@@ -121,14 +121,14 @@ const REPLY_TIMEOUT_MS = 120_000;
 export function openConnection(port: number): Connection {
   let socket: net.Socket | undefined;
 
-  const exchange = (bytes: Buffer, on: net.Socket) =>
+  const exchange = (bytes: Buffer, usedSocket: net.Socket) =>
     new Promise<Reply | 'closed' | 'no reply'>((resolve) => {
       const startedAt = performance.now();
       let receivedBytes: Buffer = Buffer.alloc(0);
       const finish = (result: Reply | 'closed' | 'no reply') => {
         clearTimeout(timer);
-        on.removeListener('data', read);
-        on.removeListener('close', finishClosed);
+        usedSocket.removeListener('data', read);
+        usedSocket.removeListener('close', finishClosed);
         resolve(result);
       };
       const read = (chunk: Buffer) => {
@@ -136,15 +136,16 @@ export function openConnection(port: number): Connection {
         const parsedReply = readReply(receivedBytes);
         if (!parsedReply) return;
         const { headers } = parsedReply.reply;
-        const ends = headers.connection === 'close';
-        if (ends || headers['content-type']?.startsWith('text/event-stream')) on.destroy();
+        const isClosing = headers.connection === 'close';
+        if (isClosing || headers['content-type']?.startsWith('text/event-stream'))
+          usedSocket.destroy();
         finish({ ...parsedReply.reply, ms: performance.now() - startedAt });
       };
       const finishClosed = () => finish('closed');
       const timer = setTimeout(() => finish('no reply'), REPLY_TIMEOUT_MS);
-      on.on('data', read);
-      on.once('close', finishClosed);
-      on.write(bytes);
+      usedSocket.on('data', read);
+      usedSocket.once('close', finishClosed);
+      usedSocket.write(bytes);
     });
 
   function connect(): { socket: net.Socket; isNew: boolean } {

@@ -1,5 +1,5 @@
-// Fixture for payments of agents: external accounts, the three kinds of actions, decisions of the platform on
-// both paths, and the audit.
+// Fixture for payments of agents: external accounts, the three kinds of actions, decisions of the
+// platform by action and by transaction, and the audit.
 import { expect } from 'vitest';
 import { createExternalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp } from '../app/harness.ts';
@@ -19,7 +19,7 @@ export const limitsOf = (overrides: object) => ({
 export const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** An audit entry. */
-interface Line extends Record<string, unknown> {
+interface AuditEntry extends Record<string, unknown> {
   what: string;
   actor: string;
   action_id: string | null;
@@ -86,11 +86,11 @@ export async function openAgentPayer(
   const decide = (decision: 'approve' | 'reject', id: string, body?: object) =>
     fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${id}/${decision}`, body);
 
-  const rows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
+  const queryRows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
     app.runtime.db.query<R>(sql, values);
 
   const transactionOf = async (actionId: string): Promise<string> => {
-    const [row] = await rows('select transaction_id as id from agent_actions where id = $1', [
+    const [row] = await queryRows('select transaction_id as id from agent_actions where id = $1', [
       actionId,
     ]);
     return row?.id as string;
@@ -117,14 +117,14 @@ export async function openAgentPayer(
       ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200).usage,
     failureOf: async (id: string) =>
       (
-        await rows<Pick<Line, 'details'>>(
+        await queryRows<Pick<AuditEntry, 'details'>>(
           "select details from agent_audit where action_id = $1 and what = 'ACTION_FAILED'",
           [id],
         )
       )[0]?.details,
     /** Audit entries in order, without the creation of the agent. */
     readAudit: async () => {
-      const lines = await rows<Line>(
+      const lines = await queryRows<AuditEntry>(
         'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
         [agent.id],
       );

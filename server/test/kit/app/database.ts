@@ -64,7 +64,7 @@ async function administer(url: string, sql: string): Promise<void> {
   await (await administrator).query(sql);
 }
 
-/** A fresh database with all migrations applied. */
+/** Creates a database with all migrations applied. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('testServer') as TestServer | undefined;
   if (!server) {

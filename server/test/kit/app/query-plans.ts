@@ -44,8 +44,8 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
   return flatten(reportedPlan['QUERY PLAN'][0].Plan);
 }
 
-const blocksOf = ([top]: Plan[]) =>
-  (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
+const blocksOf = ([root]: Plan[]) =>
+  (root?.['Shared Hit Blocks'] ?? 0) + (root?.['Shared Read Blocks'] ?? 0);
 
 /**
  * Sorts of more than 50 rows. Incremental sorts are permitted, because each sorts only the rows of one

@@ -68,7 +68,7 @@ interface ClusterOptions {
 const isHealthy = ({ role, state }: Member) =>
   role === 'leader' ? state === 'running' : ['running', 'streaming'].includes(state);
 
-async function json(url: string, init?: RequestInit): Promise<unknown> {
+async function fetchJson(url: string, init?: RequestInit): Promise<unknown> {
   const reply = await fetch(url, { signal: AbortSignal.timeout(30_000), ...init });
   const text = await reply.text();
   if (!reply.ok) throw new Error(`${url}: ${reply.status} ${text}`);
@@ -79,7 +79,7 @@ async function json(url: string, init?: RequestInit): Promise<unknown> {
   }
 }
 
-function nodeSettings(
+function createNodeSettings(
   { folder, network = loopback, dataFolders = {} }: ClusterOptions,
   ports: readonly number[],
 ): NodeSettings[] {
@@ -140,7 +140,7 @@ function createManagement(nodes: readonly Node[]) {
     for (const { host, apiPort } of nodes) {
       try {
         const signal = AbortSignal.timeout(2_000);
-        const state = await json(`http://${host}:${apiPort}/cluster`, { signal });
+        const state = await fetchJson(`http://${host}:${apiPort}/cluster`, { signal });
         return (state as { members: Member[] }).members;
       } catch {
         // The next node can respond.
@@ -148,7 +148,7 @@ function createManagement(nodes: readonly Node[]) {
     }
     return [];
   }
-  const byName = (name?: string) => nodes.find((node) => node.name === name);
+  const findNode = (name?: string) => nodes.find((node) => node.name === name);
   const waitForRole = (role: string) =>
     waitUntil(
       `a node that is ${role}`,
@@ -156,7 +156,7 @@ function createManagement(nodes: readonly Node[]) {
         const member = (await members()).find(
           (member) => member.role === role && isHealthy(member),
         );
-        return byName(member?.name);
+        return findNode(member?.name);
       },
       HEALTHY_MS,
     );
@@ -182,7 +182,7 @@ function createManagement(nodes: readonly Node[]) {
     async switchover() {
       const [from, to] = [await waitForRole('leader'), await waitForRole('sync_standby')];
       const body = JSON.stringify({ leader: from.name, candidate: to.name });
-      await json(`http://${from.host}:${from.apiPort}/switchover`, { method: 'POST', body });
+      await fetchJson(`http://${from.host}:${from.apiPort}/switchover`, { method: 'POST', body });
       return { from: from.name, to: to.name };
     },
   };
@@ -198,7 +198,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const [port = 0, apiPort = 0] = ports.slice(2 * NODES + 2);
   const serverPorts = ports.slice(2 * NODES + 4);
   const etcd = createEtcd(folder, network.host, ports.slice(2 * NODES));
-  const nodes = nodeSettings(options, ports).map((settings, index) => {
+  const nodes = createNodeSettings(options, ports).map((settings, index) => {
     const prefix = network.prefixOf(index);
     const node = { etcd: etcd.address, binaries, network: network.range, prefix, folder };
     return createNode(index, settings, node);

@@ -39,15 +39,15 @@ interface NodeOptions {
   folder: string;
 }
 
-function makeOwned(folder: string): void {
+function createOwnedFolder(folder: string): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isRoot()) return;
-  const { uid, gid } = postgresUser();
+  const { uid, gid } = readPostgresUser();
   fs.chownSync(folder, uid, gid);
 }
 
 /** The user that the package of Debian creates. */
-function postgresUser(): { uid: number; gid: number } {
+function readPostgresUser(): { uid: number; gid: number } {
   const line = fs
     .readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -61,7 +61,7 @@ export function createNode(index: number, settings: NodeSettings, options: NodeO
   const { folder, prefix } = options;
   const file = path.join(folder, `${settings.name}.yml`);
   const log = path.join(folder, `${settings.name}.log`);
-  makeOwned(settings.dataFolder);
+  createOwnedFolder(settings.dataFolder);
   fs.writeFileSync(file, patroniConfiguration(settings, options));
   let patroni: ChildProcess | undefined;
   /** IDs of the frozen processes. They are stored, because the process tree can change. */

@@ -5,9 +5,9 @@ import { isDone, type RecordedRequest } from './load.ts';
 
 /** IDs of the effects of requests, by the identifier in their data. */
 function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
-  const idsByMark = new Map<string, string[]>();
+  const idsByName = new Map<string, string[]>();
   const add = (name: string, id: string) =>
-    idsByMark.set(name, [...(idsByMark.get(name) ?? []), id]);
+    idsByName.set(name, [...(idsByName.get(name) ?? []), id]);
   for (const quote of snapshot.quotes) add(`quote ${quote.description}`, quote.id);
   for (const payment of snapshot.payments) {
     if (payment.type === 'INCOMING' && payment.quote_id === null) {
@@ -18,7 +18,7 @@ function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
     if (payment.type === 'OUTGOING' && isStarted)
       add(`execute ${payment.quote_id}`, payment.quote_id ?? '');
   }
-  return idsByMark;
+  return idsByName;
 }
 
 /** Differences between the database and the replies to the clients. */

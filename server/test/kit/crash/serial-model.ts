@@ -35,8 +35,8 @@ export const emptyModel = (): Model => ({
 const stepOf = ({ transaction_id, step, phase }: TransferRow) =>
   `${transaction_id} ${step}${phase === 'post' || phase === 'void' ? '!' : ''}`;
 
-function check(holds: boolean, message: string): void {
-  if (!holds) throw new Error(`should not have been accepted: ${message}`);
+function check(isValid: boolean, message: string): void {
+  if (!isValid) throw new Error(`should not have been accepted: ${message}`);
 }
 
 function applyTransfer(model: Model, transfer: TransferRow): void {
@@ -130,22 +130,22 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
     return holding.lowestAvailable + lowestChange(set, rejection.account) < holding.floor;
   }
   if (rejection.reason === 'frozen') {
-    const requests = set.transfers.some(
+    const hasTransfer = set.transfers.some(
       ({ phase, force, debit, credit }) =>
         (phase === 'posted' || phase === 'pending') &&
         !force &&
         [debit, credit].includes(rejection.account),
     );
-    return requests && model.accounts.get(rejection.account)?.wasFrozen === true;
+    return hasTransfer && model.accounts.get(rejection.account)?.wasFrozen === true;
   }
   if (rejection.reason === 'not-empty') {
-    const requests = set.freezes.some(
+    const hasFreeze = set.freezes.some(
       (freeze) => freeze.empty && freeze.account === rejection.account,
     );
     const touchesAccount = set.transfers.some((transfer) =>
       [transfer.debit, transfer.credit].includes(rejection.account),
     );
-    return requests && (touchesAccount || model.accounts.get(rejection.account)?.wasUsed === true);
+    return hasFreeze && (touchesAccount || model.accounts.get(rejection.account)?.wasUsed === true);
   }
   if (rejection.constraint === 'ledger_transfers_pkey') {
     return set.transfers.some((transfer) => model.transfers.has(stepOf(transfer)));

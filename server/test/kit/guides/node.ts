@@ -20,12 +20,12 @@ export interface NodeService {
 const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
 
 /** Start of the code that reads a reply from standard input. */
-const READS = "it = JSON.parse(require('fs').readFileSync(0, 'utf8'));";
+const READ_REPLY = "it = JSON.parse(require('fs').readFileSync(0, 'utf8'));";
 
 const programOf = (node: string, curl: string, socket: string) => `#!/bin/sh
 request() { '${curl}' -sS --fail-with-body --unix-socket '${socket}' "$@"; }
 case "$1 $2" in
-"-p ${READS.replaceAll('"', '\\"')}"*)
+"-p ${READ_REPLY.replaceAll('"', '\\"')}"*)
   request --data-urlencode "code=$2" --data-urlencode input@- http://localhost/evaluate
   exit ;;
 "${OPERATOR} "*)
@@ -41,19 +41,19 @@ exec '${node}' "$@"
 `;
 
 /** Output of `node -p` for the code with this standard input. */
-function runNode(code: string, input: string): string {
+function evaluateCode(code: string, input: string): string {
   const modules = { fs: { readFileSync: () => input } };
   const require = (name: keyof typeof modules) => modules[name];
   const value: unknown = vm.runInNewContext(code, { require });
   return `${typeof value === 'string' ? value : inspect(value)}\n`;
 }
 
-const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+const quoteForShell = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Shell commands with the output and the exit code of the operator's command. */
 async function replayOutput({ run }: OperatorService, argv: string[]): Promise<string> {
   const { code, out, err } = await run(argv);
-  return `printf %s ${quote(out)}\nprintf %s ${quote(err)} >&2\nexit ${code}\n`;
+  return `printf %s ${quoteForShell(out)}\nprintf %s ${quoteForShell(err)} >&2\nexit ${code}\n`;
 }
 
 /** Serves replacement programs over a socket in the folder. */
@@ -69,7 +69,7 @@ export async function openNode(
       response.end(
         request.url === '/operator'
           ? await replayOutput(operator, form.getAll('argument'))
-          : runNode(form.get('code') ?? '', form.get('input') ?? ''),
+          : evaluateCode(form.get('code') ?? '', form.get('input') ?? ''),
       );
     } catch (error) {
       response.writeHead(400).end(`${String(error)}\n`);

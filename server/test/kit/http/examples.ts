@@ -1,6 +1,7 @@
-// Records the examples of the API reference. Each scenario runs on two servers with different random
-// bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters, the same
-// ones for the same value. The result is compared with the file from which the reference is generated.
+// Records the examples of the API reference. Each scenario runs on two servers with different
+// random bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters.
+// Equal values have equal replacements. The result is compared with the file from which the
+// reference is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isIban } from '../../../src/catalog/accounts/checks.ts';
@@ -224,7 +225,7 @@ const EVM_ADDRESSES = [
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
 ];
 
-/** Replaces each distinct match by the next name. The same match always by the same one. */
+/** Replaces each distinct match by the next name. Equal matches have the same replacement. */
 function replaceMatches(text: string, pattern: RegExp, nameOf: (number: number) => string): string {
   const replacements = new Map<string, string>();
   return text.replaceAll(pattern, (match) => {

@@ -22,7 +22,7 @@ import { createTestDatabase } from '../app/database.ts';
 
 const START = Date.UTC(2026, 0, 5, 9);
 
-const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
+const toPem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
 
 function newSigningKeys(): SigningKeys {
   const key = () => {
@@ -32,8 +32,8 @@ function newSigningKeys(): SigningKeys {
       keyId: 'key-1',
       earlierStandard: [],
       privateKey: keyPair.privateKey,
-      publicKeyPem: pem(keyPair.publicKey),
-      standard: { privateKey: standardKey.privateKey, publicKeyPem: pem(standardKey.publicKey) },
+      publicKeyPem: toPem(keyPair.publicKey),
+      standard: { privateKey: standardKey.privateKey, publicKeyPem: toPem(standardKey.publicKey) },
     };
   };
   return { sandbox: key(), production: key() };
@@ -98,7 +98,7 @@ const INSERT_EVENTS = `with queued as (insert into webhook_queue (event_id, plat
   from unnest($1::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int8[], $9::int8[])
     as e(id, type, subject, data, account, balance, held)`;
 
-const STATE = `select q.due_at, coalesce(q.attempts,
+const SELECT_STATE = `select q.due_at, coalesce(q.attempts,
     (select max(a.attempt) from webhook_attempts a where a.event_id = e.id), 0) as attempts
   from events e left join webhook_queue q on q.event_id = e.id where e.id = $1`;
 
@@ -177,7 +177,7 @@ export async function openOutbox() {
       return rows.map((row) => row.id);
     },
     async state(id: string): Promise<EventState> {
-      const [row] = await db.query(STATE, [id]);
+      const [row] = await db.query(SELECT_STATE, [id]);
       // The columns of the statement above are its fields.
       return row as unknown as EventState;
     },

@@ -1,4 +1,4 @@
-// The search for secrets finds them in every encoding.
+// The search for secrets finds them in every encoding, and short secrets only as separate words.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { secretList } from './search.ts';
@@ -9,14 +9,14 @@ describe('the search', () => {
   const KEY = randomBytes(32);
   it.each([
     ['unchanged', `<${SECRET}>`],
-    ['in capitals', SECRET.toUpperCase()],
-    ['a part of it', SECRET.slice(3, -3)],
-    ['in an address', `?a=${encodeURIComponent(SECRET)}&b`],
+    ['in upper case', SECRET.toUpperCase()],
+    ['in part', SECRET.slice(3, -3)],
+    ['in a URL', `?a=${encodeURIComponent(SECRET)}&b`],
     ['in hexadecimal', `\\x00${bytes.toString('hex')}`],
     ['in base64', `Basic ${Buffer.concat([Buffer.from('a:'), bytes]).toString('base64')}`],
-    ['in base64 for addresses', Buffer.concat([Buffer.from('{'), bytes]).toString('base64url')],
-    ['a key in capitals', KEY.toString('hex').toUpperCase()],
-    ['a key in base64', Buffer.concat([KEY, KEY]).toString('base64')],
+    ['in base64url', Buffer.concat([Buffer.from('{'), bytes]).toString('base64url')],
+    ['that is a key, in upper case', KEY.toString('hex').toUpperCase()],
+    ['that is a key, in base64', Buffer.concat([KEY, KEY]).toString('base64')],
   ])('finds a secret %s', (_description, text) => {
     const list = secretList();
     list.note('one', SECRET);
@@ -37,7 +37,7 @@ describe('the search for short secrets', () => {
     ['1402913', false],
     ['a402913-0000', false],
     ['09:00:00.402913+00', false],
-  ])('in %s', (text, isFound) => {
+  ])('in %j finds the code: %s', (text, isFound) => {
     const list = secretList();
     list.recordShortSecret('a code', '402913');
     const { leaks } = list.find([{ name: 'a place', text }]);

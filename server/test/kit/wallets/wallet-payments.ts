@@ -8,7 +8,7 @@ import { type ClientSession, stampWith, walletFixture } from './embedded-wallets
 export const payloadOf = (quote: ApiResponse['body']): string =>
   quote.paymentInstructions[0].accountOrWalletInfo.payloadToSign;
 
-/** The header of a signature, with others. */
+/** The header of a signature, with additional headers. */
 export const stampHeaders = (stamp: string, overrides: Record<string, string> = {}) => ({
   'service-wallet-signature': stamp,
   ...overrides,

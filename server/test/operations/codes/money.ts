@@ -28,7 +28,7 @@ const setLimit = async ({ operator }: CodeFixture, platform: string, ...flags: s
   if (result.code !== 0) throw new Error(result.err);
 };
 
-async function approveQuoted({ post, agents }: CodeFixture) {
+async function approveQuotedPayment({ post, agents }: CodeFixture) {
   const agent = await agents.createAgent();
   const quote = ok(
     await agents.callAsPlatform('POST', '/quotes', quoteBody(agent.usd, agent.eur, 1_00)),
@@ -106,7 +106,7 @@ const ACCOUNTS: readonly Provocation[] = [
       const { app, post } = fixture;
       const as = await createTravelRulePlatform(fixture);
       const { id: customerId } = await createCustomer(app, { as });
-      const usdc = await findInternalAccount(app, customerId, 'USDC', { as });
+      const usdcAccount = await findInternalAccount(app, customerId, 'USDC', { as });
       const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
       const wallet = await post(
         '/customers/external-accounts',
@@ -119,7 +119,9 @@ const ACCOUNTS: readonly Provocation[] = [
         { as },
       );
       const counterpartyInformation = { FULL_NAME: 'Ada Lovelace' };
-      const body = quoteBody(usdc.id, wallet.body.id, 1_090_000_000, { counterpartyInformation });
+      const body = quoteBody(usdcAccount.id, wallet.body.id, 1_090_000_000, {
+        counterpartyInformation,
+      });
       return post('/quotes', body, { as });
     },
   ),
@@ -169,17 +171,17 @@ const QUOTES: readonly Provocation[] = [
   ),
   provocation('INVALID_CURRENCY', 'Transfer between two currencies', async (fixture) => {
     const { person, account } = await createPayerAndPayee(fixture);
-    const euros = await createExternalAccount(fixture.app, person.id, 'EUR');
-    return fixture.post('/transfer-out', transfer(account.id, euros.id, 1_00));
+    const eurAccount = await createExternalAccount(fixture.app, person.id, 'EUR');
+    return fixture.post('/transfer-out', transfer(account.id, eurAccount.id, 1_00));
   }),
   provocation(
     'QUOTE_RATE_UNAVAILABLE',
     'Quote a conversion on a production platform without a rate provider',
     async ({ app, post }) => {
       const as = app.production;
-      const usd = await findInternalAccount(app, null, 'USD', { as });
-      const eur = await findInternalAccount(app, null, 'EUR', { as });
-      return post('/quotes', quoteBody(usd.id, eur.id, 1_00), { as });
+      const usdAccount = await findInternalAccount(app, null, 'USD', { as });
+      const eurAccount = await findInternalAccount(app, null, 'EUR', { as });
+      return post('/quotes', quoteBody(usdAccount.id, eurAccount.id, 1_00), { as });
     },
   ),
   provocation(
@@ -225,7 +227,7 @@ const QUOTES: readonly Provocation[] = [
   provocation('INVALID_AMOUNT', 'Pay a Lightning invoice with another amount', async (fixture) => {
     const { app, post } = fixture;
     const person = await createCustomer(app);
-    const btc = await findInternalAccount(app, person.id, 'BTC');
+    const btcAccount = await findInternalAccount(app, person.id, 'BTC');
     const invoice = bolt11({
       prefix: 'lnbcrt',
       amountMsat: 50_000_000n,
@@ -245,7 +247,7 @@ const QUOTES: readonly Provocation[] = [
       201,
     );
     return post('/quotes', {
-      ...quoteBody(btc.id, target.id, 49_999),
+      ...quoteBody(btcAccount.id, target.id, 49_999),
       lockedCurrencySide: 'RECEIVING',
     });
   }),
@@ -305,7 +307,7 @@ const TRANSACTIONS: readonly Provocation[] = [
   provocation(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     'Approve a payment that is not pending approval',
-    approveQuoted,
+    approveQuotedPayment,
   ),
 ];
 

@@ -27,13 +27,13 @@ export const dueJobs = (sim: Sim): Job[] =>
 /** Runs only these jobs on a server. */
 export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promise<void> {
   const jobsDue = dueJobs(sim);
-  const postpones = jobsDue.length > jobs.length;
+  const hasOtherJobs = jobsDue.length > jobs.length;
   const ids = jobs.map((job) => job.id);
-  if (postpones) await sim.client.query(POSTPONE_OTHER_JOBS, [new Date(sim.effects.now()), ids]);
+  if (hasOtherJobs) await sim.client.query(POSTPONE_OTHER_JOBS, [new Date(sim.effects.now()), ids]);
   try {
     await runDueJobs(node);
   } finally {
-    if (postpones) await sim.client.query(RESTORE_JOBS);
+    if (hasOtherJobs) await sim.client.query(RESTORE_JOBS);
   }
 }
 

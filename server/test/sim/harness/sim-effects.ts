@@ -31,7 +31,7 @@ export interface SimEffects extends Effects {
   /** Advances the clock by milliseconds. */
   advance(ms: number): void;
   addReceiver(): Receiver;
-  /** Ids of events that a receiver has accepted. Reading clears them. */
+  /** IDs of events that a receiver has accepted. Reading clears them. */
   readonly deliveredIds: Set<string>;
 }
 

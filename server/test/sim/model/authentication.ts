@@ -12,7 +12,7 @@ export interface Authentication {
   challengesByQuote: Map<string, string[]>;
   /** Payments by quote. */
   payments: Map<string, string>;
-  /** Numbers of proofs and of satisfied challenges, by `aboutOf`. */
+  /** Numbers of proofs and of satisfied challenges, by `proofKeyOf`. */
   proofs: Map<string, number>;
   satisfiedCounts: Map<string, number>;
   /** Failures since the last password reset, by customer. */
@@ -110,8 +110,8 @@ export function challengeTransitionProblem(
   const from = before?.status ?? 'PENDING';
   if (before && from !== 'PENDING') return `${after.id} was ${from} and was changed`;
   if (!before && after.status !== 'PENDING') return `${after.id} begins ${after.status}`;
-  const increase = Number(after.wrong) - Number(before?.wrong ?? 0);
-  if (increase < 0 || increase > 1 || Number(after.wrong) > 5)
+  const newFailures = Number(after.wrong) - Number(before?.wrong ?? 0);
+  if (newFailures < 0 || newFailures > 1 || Number(after.wrong) > 5)
     return `${after.id} has ${after.wrong} wrong attempts`;
   return undefined;
 }
@@ -171,7 +171,7 @@ export const challengesOf = ({ authentication }: Model, row: RecordedRow): Recor
       )
     : [];
 
-/** The open challenge. */
+/** The pending challenge of a quote. */
 export const pendingOf = ({ authentication }: Model, quoteId: string): RecordedRow | undefined =>
   (authentication.challengesByQuote.get(quoteId) ?? [])
     .map((id) => authentication.challenges.get(id))

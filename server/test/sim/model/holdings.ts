@@ -56,9 +56,9 @@ const APPLY: Readonly<Record<string, (holding: Holding, change: RowChange, model
     wallet_authorizations(holding, { after }, { signedAuthorizations }) {
       if (!after) return;
       incrementCount(holding.signedCounts, after.operation as string);
-      const quote = after.subject as string;
+      const quoteId = after.subject as string;
       if (after.operation === 'executeQuote')
-        signedAuthorizations.set(quote, [...(signedAuthorizations.get(quote) ?? []), after]);
+        signedAuthorizations.set(quoteId, [...(signedAuthorizations.get(quoteId) ?? []), after]);
     },
   };
 

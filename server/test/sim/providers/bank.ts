@@ -1,5 +1,6 @@
-// The simulated bank. It executes each transfer once, decides its result later, and books its entries.
-// Replies of the bank can be lost, late, incomplete or invalid. The bank can also be down.
+// The simulated bank. It executes each transfer once, decides its result later, and books its
+// entries. Replies of the bank can be lost, late, incomplete or invalid. The bank can also be
+// unavailable.
 import { type Chance, seededChance } from '../harness/chance.ts';
 import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';
@@ -15,7 +16,7 @@ export interface BankTransfer {
 }
 
 export const REASON = 'ACCOUNT_CANNOT_RECEIVE';
-/** Transfers that can change, the latest ones. */
+/** Number of the latest transfers, which can change. */
 const RECENT = 100;
 const CHECK_AFTER_SECONDS = 6 * 3_600;
 
@@ -26,7 +27,7 @@ const reportOf = ({ id, state }: BankTransfer) => {
   return { state, reason: REASON };
 };
 
-const UNUSABLE = ['<html>', '{"state":"sett', {}, { state: 'settled' }, { state: 'done' }];
+const INVALID_BODIES = ['<html>', '{"state":"sett', {}, { state: 'settled' }, { state: 'done' }];
 
 export interface BankParts {
   installation: Installation;
@@ -44,7 +45,7 @@ export function simulatedBank(parts: BankParts) {
   const transfers = new Map<string, BankTransfer>();
   // Concurrent calls arrive in any order, so they do not use the random numbers of the actions.
   const chanceOfCalls = seededChance(`${seed} calls`);
-  let isDown = false;
+  let isUnavailable = false;
   /** While true, all calls succeed. */
   let isCalm = false;
 
@@ -61,12 +62,12 @@ export function simulatedBank(parts: BankParts) {
 
   function reply(transfer: BankTransfer) {
     if (happens(4, 'lost replies')) return null;
-    if (happens(4, 'invalid replies')) return { body: chanceOfCalls.pick(UNUSABLE) };
+    if (happens(4, 'invalid replies')) return { body: chanceOfCalls.pick(INVALID_BODIES) };
     if (happens(2, 'unknown states')) return { body: { state: 'unknown', checkAfterSeconds: 600 } };
     return { body: reportOf(transfer) };
   }
   const rejectIfUnavailable = () =>
-    isDown || happens(6, 'unavailable') ? { status: 503, body: {} } : undefined;
+    isUnavailable || happens(6, 'unavailable') ? { status: 503, body: {} } : undefined;
 
   adapter.replies['/transfers/send'] = ({ transferId: id, amount, currency }) => {
     const rejection = rejectIfUnavailable();
@@ -114,7 +115,7 @@ export function simulatedBank(parts: BankParts) {
 
   const statements = adapter.replies['/statements/day'];
   adapter.replies['/statements/day'] = (request) => {
-    if (isDown || happens(10, 'unavailable statements')) return { status: 503, body: {} };
+    if (isUnavailable || happens(10, 'unavailable statements')) return { status: 503, body: {} };
     if (happens(20, 'late statements')) return { status: 404, body: {} };
     return statements?.(request) ?? { status: 404, body: {} };
   };
@@ -139,12 +140,12 @@ export function simulatedBank(parts: BankParts) {
       report(transfer);
     },
     switchOutage(): void {
-      isDown = !isDown;
-      if (isDown) add('outages');
+      isUnavailable = !isUnavailable;
+      if (isUnavailable) add('outages');
     },
     /** Runs `work` without outages and lost replies. */
     async runCalmly<R>(work: () => Promise<R>): Promise<R> {
-      isDown = false;
+      isUnavailable = false;
       isCalm = true;
       faults.crash = undefined;
       try {

@@ -32,7 +32,7 @@ const FORGERIES = ['body', 'signature', 'host', 'time'] as const;
 export function createOutbox({ installation, chance, add, violations }: OutboxParts) {
   const { adapter, app, faults, write } = installation;
   const messages: Message[] = [];
-  let count = 0;
+  let messageCount = 0;
   let nextKey: { activate(): void; activatedAt: number } | undefined;
 
   async function forge(fields: object): Promise<void> {
@@ -91,9 +91,9 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
   return {
     deliverSome: () => deliverDue(false),
     add(fields: object, options: Pick<Message, 'final' | 'onDone'>): void {
-      count += 1;
+      messageCount += 1;
       messages.push({
-        ...{ id: `message-${count}`, ...options },
+        ...{ id: `message-${messageCount}`, ...options },
         fields: { occurredAt: iso(app.effects.now()), ...fields },
         dueAt: app.effects.now() + chance.integerBelow(LONGEST_DELAY_MINUTES) * MINUTE,
         repetitions: chance.integerBelow(3),
@@ -110,7 +110,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
       activateKey(true);
       await deliverDue(true);
     },
-    /** Adds a key of the bank, which signs its messages soon. */
+    /** Adds a key of the bank, which signs its messages after a random delay. */
     async renewKey(): Promise<void> {
       const { providerKeys } = await installation.read(`/providers/${BANK}`);
       if (nextKey || providerKeys.length > 2) return;

@@ -59,8 +59,8 @@ const CHANGE_RULES: readonly ChangeRule[] = [
       if (before || !after)
         return `${(before ?? after)?.transaction_id} ${before?.step} was changed`;
       const accounts = [after.debit, after.credit].map((id) => model.accounts.get(id ?? ''));
-      const fit = accounts.every((account) => account?.currency === after.currency);
-      return fit
+      const isSameCurrency = accounts.every((account) => account?.currency === after.currency);
+      return isSameCurrency
         ? undefined
         : `${after.transaction_id} ${after.step} is between ${after.debit} and ${after.credit}`;
     },

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxBeneficiaryVerification } from './names.ts';
 
-const usd = (accountNumber: string, beneficiary: object, elapsedMs = 0) =>
+const verifyUsdAccount = (accountNumber: string, beneficiary: object, elapsedMs = 0) =>
   sandboxBeneficiaryVerification.verify(
     { accountType: 'USD_ACCOUNT', accountNumber, routingNumber: '1', beneficiary },
     elapsedMs,
@@ -20,19 +20,27 @@ describe('sandboxBeneficiaryVerification', () => {
     ['107', { status: 'CHECKED_BY_RECEIVING_FI' }],
     ['789', { status: 'MATCHED', fullName: 'Ada King Lovelace' }],
   ])('maps the suffix %s to its result', async (suffix, expectedCheck) => {
-    expect(await usd(`123456${suffix}`, ada)).toEqual(expectedCheck);
+    expect(await verifyUsdAccount(`123456${suffix}`, ada)).toEqual(expectedCheck);
   });
 
-  it('has a delayed result for slow suffixes', async () => {
-    expect(await usd('104', ada, 4_999)).toEqual({ status: 'PENDING', checkAfterMs: 1 });
+  it('returns the result for the suffix 104 after five seconds', async () => {
+    expect(await verifyUsdAccount('104', ada, 4_999)).toEqual({
+      status: 'PENDING',
+      checkAfterMs: 1,
+    });
     const match = { status: 'MATCHED', fullName: 'Ada King Lovelace' };
-    expect(await usd('104', ada, 5_000)).toEqual(match);
+    expect(await verifyUsdAccount('104', ada, 5_000)).toEqual(match);
   });
 
   it('identifies businesses by their legal name', async () => {
     const business = { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' };
-    expect(await usd('1', business)).toEqual({ status: 'MATCHED', fullName: 'Engines Ltd' });
-    expect(await usd('103', { beneficiaryType: 'BUSINESS', legalName: 'Engines' })).toEqual({
+    expect(await verifyUsdAccount('1', business)).toEqual({
+      status: 'MATCHED',
+      fullName: 'Engines Ltd',
+    });
+    expect(
+      await verifyUsdAccount('103', { beneficiaryType: 'BUSINESS', legalName: 'Engines' }),
+    ).toEqual({
       status: 'PARTIAL_MATCH',
       fullName: 'Engines Jr',
     });

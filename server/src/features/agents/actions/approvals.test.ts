@@ -59,7 +59,7 @@ describe('pending action', () => {
     expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
-  it('prevents other actions with its quote until it is decided', async () => {
+  it('prevents other actions with its quote unless it is rejected', async () => {
     const agent = await createAgentPayer();
     const quote = await agent.createQuote(HUNDRED);
     const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
@@ -67,8 +67,8 @@ describe('pending action', () => {
     expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     const { id } = responses.find(({ status }) => status === 200)?.body ?? {};
     ok(await agent.decide('reject', id), 200);
-    const secondBody = ok(await agent.execute(quote.id), 200);
-    expect(ok(await agent.decide('approve', secondBody.id), 200).status).toBe('APPROVED');
+    const secondAction = ok(await agent.execute(quote.id), 200);
+    expect(ok(await agent.decide('approve', secondAction.id), 200).status).toBe('APPROVED');
     expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
   });
 });
@@ -84,8 +84,8 @@ describe('approveAgentAction', () => {
     await app.settle();
     const current = await agent.readAction(action.id);
     expect([current.status, current.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
-    const decisions = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
-    const statuses = decisions ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
+    const incomingStatuses = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
+    const statuses = incomingStatuses ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
       statuses.map((status) => `${directionOf(kind)}_PAYMENT.${status}`),
     );
@@ -101,7 +101,7 @@ describe('approveAgentAction', () => {
     }
   });
 
-  it.each(KINDS)('is accepted for the transaction of %s', async (kind) => {
+  it.each(KINDS)('can be requested through the transaction of %s', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
     const response = ok(await decideTransaction(app, 'approve', transactionId), 200);
     expect(response).toMatchObject({
@@ -119,7 +119,7 @@ describe('approveAgentAction', () => {
     }
   });
 
-  it('rejects an Idempotency-Key that is too long', async () => {
+  it('rejects an Idempotency-Key that is too long, and replays the reply to a valid key', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT');
     const path = `/agents/${agent.id}/actions/${action.id}/approve`;
     const headers = { 'idempotency-key': 'k'.repeat(256) };
@@ -128,9 +128,9 @@ describe('approveAgentAction', () => {
       'INVALID_INPUT',
     ]);
     const keyHeaders = { 'idempotency-key': 'k' };
-    const decidedBody = ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200);
+    const decidedAction = ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200);
     expect(ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200)).toEqual(
-      decidedBody,
+      decidedAction,
     );
   });
 
@@ -191,7 +191,7 @@ describe('rejectAgentAction', () => {
     expect(await readBalances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
   });
 
-  it.each(KINDS)('is accepted for the transaction of %s, with a reason', async (kind) => {
+  it.each(KINDS)('can be requested through the transaction of %s, with a reason', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
     const longReasonResponse = await decideTransaction(app, 'reject', transactionId, {
       reason: 'x'.repeat(256),
@@ -204,7 +204,7 @@ describe('rejectAgentAction', () => {
     expect([current.status, current.rejectionReason]).toEqual(['REJECTED', reason]);
   });
 
-  it('accepts a short reason or none, even after the quote has expired', async () => {
+  it('rejects a reason over 255 characters, and needs no reason after the quote has expired', async () => {
     const { agent, action } = await createPendingAction('EXECUTE_QUOTE');
     const longReasonResponse = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
     expect(codeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
@@ -216,7 +216,7 @@ describe('rejectAgentAction', () => {
 });
 
 describe('pending action under changed conditions', () => {
-  /** Concurrent changes, and the error code that is recorded. */
+  /** Changes before the approval, and the error code that is recorded. */
   const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
     ['the agent is paused', 'FORBIDDEN', (agent) => agent.pauseAgent()],
     [
@@ -235,7 +235,7 @@ describe('pending action under changed conditions', () => {
       (agent) => agent.changePolicy({ spendingLimits: { perTransactionLimit: HUNDRED - 1 } }),
     ],
     [
-      'the daily limit is used up',
+      'the daily limit is reached',
       'FORBIDDEN',
       async (agent) => {
         await agent.changePolicy({ defaultExecutionMode: 'AUTO' });
@@ -263,10 +263,10 @@ describe('pending action under changed conditions', () => {
     ],
   ];
 
-  it.each(causes)('becomes FAILED if %s', async (_, code, concurrentWork, overrides = {}) => {
+  it.each(causes)('becomes FAILED if %s', async (_, code, applyChange, overrides = {}) => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
       const { agent, action, transactionId } = await createPendingAction(kind, overrides);
-      await concurrentWork(agent);
+      await applyChange(agent);
       const usageBefore = await agent.readUsage();
       const result = ok(await agent.decide('approve', action.id), 200);
       expect([result.status, result.transaction]).toEqual(['FAILED', undefined]);
@@ -284,7 +284,7 @@ describe('pending action under changed conditions', () => {
     }
   });
 
-  it('becomes FAILED without sufficient funds, on both paths', async () => {
+  it('becomes FAILED through its transaction without sufficient funds', async () => {
     const pendingAction = await createPendingAction('TRANSFER_OUT', {}, 150_00);
     await pendingAction.agent.changePolicy({ defaultExecutionMode: 'AUTO' });
     ok(await pendingAction.agent.transfer('out', 60_00), 201);
@@ -298,9 +298,9 @@ describe('pending action under changed conditions', () => {
 
   it('prevents the platform from executing the quote', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
-    const executedResponse = await app.call('POST', `/quotes/${action.quote.id}/execute`);
-    expect(codeOf(executedResponse)).toEqual([409, 'CONFLICT']);
-    expect(executedResponse.body.details).toEqual({ actionId: action.id });
+    const executionResponse = await app.call('POST', `/quotes/${action.quote.id}/execute`);
+    expect(codeOf(executionResponse)).toEqual([409, 'CONFLICT']);
+    expect(executionResponse.body.details).toEqual({ actionId: action.id });
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
     // The payment has started without a pending action.
@@ -331,17 +331,17 @@ describe('pending action under changed conditions', () => {
   it('becomes FAILED if the quote has expired', async () => {
     const expiredAction = await createPendingAction('EXECUTE_QUOTE');
     app.effects.set(Date.parse(expiredAction.action.quote.expiresAt));
-    const decidedBody = ok(
+    const decidedAction = ok(
       await expiredAction.agent.decide('approve', expiredAction.action.id),
       200,
     );
-    expect([decidedBody.status, decidedBody.quote.status]).toEqual(['FAILED', 'EXPIRED']);
+    expect([decidedAction.status, decidedAction.quote.status]).toEqual(['FAILED', 'EXPIRED']);
     expect(await expiredAction.agent.failureOf(expiredAction.action.id)).toMatchObject({
       code: 'QUOTE_EXPIRED',
     });
   });
 
-  it('becomes FAILED if debits are no longer possible', async () => {
+  it('becomes FAILED if the account of an incoming transfer was deleted', async () => {
     const { agent, action, transactionId } = await createPendingAction('TRANSFER_IN');
     ok(await app.call('DELETE', `/customers/external-accounts/${agent.externalAccountId}`), 204);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
@@ -402,8 +402,8 @@ describe('pending action under changed conditions', () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT', {
       spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
     });
-    const reportedBody = approveWith(action.id, { rates: undefined });
-    await expect(reportedBody).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
+    const approval = approveWith(action.id, { rates: undefined });
+    await expect(approval).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
     expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });

@@ -1,4 +1,4 @@
-// Device codes: single use, validity and rate limit.
+// Device codes: single use, validity, replacement and rate limit.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policyBody } from '../../../../test/kit/agents/agents.ts';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -26,7 +26,7 @@ const statusOf = (code: string, platform = app.platform) =>
 const issueAnotherCode = (agentId: string, headers?: Record<string, string>) =>
   fixture.callAsPlatform('POST', `/agents/${agentId}/device-codes`, undefined, headers);
 
-const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeemCode>>) => [
+const rejectionOf = ({ status, body }: Awaited<ReturnType<typeof fixture.redeemCode>>) => [
   status,
   body.code,
   body.reason,
@@ -52,7 +52,11 @@ describe('redeemAgentDeviceCode', () => {
     expect(fetchedAgent.isConnected).toBe(true);
     expect(fetchedAgent.updatedAt > agent.updatedAt).toBe(true);
     const secondResponse = await fixture.redeemCode(deviceCode.code);
-    expect(rejection(secondResponse)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
+    expect(rejectionOf(secondResponse)).toEqual([
+      400,
+      'INVALID_INPUT',
+      'code: was already redeemed',
+    ]);
     const me = await fixture.withToken(connectedBody.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
     const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
@@ -97,7 +101,9 @@ describe('redeemAgentDeviceCode', () => {
       'INVALID_INPUT',
       'code: has expired. Request a new code from the platform',
     ];
-    expect(rejection(await fixture.redeemCode(expiredCode.deviceCode.code))).toEqual(expiredError);
+    expect(rejectionOf(await fixture.redeemCode(expiredCode.deviceCode.code))).toEqual(
+      expiredError,
+    );
     expect(ok(await statusOf(expiredCode.deviceCode.code), 200).redeemed).toBe(false);
     const { code } = ok(await issueAnotherCode(expiredCode.agent.id), 201);
     ok(await fixture.redeemCode(code), 200);
@@ -107,10 +113,10 @@ describe('redeemAgentDeviceCode', () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
     const unknownError = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
-      expect(rejection(await fixture.redeemCode(code))).toEqual(unknownError);
+      expect(rejectionOf(await fixture.redeemCode(code))).toEqual(unknownError);
     }
     ok(await app.call('DELETE', `/customers/${agent.customerId}`), 200);
-    expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(unknownError);
+    expect(rejectionOf(await fixture.redeemCode(deviceCode.code))).toEqual(unknownError);
   });
 
   it('ignores credentials', async () => {
@@ -165,10 +171,10 @@ describe('redemption attempts', () => {
       'RATE_LIMITED',
     ]);
     expect(rejectedResponse.headers['retry-after']).toBe('40');
-    const row = await app.runtime.db.query(
+    const limitRows = await app.runtime.db.query(
       "select id from attempt_limits where id like 'agent redeem %'",
     );
-    expect(JSON.stringify(row)).not.toContain(address);
+    expect(JSON.stringify(limitRows)).not.toContain(address);
     expect((await redeemFrom('198.51.100.8')).statusCode).toBe(404);
     app.effects.set(app.effects.now() + 40_000);
     expect((await redeemFrom(address, nextCode.code)).statusCode).toBe(200);
@@ -197,14 +203,14 @@ describe('regenerateAgentDeviceCode', () => {
       'INVALID_INPUT',
       'code: was replaced by another code. Use the latest code',
     ];
-    expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(replacedError);
+    expect(rejectionOf(await fixture.redeemCode(deviceCode.code))).toEqual(replacedError);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
     ok(await fixture.redeemCode(secondCode.code), 200);
     const connectedResponse = await issueAnotherCode(agent.id);
     expect([connectedResponse.status, connectedResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('leaves one valid code or a connected agent after concurrent requests', async () => {
+  it('permits one connection after concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await createUnconnectedAgent();
       const [redemptionResponse, ...codeResponses] = await Promise.all([

@@ -23,7 +23,7 @@ afterAll(() => secondRuntime.close());
 
 const repeatAmount = (count: number, amount: bigint): bigint[] => Array(count).fill(amount);
 const rejectionsIn = (results: PaymentResult[]) =>
-  new Set(results.filter((cardPayment) => !isPaid(cardPayment)));
+  new Set(results.filter((payment) => !isPaid(payment)));
 
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
@@ -48,13 +48,13 @@ describe.each([
     const { day } = await fixture.readUsage(id);
     expect(day).toBe(
       amounts.reduce(
-        (sum, total, at) => (isPaid(results[at] as PaymentResult) ? sum + total : sum),
+        (sum, amount, index) => (isPaid(results[index] as PaymentResult) ? sum + amount : sum),
         0n,
       ),
     );
     const rejectedAmounts = amounts.filter((_, index) => !isPaid(results[index] as PaymentResult));
     expect(rejectedAmounts.length).toBeGreaterThan(0);
-    for (const total of rejectedAmounts) expect(day + total).toBeGreaterThan(500_00n);
+    for (const amount of rejectedAmounts) expect(day + amount).toBeGreaterThan(500_00n);
   });
 
   it('applies a lowered limit from its commit', async () => {
@@ -62,10 +62,10 @@ describe.each([
     const paymentsInProgress = fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
     const limitChange = fixture.changeLimits(id, { dailyLimit: 40_00 });
     const [results] = await Promise.all([paymentsInProgress, limitChange]);
-    const resultsBefore = results.filter(
-      (cardPayment) => isPaid(cardPayment) && (cardPayment as { version: number }).version === 1,
+    const paidBeforeChange = results.filter(
+      (payment) => isPaid(payment) && (payment as { version: number }).version === 1,
     );
-    const max = Math.max(resultsBefore.length, 40);
+    const max = Math.max(paidBeforeChange.length, 40);
     expect(results.filter(isPaid)).toHaveLength(max);
     expect(rejectionsIn(results)).toEqual(new Set(['dailyLimit']));
     expect((await fixture.readUsage(id)).count).toBe(BigInt(max));
@@ -88,7 +88,7 @@ describe.each([
     expect(firstPayments.filter(isPaid)).toHaveLength(20);
     const [nextResults] = await Promise.all([
       fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes()),
-      ...firstPayments.slice(0, 10).map((cardPayment) => fixture.returnFunds(cardPayment)),
+      ...firstPayments.slice(0, 10).map((payment) => fixture.returnFunds(payment)),
     ]);
     const { day } = await fixture.readUsage(id);
     expect(day).toBe(50_00n + BigInt(nextResults.filter(isPaid).length) * 1_00n);

@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => app.settle());
 
-/** A holder with 100 dollars and an active card. */
+/** A holder with funds and an active card. */
 async function cardOf(funds = 100_00, overrides: object = {}, currency = 'USD') {
   const holder = await fixture.createCardholder({ currency, funds });
   const card = await fixture.createCard(holder, { ...overrides });
@@ -49,25 +49,25 @@ async function expectOnlyDecision(
 
 describe('an authorization', () => {
   it('creates a payment with a hold and emits one event', async () => {
-    const fundedCard = await cardOf();
+    const card = await cardOf();
     const eventCountBefore = (await app.events()).length;
-    const request = network.message(fundedCard.cardId, 30_00);
+    const request = network.message(card.cardId, 30_00);
     expect(await network.send(request)).toEqual(approvedDecision);
-    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+    expect(await readBalances(app, card.accountId)).toEqual({
       balance: 70_00,
       total: 100_00,
     });
-    const [payment] = await network.paymentsOf(fundedCard.customer.id);
+    const [payment] = await network.paymentsOf(card.customer.id);
     expect(payment).toMatchObject({
       type: 'CARD',
-      cardId: fundedCard.cardId,
-      customerId: fundedCard.customer.id,
+      cardId: card.cardId,
+      customerId: card.customer.id,
       issuerTransactionToken: request.token,
       status: 'AUTHORIZED',
       direction: 'DEBIT',
       merchant: { descriptor: 'Corner shop', mcc: '5411', country: 'US' },
       authorizedAmount: { amount: 30_00, currency: { code: 'USD', decimals: 2 } },
-      accountId: fundedCard.accountId,
+      accountId: card.accountId,
       pullSummary: { count: 1, totalAmount: 30_00, pendingCount: 1 },
     });
     for (const absentField of [
@@ -85,43 +85,43 @@ describe('an authorization', () => {
       'CARD_TRANSACTION.AUTHORIZED',
     ]);
     expect(emittedEvents[1]).toMatchObject({ subject: payment.id, data: payment });
-    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
+    expect(await network.logOf(card.cardId)).toMatchObject([
       { approved: true, reason: null, transaction_id: payment.id, kind: 'AUTHORIZATION' },
     ]);
     await app.settle();
     const transaction = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
     expect(transaction.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
-    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await readBalances(app, card.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
   it('may use the full balance and the exact card limit', async () => {
-    const fundedCard = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
-    expect(await network.request(fundedCard.cardId, 30_01)).toEqual(
+    const card = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
+    expect(await network.request(card.cardId, 30_01)).toEqual(
       declineDecision('SPEND_LIMIT_EXCEEDED'),
     );
-    expect(await network.request(fundedCard.cardId, 30_00)).toEqual(approvedDecision);
-    expect(await network.request(fundedCard.cardId, 20_01)).toEqual(
+    expect(await network.request(card.cardId, 30_00)).toEqual(approvedDecision);
+    expect(await network.request(card.cardId, 20_01)).toEqual(
       declineDecision('INSUFFICIENT_FUNDS'),
     );
-    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(approvedDecision);
-    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(0);
+    expect(await network.request(card.cardId, 20_00)).toEqual(approvedDecision);
+    expect((await readBalances(app, card.accountId)).balance).toBe(0);
   });
 
   it('is exact to the cent for an account with six decimals', async () => {
-    const fundedCard = await cardOf(10_009_999, {}, 'USDB');
-    expect(await network.request(fundedCard.cardId, 10_01)).toEqual(
+    const card = await cardOf(10_009_999, {}, 'USDB');
+    expect(await network.request(card.cardId, 10_01)).toEqual(
       declineDecision('INSUFFICIENT_FUNDS'),
     );
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approvedDecision);
-    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+    expect(await network.request(card.cardId, 10_00)).toEqual(approvedDecision);
+    expect(await readBalances(app, card.accountId)).toEqual({
       balance: 9_999,
       total: 10_009_999,
     });
-    const [payment] = await network.paymentsOf(fundedCard.customer.id);
+    const [payment] = await network.paymentsOf(card.customer.id);
     expect(payment.authorizedAmount).toMatchObject({ amount: 10_00, currency: { code: 'USD' } });
   });
 
-  it('is declined on a card that is not issued, frozen or closed', async () => {
+  it('is declined on an unissued, a frozen or a closed card', async () => {
     const holder = await fixture.createCardholder({ funds: 100_00 });
     const waitingCard = await fixture.createCard(holder, {
       platformCardId: `waits-${app.effects.now()}-001`,
@@ -139,92 +139,88 @@ describe('an authorization', () => {
     expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_NOT_ACTIVE'));
   });
 
-  it('is declined and recorded in another currency', async () => {
-    const fundedCard = await cardOf();
-    const request = network.message(fundedCard.cardId, 10_00, { currency: 'EUR' });
+  it('in another currency is declined and recorded', async () => {
+    const card = await cardOf();
+    const request = network.message(card.cardId, 10_00, { currency: 'EUR' });
     expect(await network.send(request)).toEqual(declineDecision('CURRENCY_NOT_SUPPORTED'));
-    await expectOnlyDecision(fundedCard, 'CURRENCY_NOT_SUPPORTED', 100_00);
-    expect((await network.logOf(fundedCard.cardId))[0]).toMatchObject({ currency: 'EUR' });
+    await expectOnlyDecision(card, 'CURRENCY_NOT_SUPPORTED', 100_00);
+    expect((await network.logOf(card.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
 
-  it('is declined before any read if the issuer rejects it', async () => {
-    const fundedCard = await cardOf(5_00);
+  it('is declined with the reason of the issuer before the balance is checked', async () => {
+    const card = await cardOf(5_00);
     const merchant = { descriptor: 'Nothing 003' };
-    const request = network.message(fundedCard.cardId, 10_00, { merchant });
+    const request = network.message(card.cardId, 10_00, { merchant });
     expect(await network.send(request)).toEqual(declineDecision('CARD_PAUSED'));
-    await expectOnlyDecision(fundedCard, 'CARD_PAUSED', 5_00);
+    await expectOnlyDecision(card, 'CARD_PAUSED', 5_00);
   });
 
   it('is declined if the holder is not approved', async () => {
-    const fundedCard = await cardOf();
-    const { id } = fundedCard.customer;
+    const card = await cardOf();
+    const { id } = card.customer;
     await app.runtime.db.query("update customers set status = 'REJECTED' where id = $1", [id]);
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
+    expect(await network.request(card.cardId, 10_00)).toEqual(
       declineDecision('CARDHOLDER_NOT_READY'),
     );
-    await expectOnlyDecision(fundedCard, 'CARDHOLDER_NOT_READY', 100_00);
+    await expectOnlyDecision(card, 'CARDHOLDER_NOT_READY', 100_00);
   });
 
   it('is declined if the only account is frozen or owes funds', async () => {
-    const fundedCard = await cardOf();
+    const card = await cardOf();
     const applyAccountEvent = (event: 'freeze' | 'unfreeze') =>
       app.operate(async (ctx) => {
-        const row = await ctx.read(internalAccounts, fundedCard.accountId);
+        const row = await ctx.read(internalAccounts, card.accountId);
         if (row) transitionInternalAccount(ctx, row, event);
       });
     const setOwedAmount = (units: number) =>
       app.runtime.db.query('update internal_accounts set owed = $2 where id = $1', [
-        fundedCard.accountId,
+        card.accountId,
         units,
       ]);
     await applyAccountEvent('freeze');
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
-      declineDecision('NO_FUNDING_SOURCE'),
-    );
+    expect(await network.request(card.cardId, 10_00)).toEqual(declineDecision('NO_FUNDING_SOURCE'));
     await applyAccountEvent('unfreeze');
     await setOwedAmount(1);
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
-      declineDecision('NO_FUNDING_SOURCE'),
-    );
+    expect(await network.request(card.cardId, 10_00)).toEqual(declineDecision('NO_FUNDING_SOURCE'));
     await setOwedAmount(0);
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approvedDecision);
+    expect(await network.request(card.cardId, 10_00)).toEqual(approvedDecision);
   });
 
   it('is rejected for an invalid amount and for an unknown card', async () => {
-    const fundedCard = await cardOf();
+    const card = await cardOf();
     for (const amount of [-1, Number.MAX_SAFE_INTEGER]) {
-      await expect(network.request(fundedCard.cardId, amount)).rejects.toMatchObject({
+      await expect(network.request(card.cardId, amount)).rejects.toMatchObject({
         code: 'INVALID_INPUT',
       });
     }
     await expect(network.request('Card:unknown', 1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(await network.logOf(fundedCard.cardId)).toEqual([]);
+    expect(await network.logOf(card.cardId)).toEqual([]);
   });
 });
 
 describe('decide', () => {
   it('checks the card for a balance inquiry without a payment', async () => {
-    const fundedCard = await cardOf(0);
-    expect(await network.request(fundedCard.cardId, 0, 'BALANCE_INQUIRY')).toEqual({
+    const card = await cardOf(0);
+    expect(await network.request(card.cardId, 0, 'BALANCE_INQUIRY')).toEqual({
       approved: true,
     });
-    ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
-    expect(await network.request(fundedCard.cardId, 0, 'BALANCE_INQUIRY')).toEqual(
+    ok(await fixture.patchCard(card.cardId, { state: 'FROZEN' }), 200);
+    expect(await network.request(card.cardId, 0, 'BALANCE_INQUIRY')).toEqual(
       declineDecision('CARD_PAUSED'),
     );
-    expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
-    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
+    expect(await network.paymentsOf(card.customer.id)).toEqual([]);
+    expect(await network.logOf(card.cardId)).toMatchObject([
       { approved: true, transaction_id: null, amount: 0n },
       { approved: false, reason: 'CARD_PAUSED' },
     ]);
   });
 
   it('authorizes and clears a financial authorization with one event', async () => {
-    const fundedCard = await cardOf();
-    expect(await network.request(fundedCard.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(
+    const card = await cardOf();
+    expect(await network.request(card.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(
       approvedDecision,
     );
-    const [payment] = await network.paymentsOf(fundedCard.customer.id);
+    const [payment] = await network.paymentsOf(card.customer.id);
     expect(payment).toMatchObject({
       status: 'SETTLED',
       settledAmount: { amount: 30_00 },
@@ -235,34 +231,34 @@ describe('decide', () => {
       (await fixture.eventsOf('CARD_TRANSACTION.', payment.id)).map((each) => each.type),
     ).toEqual(['CARD_TRANSACTION.SETTLED']);
     await app.settle();
-    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await readBalances(app, card.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
-  it('authorizes or credits a merchant credit', async () => {
-    const fundedCard = await cardOf(0, { maxSpendPerTransaction: 1 });
-    expect(await network.request(fundedCard.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(
+  it('authorizes a merchant credit, and posts a financial credit', async () => {
+    const card = await cardOf(0, { maxSpendPerTransaction: 1 });
+    expect(await network.request(card.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(
       approvedDecision,
     );
-    expect((await readBalances(app, fundedCard.accountId)).total).toBe(0);
-    const [firstPayment] = await network.paymentsOf(fundedCard.customer.id);
+    expect((await readBalances(app, card.accountId)).total).toBe(0);
+    const [firstPayment] = await network.paymentsOf(card.customer.id);
     expect(firstPayment).toMatchObject({ status: 'AUTHORIZED', direction: 'CREDIT' });
     expect(firstPayment).not.toHaveProperty('pullSummary');
-    expect(
-      await network.request(fundedCard.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION'),
-    ).toEqual(approvedDecision);
-    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 7_00, total: 7_00 });
-    const [, secondPayment] = await network.paymentsOf(fundedCard.customer.id);
+    expect(await network.request(card.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION')).toEqual(
+      approvedDecision,
+    );
+    expect(await readBalances(app, card.accountId)).toEqual({ balance: 7_00, total: 7_00 });
+    const [, secondPayment] = await network.paymentsOf(card.customer.id);
     expect(secondPayment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 7_00 } });
-    expect(secondPayment.accountId).toBe(fundedCard.accountId);
+    expect(secondPayment.accountId).toBe(card.accountId);
   });
 
   it('accepts the advice of a credit on a frozen card', async () => {
-    const fundedCard = await cardOf(0);
-    ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
-    expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
+    const card = await cardOf(0);
+    ok(await fixture.patchCard(card.cardId, { state: 'FROZEN' }), 200);
+    expect(await network.request(card.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
       declineDecision('CARD_PAUSED'),
     );
-    expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(
+    expect(await network.request(card.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(
       approvedDecision,
     );
   });
@@ -270,31 +266,31 @@ describe('decide', () => {
 
 describe('a payment with a card', () => {
   it('prevents its account from being closed while it is open', async () => {
-    const fundedCard = await cardOf();
-    expect(await network.request(fundedCard.cardId, 100_00)).toEqual(approvedDecision);
+    const card = await cardOf();
+    expect(await network.request(card.cardId, 100_00)).toEqual(approvedDecision);
     await app.settle();
-    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, card.accountId)).toEqual({ balance: 0, total: 0 });
     const conflict = {
       code: 'CONFLICT',
       message: expect.stringMatching(/^A payment of the (customer|account) is in progress/),
     };
-    const deletionResponse = await app.call('DELETE', `/customers/${fundedCard.customer.id}`);
+    const deletionResponse = await app.call('DELETE', `/customers/${card.customer.id}`);
     expect(deletionResponse.body).toMatchObject(conflict);
     const closure = app.operate(async (ctx) => {
-      const row = await ctx.read(internalAccounts, fundedCard.accountId);
+      const row = await ctx.read(internalAccounts, card.accountId);
       if (row) await checkClosable(ctx, { isPaymentInProgress }, row);
     });
     await expect(closure).rejects.toMatchObject(conflict);
   });
 
   it('has a unique transaction token of its issuer', async () => {
-    const fundedCard = await cardOf();
-    const request = network.message(fundedCard.cardId, 1_00);
+    const card = await cardOf();
+    const request = network.message(card.cardId, 1_00);
     expect(await network.send(request)).toEqual(approvedDecision);
-    const repeatedRequest = network.message(fundedCard.cardId, 1_00, { token: request.token });
+    const repeatedRequest = network.message(card.cardId, 1_00, { token: request.token });
     await expect(network.send(repeatedRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
-    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(99_00);
+    expect(await network.paymentsOf(card.customer.id)).toHaveLength(1);
+    expect((await readBalances(app, card.accountId)).balance).toBe(99_00);
   });
 });
 
@@ -313,18 +309,18 @@ describe('a card of another platform', () => {
 });
 
 describe('an authorization of zero', () => {
-  it('checks the card and creates no payment', async () => {
-    const fundedCard = await cardOf(0);
-    const request = network.message(fundedCard.cardId, 0);
+  it('checks the card, creates no payment, and is rejected as a financial authorization', async () => {
+    const card = await cardOf(0);
+    const request = network.message(card.cardId, 0);
     expect(await network.send(request)).toEqual({ approved: true });
     expect(await network.send(request)).toEqual({ approved: true });
-    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
+    expect(await network.logOf(card.cardId)).toMatchObject([
       { kind: 'BALANCE_INQUIRY', amount: 0n },
     ]);
-    expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
-    const otherCardRequest = network.message(fundedCard.cardId, 0, {
+    expect(await network.paymentsOf(card.customer.id)).toEqual([]);
+    const financialRequest = network.message(card.cardId, 0, {
       kind: 'FINANCIAL_AUTHORIZATION',
     });
-    await expect(network.send(otherCardRequest)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(network.send(financialRequest)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

@@ -19,7 +19,7 @@ function resultOf(from: State, change: CardChange): string | undefined {
 const NO_TRANSITION = '409 INVALID_STATE_TRANSITION';
 
 // Result of requesting ACTIVE, FROZEN or CLOSED, or another change, in each state.
-const TABLE: Record<State, [string, string, string, string | undefined]> = {
+const RESULTS: Record<State, [string, string, string, string | undefined]> = {
   PROCESSING: [NO_TRANSITION, NO_TRANSITION, NO_TRANSITION, undefined],
   ACTIVE: [NO_TRANSITION, 'FROZEN', 'CLOSED', undefined],
   FROZEN: ['ACTIVE', NO_TRANSITION, 'CLOSED', undefined],
@@ -28,15 +28,17 @@ const TABLE: Record<State, [string, string, string, string | undefined]> = {
 
 const REQUESTED = ['ACTIVE', 'FROZEN', 'CLOSED', undefined] as const;
 
-describe.each(Object.keys(TABLE) as State[])('a card in state %s', (from) => {
-  it.each(REQUESTED.map((state, index) => ({ state, after: TABLE[from][index] })))(
-    'becomes $after if $state is requested',
-    ({ state, after: stateAfter }) => {
-      expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(stateAfter);
+describe.each(Object.keys(RESULTS) as State[])('a card in state %s', (from) => {
+  it.each(REQUESTED.map((state, index) => ({ state, after: RESULTS[from][index] })))(
+    'has the result $after if $state is requested',
+    ({ state, after: expectedResult }) => {
+      expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(
+        expectedResult,
+      );
     },
   );
 });
 
 it('the table covers every state', () => {
-  expect(Object.keys(cardStates.transitions).sort()).toEqual(Object.keys(TABLE).sort());
+  expect(Object.keys(cardStates.transitions).sort()).toEqual(Object.keys(RESULTS).sort());
 });

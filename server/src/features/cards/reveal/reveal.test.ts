@@ -37,7 +37,7 @@ const reveal = (cardId: string, as?: { clientId: string; clientSecret: string })
   app.call('POST', `/cards/${cardId}/reveal`, undefined, as && { as });
 
 /** The path of a new link to a card. */
-async function linkTo(cardId: string): Promise<string> {
+async function createLinkPath(cardId: string): Promise<string> {
   const { panEmbedUrl } = ok(await reveal(cardId), 200);
   return new URL(panEmbedUrl).pathname;
 }
@@ -84,9 +84,9 @@ describe('revealCard', () => {
     );
     expect(links[0]).not.toBe(links[1]);
     const [firstPath, secondPath] = links.map((each) => new URL(each).pathname) as [string, string];
-    const firstCardData = cardDataOf((await requestPage(secondPath)).body);
-    expect(firstCardData).toEqual(cardDataOf((await requestPage(firstPath)).body));
-    expect(firstCardData['Card number']).toBeDefined();
+    const cardData = cardDataOf((await requestPage(secondPath)).body);
+    expect(cardData).toEqual(cardDataOf((await requestPage(firstPath)).body));
+    expect(cardData['Card number']).toBeDefined();
     for (const each of [firstPath, secondPath])
       expect((await requestPage(each)).body).toContain(ENDED_TITLE);
     const keys = await app.runtime.db.query(
@@ -100,7 +100,7 @@ describe('revealCard', () => {
     const [firstCard, secondCard] = [await createCard(), await createCard()];
     const numbers = [];
     for (const { id } of [firstCard, firstCard, secondCard]) {
-      numbers.push(cardDataOf((await requestPage(await linkTo(id))).body)['Card number']);
+      numbers.push(cardDataOf((await requestPage(await createLinkPath(id))).body)['Card number']);
     }
     expect(numbers[0]).toBe(numbers[1]);
     expect(numbers[0]).not.toBe(numbers[2]);
@@ -114,11 +114,11 @@ describe('revealCard', () => {
     }
     expect((await reveal(id, app.production)).status).toBe(501);
     expect(await reveal(id, app.other)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
-    const manager = await app.tokenWith(['MANAGE']);
-    ok(await reveal(id, manager), 200);
-    const agent = { as: null, headers: { authorization: 'Bearer gat_x' } };
-    const requestedResponse = await app.call('POST', `/cards/${id}/reveal`, undefined, agent);
-    expect(requestedResponse.status).toBe(401);
+    const managerToken = await app.tokenWith(['MANAGE']);
+    ok(await reveal(id, managerToken), 200);
+    const agentOptions = { as: null, headers: { authorization: 'Bearer gat_x' } };
+    const agentResponse = await app.call('POST', `/cards/${id}/reveal`, undefined, agentOptions);
+    expect(agentResponse.status).toBe(401);
   });
 
   it('is rejected for a card that is not issued or is closed, and accepted for a frozen card', async () => {
@@ -140,15 +140,15 @@ describe('revealCard', () => {
     }
     const frozenCard = await createCard();
     ok(await fixture.patchCard(frozenCard.id, { state: 'FROZEN' }), 200);
-    expect(cardDataOf((await requestPage(await linkTo(frozenCard.id))).body)).toHaveProperty(
-      'Card number',
-    );
+    expect(
+      cardDataOf((await requestPage(await createLinkPath(frozenCard.id))).body),
+    ).toHaveProperty('Card number');
   });
 });
 
 describe('the card details page', () => {
   it('is shown once if opened concurrently', async () => {
-    const path = await linkTo((await createCard()).id);
+    const path = await createLinkPath((await createCard()).id);
     const responses = await Promise.all(Array.from({ length: 12 }, () => requestPage(path)));
     expect(responses.filter((each) => each.statusCode === 200)).toHaveLength(1);
     expect(responses.filter((each) => cardDataOf(each.body)['Card number'])).toHaveLength(1);
@@ -156,13 +156,13 @@ describe('the card details page', () => {
   });
 
   it('is not consumed by a request that shows no details', async () => {
-    const path = await linkTo((await createCard()).id);
+    const path = await createLinkPath((await createCard()).id);
     const headResponse = await requestPage(path, 'HEAD');
     expect([headResponse.statusCode, headResponse.body]).toEqual([200, '']);
     expect((await requestPage(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
-      const earlyResponse = await requestPage(path, 'GET', headers);
-      expect([earlyResponse.statusCode, cardDataOf(earlyResponse.body)]).toEqual([503, {}]);
+      const prefetchResponse = await requestPage(path, 'GET', headers);
+      expect([prefetchResponse.statusCode, cardDataOf(prefetchResponse.body)]).toEqual([503, {}]);
     }
     expect((await rowOf(path))?.opened_at).toBeNull();
     const { statusCode, headers } = await requestPage(path);
@@ -173,13 +173,13 @@ describe('the card details page', () => {
     expect((await requestPage(path, 'HEAD')).statusCode).toBe(404);
   });
 
-  it('expires with its time and its card, and is rejected if unknown', async () => {
+  it('expires after five minutes or with its card, and is rejected if unknown', async () => {
     const { id } = await createCard();
-    const [expiredPath, lastLink] = [await linkTo(id), await linkTo(id)];
+    const [expiredPath, validPath] = [await createLinkPath(id), await createLinkPath(id)];
     app.effects.set(app.effects.now() + 5 * MINUTE - 1);
-    expect((await requestPage(lastLink)).statusCode).toBe(200);
+    expect((await requestPage(validPath)).statusCode).toBe(200);
     app.effects.set(app.effects.now() + 1);
-    const closedCardPath = await linkTo(id);
+    const closedCardPath = await createLinkPath(id);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     for (const path of [
       expiredPath,
@@ -199,15 +199,15 @@ describe('the card details page', () => {
   it('is rejected after the holder was deleted, before a job has closed the card', async () => {
     const deletedHolder = await fixture.createCardholder();
     const { id } = await fixture.createCard(deletedHolder);
-    const path = await linkTo(id);
+    const path = await createLinkPath(id);
     ok(await app.call('DELETE', `/customers/${deletedHolder.customer.id}`), 200);
     expect((await requestPage(path)).statusCode).toBe(404);
     expect((await rowOf(path))?.opened_at).toBeNull();
     expect((await reveal(id)).status).toBe(404);
   });
 
-  it('can be framed by the configured origins, even after its expiry', async () => {
-    const path = await linkTo((await createCard()).id);
+  it('can be framed by the configured origins, even after it was opened', async () => {
+    const path = await createLinkPath((await createCard()).id);
     for (const status of [200, 404]) {
       const { statusCode, headers } = await requestPage(path);
       expect(statusCode).toBe(status);
@@ -225,11 +225,11 @@ describe('the card details page', () => {
   });
 
   it('cannot be framed without an allowed origin, or with an unknown link', async () => {
-    const otherCardFixture = cardFixture(app, { as: app.unregulated });
+    const unregulatedFixture = cardFixture(app, { as: app.unregulated });
     const sql = 'update customers set status = $2, version = version + 1 where id = $1';
-    const person = await otherCardFixture.createCardholder();
-    await app.runtime.db.query(sql, [person.customer.id, 'APPROVED']);
-    const { id } = await otherCardFixture.createCard(person);
+    const cardholder = await unregulatedFixture.createCardholder();
+    await app.runtime.db.query(sql, [cardholder.customer.id, 'APPROVED']);
+    const { id } = await unregulatedFixture.createCard(cardholder);
     const { panEmbedUrl } = ok(await reveal(id, app.unregulated), 200);
     for (const path of [new URL(panEmbedUrl).pathname, '/card/unknown']) {
       const { headers } = await requestPage(path);
@@ -238,9 +238,9 @@ describe('the card details page', () => {
     }
   });
 
-  it('keeps the link valid if the issuer does not respond, and logs the ID of the card', async () => {
+  it('keeps the link valid if the issuer cannot show the card, and logs the ID of the card', async () => {
     const { id } = await createCard();
-    const path = await linkTo(id);
+    const path = await createLinkPath(id);
     const row = await app.runtime.db.read(cards, id);
     const setCardSecret = (secret: string | null | undefined) =>
       app.runtime.db.query('update cards set secret = $2, version = version + 1 where id = $1', [
@@ -272,7 +272,7 @@ describe('a reveal', () => {
     await requestPage(path);
     app.effects.set(requestedTime + 2 * MINUTE);
     await requestPage(path);
-    const unusedLink = await linkTo(id);
+    const unusedPath = await createLinkPath(id);
     await app.advance(40 * 24 * 60 * MINUTE);
     const cardReveal = await app.runtime.db.read(cardReveals, hashOf(path));
     const { body }: ApiResponse = await app.call('GET', '/tokens?limit=100');
@@ -288,14 +288,14 @@ describe('a reveal', () => {
       opened_at: requestedTime + MINUTE,
       expires_at: requestedTime + 5 * MINUTE,
     });
-    expect((await rowOf(unusedLink))?.opened_at).toBeNull();
+    expect((await rowOf(unusedPath))?.opened_at).toBeNull();
     expect(await readReveals(id)).toHaveLength(2);
   });
 
-  it('causes no event and no log line with number, code or link', async () => {
+  it('causes no event and no log line with number or link', async () => {
     const { id } = await createCard();
     const eventCountBefore = (await app.events()).length;
-    const path = await linkTo(id);
+    const path = await createLinkPath(id);
     const { 'Card number': number = '' } = cardDataOf((await requestPage(path)).body);
     await requestPage(path);
     await app.settle();

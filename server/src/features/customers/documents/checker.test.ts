@@ -53,8 +53,8 @@ describe('the check of a document', () => {
       statusAndCode(await harness.upload(billFields(holder), { bytes }, app.production));
     expect(await check(pngFile(299, 500))).toEqual([400, 'LOW_QUALITY']);
     expect(await check(jpegFile().subarray(0, -300))).toEqual([400, 'INCOMPLETE']);
-    const lockedFile = pdfFile({ trailer: '/Encrypt 9 0 R' });
-    expect(await check(lockedFile)).toEqual([400, 'UNSUITABLE_DOCUMENT']);
+    const encryptedFile = pdfFile({ trailer: '/Encrypt 9 0 R' });
+    expect(await check(encryptedFile)).toEqual([400, 'UNSUITABLE_DOCUMENT']);
     await harness.uploadDocument(
       billFields(holder),
       { bytes: jpegFile(), name: 'EXPIRED.jpg' },
@@ -67,7 +67,7 @@ describe('the check of a document', () => {
     const bytes = jpegFile();
     const checks: DocumentCheck[] = [];
     const contents: Buffer[] = [];
-    const add = async (verdict: DocumentVerdict) => {
+    const addWithVerdict = async (verdict: DocumentVerdict) => {
       const caller = systemCaller(app.platform.id, 'production');
       const options = { maxBytes: 1_000_000, inspect: documentInspector, fileName: 'id.jpg' };
       const file = await app.files.put(caller, Readable.from([bytes]), options);
@@ -88,7 +88,7 @@ describe('the check of a document', () => {
       };
       return app.operate((ctx) => addDocument(ctx, { connectors, files: app.files }, input));
     };
-    const rejectedDocument = add({
+    const rejectedDocument = addWithVerdict({
       state: 'rejected',
       code: 'DATA_MISMATCH',
       reason: 'Another name.',
@@ -98,7 +98,7 @@ describe('the check of a document', () => {
       message: 'Another name.',
     });
     expect(await documentsOf(app.runtime, [holder])).toEqual([]);
-    const { row } = await add({ state: 'accepted' });
+    const { row } = await addWithVerdict({ state: 'accepted' });
     expect(await documentsOf(app.runtime, [holder])).toEqual([row]);
     expect(checks[1]).toMatchObject({
       ...{ documentType: 'NATIONAL_ID', side: 'FRONT', country: 'DE', fileName: 'id.jpg' },

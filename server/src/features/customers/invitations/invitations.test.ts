@@ -17,7 +17,7 @@ interface Person {
   umaAddress: string;
 }
 
-const createInviter = (
+const createPerson = (
   platform: TestPlatform = app.platform,
   overrides: object = {},
 ): Promise<Person> => createCustomer(app, { as: platform }, overrides);
@@ -27,7 +27,7 @@ const createInvitationOfNewInviter = async (
   overrides: object = {},
   platform: TestPlatform = app.platform,
 ) => {
-  const { umaAddress } = await createInviter(platform);
+  const { umaAddress } = await createPerson(platform);
   return ok(await invite({ inviterUma: umaAddress, ...overrides }, platform), 201);
 };
 const show = (code: string, platform: TestPlatform = app.platform) =>
@@ -51,7 +51,7 @@ const timeInOneHour = () => new Date(app.effects.now() + 3_600_000).toISOString(
 
 describe('createInvitation', () => {
   it('creates a code and a link', async () => {
-    const { umaAddress } = await createInviter();
+    const { umaAddress } = await createPerson();
     const expiresAt = timeInOneHour();
     const body = { inviterUma: umaAddress.toUpperCase(), firstName: 'Bob <3', expiresAt };
     const invitation = ok(await invite(body), 201);
@@ -69,7 +69,7 @@ describe('createInvitation', () => {
   });
 
   it("uses the inviter's first currency for the amount", async () => {
-    const { umaAddress } = await createInviter(app.platform, { currencies: ['EUR', 'USD'] });
+    const { umaAddress } = await createPerson(app.platform, { currencies: ['EUR', 'USD'] });
     const invitation = ok(await invite({ inviterUma: umaAddress, amountToSend: 12_50 }), 201);
     expect(invitation.amountToSend).toEqual({
       amount: 12_50,
@@ -94,16 +94,19 @@ describe('createInvitation', () => {
       'inviterUma',
     ]);
     const expiresAt = new Date(app.effects.now()).toISOString();
-    const lateResponse = await invite({ inviterUma: '$unknown@elsewhere.example', expiresAt });
-    expect(outcomeOf(lateResponse)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(lateResponse)).toEqual(['expiresAt', 'inviterUma']);
-    const { umaAddress } = await createInviter();
+    const unknownInviterResponse = await invite({
+      inviterUma: '$unknown@elsewhere.example',
+      expiresAt,
+    });
+    expect(outcomeOf(unknownInviterResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(unknownInviterResponse)).toEqual(['expiresAt', 'inviterUma']);
+    const { umaAddress } = await createPerson();
     expect(fieldsOf(await invite({ inviterUma: umaAddress, expiresAt }))).toEqual(['expiresAt']);
     expect(fieldsOf(await invite({}))).toEqual(['inviterUma']);
   });
 
-  it('rejects inviters that are deleted or of another platform', async () => {
-    const [foreignPerson, deletedPerson] = [await createInviter(app.other), await createInviter()];
+  it('rejects inviters that are unknown, deleted or of another platform', async () => {
+    const [foreignPerson, deletedPerson] = [await createPerson(app.other), await createPerson()];
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
     for (const inviterUma of [
       foreignPerson.umaAddress,
@@ -117,20 +120,20 @@ describe('createInvitation', () => {
     }
   });
 
-  it('is rejected if invitations are disabled for the platform', async () => {
+  it('is rejected if the platform has disabled invitations, which leaves earlier ones claimable', async () => {
     const platform = await app.newPlatform('Alone');
     const openInvitation = await createInvitationOfNewInviter({}, platform);
     await app.runtime.db.query('update platforms set invitations = false where id = $1', [
       platform.id,
     ]);
-    const { umaAddress } = await createInviter(platform);
+    const { umaAddress } = await createPerson(platform);
     const rejectedResponse = await invite({ inviterUma: umaAddress }, platform);
     expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
     expect((await claim(openInvitation.code, EXTERNAL_UMA, app.other)).status).toBe(200);
   });
 
   it('generates a new code on a collision, even for concurrent requests', async () => {
-    const { umaAddress } = await createInviter();
+    const { umaAddress } = await createPerson();
     const [operation] = invitationOperations({ origin: () => 'http://here' });
     const generate = (...codes: string[]) => {
       const effects = {
@@ -230,7 +233,7 @@ describe('claimInvitation', () => {
       amountToSend: 5_00,
       expiresAt: timeInOneHour(),
     });
-    const invitee = await createInviter(app.other);
+    const invitee = await createPerson(app.other);
     await app.advance(1_000);
     const claimedInvitation = ok(await claim(invitation.code, invitee.umaAddress, app.other), 200);
     expect(claimedInvitation).toEqual({
@@ -277,20 +280,20 @@ describe('claimInvitation', () => {
 
   it('is rejected for an invitee that is deleted concurrently', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const payee = await createInviter();
+    const invitee = await createPerson();
     const claimHandler = invitationOperations({ origin: () => 'http://here' }).find(
       ({ contract }) => contract.operationId === 'claimInvitation',
     );
     const params = { invitationCode: invitation.code };
-    const input = { params, query: {}, headers: {}, body: { inviteeUma: payee.umaAddress } };
-    let payeeExists = true;
+    const input = { params, query: {}, headers: {}, body: { inviteeUma: invitee.umaAddress } };
+    let inviteeExists = true;
     const claimOperation = operate(
       app.runtime,
       systemCaller(app.platform.id, 'sandbox'),
       async (ctx) => {
         const reply = await claimHandler?.run(ctx, input);
-        if (payeeExists) ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
-        payeeExists = false;
+        if (inviteeExists) ok(await app.call('DELETE', `/customers/${invitee.id}`), 200);
+        inviteeExists = false;
         return reply;
       },
     );
@@ -304,10 +307,10 @@ describe('claimInvitation', () => {
     expect(fieldsOf(rejectedResponse)).toEqual(['inviteeUma']);
   });
 
-  it('rejects malformed addresses and addresses of other platforms', async () => {
+  it('rejects addresses that are malformed, deleted, unassigned or of other platforms', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const otherPerson = await createInviter(app.other);
-    const deletedPerson = await createInviter();
+    const otherPerson = await createPerson(app.other);
+    const deletedPerson = await createPerson();
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
     const unassignedAddress = `$unassigned@${otherPerson.umaAddress.split('@')[1]}`;
     const invalidAddresses = [
@@ -338,11 +341,11 @@ describe('claimInvitation', () => {
 
   it('creates no transaction', async () => {
     const invitation = await createInvitationOfNewInviter({ amountToSend: 5_00 });
-    const count = 'select count(*)::int4 as n from transactions';
-    const countsBefore = await app.runtime.db.query(count, []);
+    const countSql = 'select count(*)::int4 as n from transactions';
+    const countsBefore = await app.runtime.db.query(countSql, []);
     await claim(invitation.code, EXTERNAL_UMA);
     await app.settle();
-    expect(await app.runtime.db.query(count, [])).toEqual(countsBefore);
+    expect(await app.runtime.db.query(countSql, [])).toEqual(countsBefore);
   });
 });
 
@@ -351,8 +354,8 @@ describe('cancelInvitation', () => {
     const invitation = await createInvitationOfNewInviter();
     expect(ok(await cancel(invitation.code), 200)).toEqual({ ...invitation, status: 'CANCELLED' });
     expect(outcomeOf(await cancel(invitation.code))).toEqual([400, 'INVITATION_CANCELLED']);
-    const lateResponse = await claim(invitation.code, EXTERNAL_UMA, app.other);
-    expect(outcomeOf(lateResponse)).toEqual([400, 'INVITATION_CANCELLED']);
+    const claimResponse = await claim(invitation.code, EXTERNAL_UMA, app.other);
+    expect(outcomeOf(claimResponse)).toEqual([400, 'INVITATION_CANCELLED']);
     await app.settle();
     const events = (await app.events()).filter((each) => each.subject === invitation.code);
     expect(events).toEqual([]);
@@ -366,12 +369,12 @@ describe('cancelInvitation', () => {
 
   it('resolves a concurrent claim to one result', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const [cancelledResponse, claimResponse] = await Promise.all([
+    const [cancelResponse, claimResponse] = await Promise.all([
       cancel(invitation.code),
       claim(invitation.code, EXTERNAL_UMA, app.other),
     ]);
-    expect([cancelledResponse.status, claimResponse.status].sort()).toEqual([200, 400]);
-    const acceptedResponse = cancelledResponse.status === 200 ? cancelledResponse : claimResponse;
+    expect([cancelResponse.status, claimResponse.status].sort()).toEqual([200, 400]);
+    const acceptedResponse = cancelResponse.status === 200 ? cancelResponse : claimResponse;
     expect((await show(invitation.code)).body).toEqual(acceptedResponse.body);
   });
 });
@@ -381,11 +384,11 @@ describe('personal data in invitations', () => {
     app.runtime.db.find(invitations, { customer_id }, { limit: 10_000 });
 
   it('is erased', async () => {
-    const [sender, payee] = [await createInviter(), await createInviter()];
+    const [sender, invitee] = [await createPerson(), await createPerson()];
     const body = { inviterUma: sender.umaAddress, firstName: 'Bob' };
     const openInvitation = ok(await invite(body), 201);
     const usedInvitation = ok(await invite(body), 201);
-    await claim(usedInvitation.code, payee.umaAddress);
+    await claim(usedInvitation.code, invitee.umaAddress);
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(2);
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(0);
     const invitationAfter = (await show(openInvitation.code)).body;
@@ -396,8 +399,8 @@ describe('personal data in invitations', () => {
     expect(rows.map((each) => each.first_name)).toEqual([null, null]);
   });
 
-  it('is erased in any number of invitations', async () => {
-    const sender = await createInviter();
+  it('is erased in more than a thousand invitations', async () => {
+    const sender = await createPerson();
     const { code } = ok(await invite({ inviterUma: sender.umaAddress, firstName: 'Bob' }), 201);
     const [row] = await findSentInvitations(sender.id);
     await app.operate(async (ctx) => {
@@ -417,7 +420,7 @@ describe('personal data in invitations', () => {
   });
 
   it('is not emitted after the erasure of the inviter', async () => {
-    const { umaAddress, id } = await createInviter();
+    const { umaAddress, id } = await createPerson();
     const { code } = ok(await invite({ inviterUma: umaAddress }), 201);
     ok(await claim(code, EXTERNAL_UMA), 200);
     await app.runtime.db.query(

@@ -1,5 +1,5 @@
-// Migration of customers that were stored before encryption per customer: also interrupted, in two
-// processes, and with a different master key.
+// Migration of customers that were stored before encryption per customer: also interrupted,
+// concurrent, and with a different master key.
 import { afterEach, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -42,9 +42,9 @@ const readColumns = async (id: string) => {
 const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
 const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 
-it('encrypts plain-text data and preserves all values', async () => {
+it('sealOldCustomers encrypts plain-text data and preserves all values', async () => {
   const id = await createOldRow('123-45-6789', DETAILS, { email: 'ada@lovelace.example' });
-  const withoutIdentifier = await createOldRow(null);
+  const idWithoutIdentifier = await createOldRow(null);
   const versionBefore = (await readColumns(id)).version as number;
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
   expect(await upgrade()).toBe(2);
@@ -58,18 +58,20 @@ it('encrypts plain-text data and preserves all values', async () => {
   expect(JSON.stringify(columnsAfter)).not.toContain('Lovelace');
   const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
   expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'ada@lovelace.example' });
-  expect(ok(await app.call('GET', `/customers/${withoutIdentifier}`), 200)).toMatchObject(DETAILS);
+  expect(ok(await app.call('GET', `/customers/${idWithoutIdentifier}`), 200)).toMatchObject(
+    DETAILS,
+  );
   const { vault } = app.runtime;
   expect(await rowOf(id)).toMatchObject({
     email_digest: digestOf(vault, 'email', 'ADA@lovelace.example'),
     identifier_digest: digestOf(vault, 'identifier', '123456789'),
   });
-  // The number is retained, so an unrelated update does not require it again.
+  // The identifier is retained, so an unrelated update does not require it again.
   const change = { customerType: 'INDIVIDUAL', nationality: 'DE' };
   ok(await app.call('PATCH', `/customers/${id}`, change), 200);
 });
 
-it('shares the work with another process and resumes an interrupted run', async () => {
+it('sealOldCustomers shares the work between two runs and resumes an interrupted run', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) ids.push(await createOldRow(`10-${n}`));
   // An interrupted run has already migrated some rows.
@@ -84,7 +86,7 @@ it('shares the work with another process and resumes an interrupted run', async 
   }
 });
 
-it('leaves all rows unchanged with a wrong master key', async () => {
+it('sealOldCustomers leaves all rows unchanged with a wrong master key', async () => {
   const id = await createOldRow('55');
   const vault = createVault(app.effects, () => Buffer.alloc(32, 8));
   await expect(sealOldCustomers(app.runtime.db, vault)).rejects.toThrow('cannot decrypt');

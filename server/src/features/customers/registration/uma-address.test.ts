@@ -1,4 +1,4 @@
-// Rules of the UMA addresses of customers, and generated addresses.
+// Rules, generation and normalization of the UMA addresses of customers.
 import { describe, expect, it } from 'vitest';
 import { generateUmaAddress, normalizeUmaAddress, umaAddressError } from './uma.ts';
 
@@ -27,14 +27,19 @@ describe('umaAddressError', () => {
     const effects = {
       now: () => 0,
       random: (n: number) => Buffer.alloc(n, 255),
-      http: () => rejectLookup(),
-      stream: () => rejectLookup(),
-      call: () => rejectLookup(),
+      http: () => rejectRequest(),
+      stream: () => rejectRequest(),
+      call: () => rejectRequest(),
     };
     const address = generateUmaAddress(effects, 'pay.example');
     expect(umaAddressError(address, 'pay.example')).toBeNull();
+  });
+});
+
+describe('normalizeUmaAddress', () => {
+  it('converts an address to lower case', () => {
     expect(normalizeUmaAddress('$ADA@Pay.Example')).toBe('$ada@pay.example');
   });
 });
 
-const rejectLookup = () => Promise.reject(new Error('no network here'));
+const rejectRequest = () => Promise.reject(new Error('no network here'));

@@ -1,4 +1,4 @@
-// Submission of verifications: its event, its findings and its rejections.
+// Submission of verifications: events, findings, rejections, lists and concurrent requests.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -81,17 +81,17 @@ describe('createVerification', () => {
   });
 
   it('rejects customers that are unknown, deleted, decided or of another platform', async () => {
-    const submitForCode = async (id: string, owner = platform) => {
+    const submit = async (id: string, owner = platform) => {
       const { status, body } = await harness.submitVerification(owner, id);
       return [status, body.code];
     };
     const person = await createCompleteCustomer('Ada Lovelace');
     for (const id of ['unknown', `Customer:${person.slice(-36, -4)}0000`, `${person}x`]) {
-      expect(await submitForCode(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      expect(await submit(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    expect(await submitForCode(person, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    expect(await submitForCode(person)).toEqual([200, undefined]);
-    expect(await submitForCode(person)).toEqual([400, 'INVALID_INPUT']);
+    expect(await submit(person, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    expect(await submit(person)).toEqual([200, undefined]);
+    expect(await submit(person)).toEqual([400, 'INVALID_INPUT']);
     const deletedPersonId = (await harness.createPerson(platform, 'Ada Lovelace')).id;
     ok(
       await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, {
@@ -99,9 +99,14 @@ describe('createVerification', () => {
       }),
       200,
     );
-    expect(await submitForCode(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
-    const missingResponse = await harness.app.call('POST', '/verifications', {}, { as: platform });
-    expect([missingResponse.status, missingResponse.body.details.errors[0].field]).toEqual([
+    expect(await submit(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
+    const emptyBodyResponse = await harness.app.call(
+      'POST',
+      '/verifications',
+      {},
+      { as: platform },
+    );
+    expect([emptyBodyResponse.status, emptyBodyResponse.body.details.errors[0].field]).toEqual([
       400,
       'customerId',
     ]);
@@ -113,9 +118,9 @@ describe('createVerification', () => {
     const response = await harness.submitVerification(platform, id);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     await harness.app.operate(async (ctx) => {
-      const knownCustomer = await ctx.read(customers, id);
+      const customerRow = await ctx.read(customers, id);
       const contact_verification = { email: 'VERIFIED', phone: 'VERIFIED' } as const;
-      if (knownCustomer) ctx.update(customers, knownCustomer, { contact_verification });
+      if (customerRow) ctx.update(customers, customerRow, { contact_verification });
     }, platform);
     expect(ok(await harness.submitVerification(platform, id), 200).verificationStatus).toBe(
       'APPROVED',
@@ -142,7 +147,7 @@ describe('createVerification', () => {
     expect([removal.status, removal.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('does not retain documents of an incomplete submission', async () => {
+  it('permits the deletion of documents of an incomplete submission', async () => {
     const { id } = await harness.createPerson(platform, 'Ada Lovelace 001', {
       birthDate: undefined,
     });
@@ -237,7 +242,8 @@ describe('requirementsOf', () => {
         void (await decide(ctx, await readCustomerRow(id), { state: 'unresolved', errors })),
       platform,
     );
-    const openTypes = async () => (await readRequirements(id)).findings.map((each) => each.type);
+    const readOpenTypes = async () =>
+      (await readRequirements(id)).findings.map((each) => each.type);
     expect((await readRequirements(id)).findings).toEqual(errors);
     expect((await harness.submitVerification(platform, id)).body).toMatchObject({
       ...{ verificationStatus: 'RESOLVE_ERRORS', errors },
@@ -245,14 +251,14 @@ describe('requirementsOf', () => {
     expect((await readCustomerRow(id)).status).toBe('HOLD');
     advanceClock();
     await harness.addDocument(platform, id, 'UTILITY_BILL');
-    expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
+    expect(await readOpenTypes()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
     const change = { customerType: 'INDIVIDUAL', address: { ...PERSON.address, line1: '2 Main' } };
     ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as: platform }), 200);
-    expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT']);
+    expect(await readOpenTypes()).toEqual(['UNREADABLE_DOCUMENT']);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
     ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as: platform }), 200);
-    expect(await openTypes()).toEqual([]);
+    expect(await readOpenTypes()).toEqual([]);
     expect((await harness.submitVerification(platform, id)).body.verificationStatus).toBe(
       'PENDING_MANUAL_REVIEW',
     );
@@ -333,8 +339,8 @@ describe('concurrent requests', () => {
     const { id } = await harness.createBusiness(platform, 'REG-1');
     const [owner] = await harness.completeBusiness(platform, id);
     const change = harness.app.operate(async (ctx) => {
-      const knownOwner = await ctx.read(beneficialOwners, owner?.id as string);
-      if (knownOwner) ctx.update(beneficialOwners, knownOwner, { share: 31, updated_at: ctx.now });
+      const ownerRow = await ctx.read(beneficialOwners, owner?.id as string);
+      if (ownerRow) ctx.update(beneficialOwners, ownerRow, { share: 31, updated_at: ctx.now });
     }, platform);
     const [response] = await Promise.all([harness.submitVerification(platform, id), change]);
     expect(ok(response, 200).verificationStatus).toBe('APPROVED');

@@ -23,8 +23,8 @@ const list = async () => ok(await app.call('GET', '/webhook-endpoints'), 200).da
 const rotate = (id: string, body?: object) =>
   app.call('POST', `/webhook-endpoints/${id}/keys/rotate`, body);
 
-/** Creates a customer, which emits `CUSTOMER.KYC_APPROVED`. */
 let createdCount = 0;
+/** Creates a customer, which emits `CUSTOMER.KYC_APPROVED`. */
 async function emitEvent(): Promise<void> {
   const body = {
     customerType: 'INDIVIDUAL',
@@ -144,15 +144,6 @@ describe('createWebhookEndpoint', () => {
     });
   });
 
-  it('sets the format of the configured endpoint', async () => {
-    const id = configuredId(app.platform.id);
-    expect((await get(id)).format).toBe('FULL');
-    ok(await change(id, { format: 'THIN' }), 200);
-    await emitEvent();
-    expect(Object.keys(JSON.parse(firstReceiver.arrivals[0]?.body ?? '').data)).toEqual(['id']);
-    ok(await change(id, { format: 'FULL' }), 200);
-  });
-
   it(
     'adds an endpoint that receives only the types of its filter, without disabled standard ' +
       'headers',
@@ -184,9 +175,9 @@ describe('createWebhookEndpoint', () => {
     const headers = { 'idempotency-key': 'one endpoint' };
     const reply = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
     const replay = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
-    const { secret, ...shown } = reply.body;
+    const { secret, ...endpoint } = reply.body;
     expect(secret).toBeDefined();
-    expect(replay.body).toEqual(shown);
+    expect(replay.body).toEqual(endpoint);
   });
 
   it.each([
@@ -262,6 +253,15 @@ describe('getWebhookEndpointById', () => {
 });
 
 describe('updateWebhookEndpoint', () => {
+  it('sets the format of the configured endpoint', async () => {
+    const id = configuredId(app.platform.id);
+    expect((await get(id)).format).toBe('FULL');
+    ok(await change(id, { format: 'THIN' }), 200);
+    await emitEvent();
+    expect(Object.keys(JSON.parse(firstReceiver.arrivals[0]?.body ?? '').data)).toEqual(['id']);
+    ok(await change(id, { format: 'FULL' }), 200);
+  });
+
   it('pauses and resumes, and sends the events of the pause afterwards', async () => {
     const { id } = await create({ url: receiver.url });
     const pausedEndpoint = ok(
@@ -292,8 +292,8 @@ describe('updateWebhookEndpoint', () => {
 
   it('filters and pauses the configured endpoint, whose address remains with the configuration', async () => {
     const id = configuredId(app.platform.id);
-    const url = await change(id, { url: receiver.url });
-    expect([url.status, url.body.details.errors[0].field]).toEqual([400, 'url']);
+    const urlReply = await change(id, { url: receiver.url });
+    expect([urlReply.status, urlReply.body.details.errors[0].field]).toEqual([400, 'url']);
     const settings = { description: 'Main', eventTypes: ['BULK_UPLOAD.COMPLETED'] };
     expect(ok(await change(id, settings), 200)).toMatchObject(settings);
     await emitEvent();

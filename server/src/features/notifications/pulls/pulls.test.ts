@@ -72,9 +72,9 @@ beforeEach(async () => {
     return { status: 200, headers: {}, body: '' };
   };
   sentCount = 0;
-  const { id, secret: details } = await create();
-  endpoint = id;
-  secret = details;
+  const createdEndpoint = await create();
+  endpoint = createdEndpoint.id;
+  secret = createdEndpoint.secret;
 });
 afterEach(async () => {
   await app.call('DELETE', `/webhook-endpoints/${endpoint}`);
@@ -119,14 +119,14 @@ describe('an endpoint whose deliveries are pulled', () => {
 
   it('receives thin bodies if configured', async () => {
     ok(await change({ format: 'THIN' }), 200);
-    const customer = await emitEvents();
+    const customerId = await emitEvents();
     const bodies = (await pull()).data.map(({ body }) => JSON.parse(body));
     expect(bodies.length).toBeGreaterThan(0);
     for (const { data } of bodies) expect(Object.keys(data)).toEqual(['id']);
-    expect(bodies.some(({ data }) => data.id === customer)).toBe(true);
+    expect(bodies.some(({ data }) => data.id === customerId)).toBe(true);
   });
 
-  it('receives no requests and remains enabled', async () => {
+  it('receives no requests, remains enabled, and loses deliveries after seven days', async () => {
     await emitEvents();
     const idsBefore = eventIdsOf(await pull());
     await app.advance(6 * DAY);
@@ -268,14 +268,14 @@ describe('acknowledgeWebhookDeliveries', () => {
   it('removes individual deliveries, and ignores IDs without a pending delivery', async () => {
     await emitEvents();
     await emitEvents();
-    const allDeliveries = eventIdsOf(await pull('?limit=100'));
-    const [firstEventId, secondEventId] = allDeliveries;
+    const allEventIds = eventIdsOf(await pull('?limit=100'));
+    const [firstEventId, secondEventId] = allEventIds;
     const eventIds = [secondEventId, 'Webhook:1', secondEventId];
     expect(ok(await acknowledge({ eventIds }), 200)).toEqual({ acknowledged: 1, hasMore: false });
     expect(eventIdsOf(await pull('?limit=100'))).toEqual(
-      allDeliveries.filter((id) => id !== secondEventId),
+      allEventIds.filter((id) => id !== secondEventId),
     );
-    expect(firstEventId).toBe(allDeliveries[0]);
+    expect(firstEventId).toBe(allEventIds[0]);
   });
 
   it('requires either a cursor or IDs', async () => {

@@ -128,9 +128,11 @@ describe('lane', () => {
     expect(lanes.next()).toEqual([firstEvent, otherEvent]);
     lanes.done(firstEvent as DueEvent, { delivered: true, ms: 1 });
     expect(lanes.next()).toEqual([secondEvent]);
-    const balances = [1, 2].map(() => dueEvent('B', { subject: 'InternalAccount:X', balance: 1n }));
-    for (const each of balances) lanes.add(each);
-    expect(lanes.next()).toEqual(balances);
+    const balanceEvents = [1, 2].map(() =>
+      dueEvent('B', { subject: 'InternalAccount:X', balance: 1n }),
+    );
+    for (const each of balanceEvents) lanes.add(each);
+    expect(lanes.next()).toEqual(balanceEvents);
   });
 });
 

@@ -1,4 +1,4 @@
-// The test webhook, with each response of the endpoint.
+// The test webhook with each response of the endpoint, and the deliveries of other events.
 import { Type } from '@sinclair/typebox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -88,12 +88,15 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const { body } = await app.call('POST', path);
     expect(body.code).toBe('WEBHOOK_DELIVERY_ERROR');
     await setEndpoint(receiver.url, app.production.id);
-    const answer = await app.call('POST', path, undefined, { as: app.production });
-    expect([answer.status, answer.body.code]).toEqual([400, 'WEBHOOK_DELIVERY_ERROR']);
+    const productionReply = await app.call('POST', path, undefined, { as: app.production });
+    expect([productionReply.status, productionReply.body.code]).toEqual([
+      400,
+      'WEBHOOK_DELIVERY_ERROR',
+    ]);
     expect(receiver.arrivals).toHaveLength(0);
   });
 
-  it('accepts another URL on the same host only', async () => {
+  it('sends to another URL of the same host, and otherwise to the endpoint', async () => {
     await setEndpoint(receiver.url);
     const otherHost = await startReceiver();
     const otherPathUrl = receiver.url.replace('/hook', '/other');
@@ -156,7 +159,7 @@ describe('event', () => {
     expect(receiver.arrivals[0]?.type).toBe('CUSTOMER.KYC_PENDING');
   });
 
-  it('is sent as a test when the endpoint is set', async () => {
+  it('of the type TEST is sent when the endpoint is set', async () => {
     const { status } = await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
     expect(status).toBe(200);
     await receiver.has(1);

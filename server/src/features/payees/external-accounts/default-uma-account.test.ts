@@ -1,5 +1,6 @@
-// Concurrent changes of the default UMA deposit account, over a separate connection for each request. The
-// requests contend like requests of independent clients.
+// Concurrent registrations of default UMA deposit accounts and concurrent ownership challenges,
+// over a separate connection for each request. The requests contend like requests of independent
+// clients.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { accountInfos, createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -37,7 +38,7 @@ const accountBodyOf = (customerId: string, currency = 'EUR') => ({
 const findStoredAccounts = (customerId: string) =>
   app.runtime.db.find(externalAccounts, { customer_id: customerId, deleted_at: null });
 
-async function defaultsOf(customerId: string): Promise<string[]> {
+async function findDefaultIds(customerId: string): Promise<string[]> {
   const path = `/customers/external-accounts?customerId=${customerId}&limit=100`;
   const { data } = ok(await app.call('GET', path), 200);
   expect(data).toHaveLength((await findStoredAccounts(customerId)).length);
@@ -61,11 +62,11 @@ describe('concurrent registration of default UMA accounts', () => {
         ),
       );
       expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT_REQUESTS).fill(201));
-      const defaults = await defaultsOf(person.id);
-      expect(defaults).toHaveLength(1);
-      expect(responses.map(({ body }) => body.id)).toContain(defaults[0]);
-      const lastAccount = await post('/customers/external-accounts', accountBodyOf(person.id));
-      expect(await defaultsOf(person.id)).toEqual([lastAccount.body.id]);
+      const defaultIds = await findDefaultIds(person.id);
+      expect(defaultIds).toHaveLength(1);
+      expect(responses.map(({ body }) => body.id)).toContain(defaultIds[0]);
+      const lastResponse = await post('/customers/external-accounts', accountBodyOf(person.id));
+      expect(await findDefaultIds(person.id)).toEqual([lastResponse.body.id]);
     },
   );
 });

@@ -47,7 +47,7 @@ describe('liveness', () => {
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
   });
 
-  it('is superseded by a newer challenge of either method', async () => {
+  it('is superseded by a newer challenge of another method', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, verificationLink } = await createLinkedChallenge(wallet.address);
     const { messageToSign } = ok(await ownership.challenge(id), 201);

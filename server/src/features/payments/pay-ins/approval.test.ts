@@ -1,11 +1,11 @@
-// Meaning of each webhook response, without the database and the network.
+// Decision for each response to an approval webhook, and the fields that the webhook requests.
 import { describe, expect, it } from 'vitest';
 import { decisionOf, missingFieldsOf, requestedFields } from './approval.ts';
 
 const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
-const receiverResponse = (status: number | null, reply: string | null = '') => ({
+const receiverResponse = (status: number | null, responseText: string | null = '') => ({
   status,
-  responseText: reply,
+  responseText,
 });
 const rejectionWith = (reason: string) => ({ outcome: 'reject', reason });
 
@@ -14,23 +14,26 @@ describe('decisionOf', () => {
     ['an empty body when no fields are requested', '', []],
     ['an object without the info', '{"message":"fine"}', []],
     ['null for the info', '{"receiverCustomerInfo":null}', []],
-  ])('accepts 200 with %s', (_, reply, mandatoryFields) => {
-    expect(decisionOf(receiverResponse(200, reply), mandatoryFields)).toEqual({
+  ])('accepts 200 with %s', (_, responseText, mandatoryFields) => {
+    expect(decisionOf(receiverResponse(200, responseText), mandatoryFields)).toEqual({
       outcome: 'approve',
       info: {},
     });
   });
 
   it('accepts 200 with the requested fields', () => {
-    const reply = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
+    const responseText = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
     const info = { BIRTH_DATE: '1990-01-15' };
-    expect(decisionOf(receiverResponse(200, reply), BIRTH)).toEqual({ outcome: 'approve', info });
+    expect(decisionOf(receiverResponse(200, responseText), BIRTH)).toEqual({
+      outcome: 'approve',
+      info,
+    });
   });
 
   it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
     'rejects 200 without a mandatory field: %s',
-    (reply) => {
-      expect(decisionOf(receiverResponse(200, reply), BIRTH)).toEqual(
+    (responseText) => {
+      expect(decisionOf(receiverResponse(200, responseText), BIRTH)).toEqual(
         rejectionWith('MISSING_MANDATORY_PAYEE_DATA'),
       );
     },
@@ -38,8 +41,8 @@ describe('decisionOf', () => {
 
   it.each(['{', '[]', '"yes"', 'null', '{"receiverCustomerInfo":"yes"}', '<html>'])(
     'rejects 200 with an invalid body: %s',
-    (reply) => {
-      expect(decisionOf(receiverResponse(200, reply), [])).toEqual(
+    (responseText) => {
+      expect(decisionOf(receiverResponse(200, responseText), [])).toEqual(
         rejectionWith('PAYMENT_APPROVAL_WEBHOOK_ERROR'),
       );
     },

@@ -30,30 +30,30 @@ const processPastDeadline = (): Runtime => ({
 });
 
 /**
- * One payment per combination: partial clearings with refunds, a failed funding debit, an
- * authorization without a clearing, a late approval, and a credit.
+ * One payment per case: partial clearings with refunds, a failed funding debit, an authorization
+ * without a clearing, a late approval, and a credit.
  */
 beforeAll(async () => {
   fixture = cardFixture(app);
   const network = cardNetwork(app);
   const holder = await fixture.createCardholder({ funds: 100_00 });
   const { id } = await fixture.createCard(holder);
-  const paidRequest = network.message(id, 30_00);
-  await network.send(paidRequest);
+  const clearedRequest = network.message(id, 30_00);
+  await network.send(clearedRequest);
   await app.settle();
-  await network.notify(paidRequest.token, { kind: 'CLEARING', amount: 12_00n });
-  await network.notify(paidRequest.token, { kind: 'CLEARING', amount: 20_00n });
+  await network.notify(clearedRequest.token, { kind: 'CLEARING', amount: 12_00n });
+  await network.notify(clearedRequest.token, { kind: 'CLEARING', amount: 20_00n });
   await app.settle();
   for (const amount of [3_00n, 4_00n])
-    await network.notify(paidRequest.token, { kind: 'RETURN', amount });
-  await network.notify(paidRequest.token, { kind: 'RETURN_REVERSAL' });
-  const shortClearing = network.message(id, 10_00);
-  await network.send(shortClearing);
-  await network.notify(shortClearing.token, { kind: 'CLEARING', amount: 200_00n });
+    await network.notify(clearedRequest.token, { kind: 'RETURN', amount });
+  await network.notify(clearedRequest.token, { kind: 'RETURN_REVERSAL' });
+  const excessRequest = network.message(id, 10_00);
+  await network.send(excessRequest);
+  await network.notify(excessRequest.token, { kind: 'CLEARING', amount: 200_00n });
   const openRequest = network.message(id, 5_00);
   await network.send(openRequest);
-  const lateCardRequest = network.message(id, 4_00);
-  await cardNetwork(app, processPastDeadline()).send(lateCardRequest, app.effects.now() + 2_000);
+  const lateRequest = network.message(id, 4_00);
+  await cardNetwork(app, processPastDeadline()).send(lateRequest, app.effects.now() + 2_000);
   await network.request(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
 });
 
@@ -81,9 +81,9 @@ describe('card amount constraints', () => {
   });
 
   it('reject amounts on other transactions', async () => {
-    const [card] = (await readTransactionRows()).filter(({ type }) => type === 'CARD');
+    const [cardRow] = (await readTransactionRows()).filter(({ type }) => type === 'CARD');
     const update = "update transactions set type = 'INCOMING', card = null where id = $1";
-    await expect(query(update, [card?.id])).rejects.toMatchObject({
+    await expect(query(update, [cardRow?.id])).rejects.toMatchObject({
       constraint: 'transactions_columns',
     });
   });
@@ -119,14 +119,14 @@ const BEFORE_MIGRATION = `
 describe('card amount migration', () => {
   it('preserves every payment', async () => {
     const transactionsBefore = await readTransactionRows();
-    const factsBefore = transactionsBefore.flatMap((row) => (row.type === 'CARD' ? [row] : []));
-    expect(factsBefore.some((row) => row.card_clearings.length === 2)).toBe(true);
-    expect(factsBefore.some((row) => row.card_reversed_refunds === 1)).toBe(true);
-    expect(factsBefore.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(
+    const cardRowsBefore = transactionsBefore.flatMap((row) => (row.type === 'CARD' ? [row] : []));
+    expect(cardRowsBefore.some((row) => row.card_clearings.length === 2)).toBe(true);
+    expect(cardRowsBefore.some((row) => row.card_reversed_refunds === 1)).toBe(true);
+    expect(cardRowsBefore.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(
       true,
     );
-    expect(factsBefore.some((row) => row.card_undone_clearings === 0)).toBe(true);
-    expect(factsBefore.some((row) => row.direction === 'CREDIT')).toBe(true);
+    expect(cardRowsBefore.some((row) => row.card_undone_clearings === 0)).toBe(true);
+    expect(cardRowsBefore.some((row) => row.direction === 'CREDIT')).toBe(true);
     const readMigration = (name: string) =>
       fs.readFileSync(path.join(projectRoot(), 'server', 'migrations', `${name}.sql`), 'utf8');
     const renames = readMigration('0041_standard_names').match(/^.*rename column card_.*$/gm) ?? [];

@@ -16,7 +16,7 @@ const facts: CardFacts = {
 function presentWith(
   overrides: Partial<CardFacts>,
   status: CardStatus = 'AUTHORIZED',
-  credit = false,
+  isCredit = false,
 ) {
   const account = 'InternalAccount:1';
   const row = {
@@ -25,10 +25,10 @@ function presentWith(
     customer_id: 'Customer:1',
     platform_customer_id: 'ada',
     type: 'CARD',
-    direction: credit ? 'CREDIT' : 'DEBIT',
+    direction: isCredit ? 'CREDIT' : 'DEBIT',
     status,
-    source_account: credit ? null : account,
-    destination_account: credit ? account : null,
+    source_account: isCredit ? null : account,
+    destination_account: isCredit ? account : null,
     created_at: TIME,
     updated_at: TIME + 2_000,
     card: {

@@ -1,5 +1,5 @@
-// Expiry of quotes on a real database: the batch size of the sweep, and the retry of a failed expiry, which
-// does not delay other payments.
+// Expiry of quotes on a real database: the batches of the sweep, and the retry of a failed expiry,
+// which does not delay other payments.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -41,7 +41,7 @@ async function createParties() {
 const statusOf = async (id: string) =>
   ok(await app.call('GET', `/transactions/${id}`), 200).status as string;
 
-const expiryJobs = () => app.runtime.db.find(jobs, { kind: 'quotes.expire' });
+const findExpiryJobs = () => app.runtime.db.find(jobs, { kind: 'quotes.expire' });
 
 /** Makes every change to this payment fail until the returned function is called. */
 async function breakPayment(id: string): Promise<() => Promise<void>> {
@@ -90,7 +90,7 @@ describe('quote expiry sweep', () => {
       for (const each of otherQuotes) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
       expect(await statusOf(failingQuote.transactionId)).toBe('PENDING');
       expect(lines.filter((line) => line.includes('quote expiry failed'))).toHaveLength(1);
-      const waitingJobs = await expiryJobs();
+      const waitingJobs = await findExpiryJobs();
       expect(waitingJobs.map(({ input }) => input)).toEqual([
         { transactionId: failingQuote.transactionId },
       ]);
@@ -98,9 +98,9 @@ describe('quote expiry sweep', () => {
       // The job is not queued again. A sweep after a restart creates no second job.
       expect(await sweep.run(app.runtime)).toBe(0);
       expect(await expirySweep(log).run(app.runtime)).toBe(1);
-      expect(await expiryJobs()).toHaveLength(1);
+      expect(await findExpiryJobs()).toHaveLength(1);
       await app.worker.runDue();
-      expect(await expiryJobs()).toMatchObject([{ attempts: 1, state: 'queued' }]);
+      expect(await findExpiryJobs()).toMatchObject([{ attempts: 1, state: 'queued' }]);
     } finally {
       await repair();
     }
@@ -108,6 +108,6 @@ describe('quote expiry sweep', () => {
     await app.settle();
     expect(await statusOf(failingQuote.transactionId)).toBe('EXPIRED');
     expect(await eventTypes(app, failingQuote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
-    expect(await expiryJobs()).toEqual([]);
+    expect(await findExpiryJobs()).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ const ratePortWith = (num: bigint, den: bigint): RatePort => ({
   rate: async () => ({ rate: { num, den: den * 10_000n }, at: 0 }),
 });
 
-const DOLLAR = 1_000_000n;
+const UNITS_PER_USDC = 1_000_000n;
 const usdc = (amount: bigint) => ({ currency: 'USDC', amount });
 
 describe('needsProof', () => {
@@ -31,9 +31,9 @@ describe('needsProof', () => {
   ])(
     'at %s/%s euros per dollar and for %s dollars returns %s',
     async (num, den, dollars, isNeeded) => {
-      expect(await needsProof(walletWith(), usdc(dollars * DOLLAR), ratePortWith(num, den))).toBe(
-        isNeeded,
-      );
+      expect(
+        await needsProof(walletWith(), usdc(dollars * UNITS_PER_USDC), ratePortWith(num, den)),
+      ).toBe(isNeeded);
     },
   );
 

@@ -102,7 +102,7 @@ describe('updateSandboxClock', () => {
     ).toBe(1_000_00);
   });
 
-  it('does not move the clock of another platform', async () => {
+  it('leaves the clock of another platform unchanged', async () => {
     const [firstPayingPlatform, secondPayingPlatform] = [
       await createPayingPlatform('One'),
       await createPayingPlatform('Two'),
@@ -211,12 +211,12 @@ describe('updateSandboxClock', () => {
 
   it('does not wait for an endpoint that does not respond', async () => {
     const payingPlatform = await createPayingPlatform('Silent');
-    const quietReceiver = await startReceiver(() => undefined);
+    const silentReceiver = await startReceiver(() => undefined);
     ok(
       await app.call(
         'PATCH',
         '/config',
-        { webhookEndpoint: quietReceiver.url },
+        { webhookEndpoint: silentReceiver.url },
         { as: payingPlatform.as },
       ),
       200,
@@ -226,7 +226,7 @@ describe('updateSandboxClock', () => {
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
     expect(performance.now() - startedMs).toBeLessThan(9_000);
     expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
-    await quietReceiver.close();
+    await silentReceiver.close();
   });
 
   it('rejects a concurrent change', async () => {

@@ -41,7 +41,7 @@ const unlinkedReply = (status: 'INVALID' | 'REVOKED'): ProviderReply => ({
 });
 const NO_RESPONSE = new Error('no response');
 
-const burnOrdered = () => fixture.orderBurn(bank.id);
+const createBurn = () => fixture.orderBurn(bank.id);
 
 const transfersOf = async (id: string) => {
   const text = 'select phase from ledger_transfers where transaction_id = $1 order by step';
@@ -50,7 +50,7 @@ const transfersOf = async (id: string) => {
 
 describe('a repeated job', () => {
   it('has one effect, even if it runs repeatedly and concurrently', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const scheduleRepeatedly = async (job: typeof SUBMIT) =>
       app.operate(async (ctx) => {
         for (let i = 0; i < 5; i++) ctx.later(job, { operationId: id });
@@ -73,7 +73,7 @@ describe('a repeated job', () => {
   });
 
   it('has one effect in two processes', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const workers = [
       createWorker(progressReply('completed')),
       createWorker(progressReply('completed')),
@@ -88,7 +88,7 @@ describe('a repeated job', () => {
   });
 
   it('submits the same order after a lost response', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const { calls, runFor } = createWorker(
       NO_RESPONSE,
       NO_RESPONSE,
@@ -106,13 +106,13 @@ describe('a repeated job', () => {
 });
 
 it('a job submits no operation that a concurrent run has made final', async () => {
-  const { coin, id } = await burnOrdered();
+  const { coin, id } = await createBurn();
   const { runtime } = app;
-  let finalCount = 0;
+  let accountReads = 0;
   // The first run reads its rows before the second begins, and continues after the second has finished.
   const read: typeof runtime.db.read = async (table, rowId) => {
     const row = await runtime.db.read(table, rowId);
-    if ((table as object) === providerAccounts && !finalCount++) {
+    if ((table as object) === providerAccounts && !accountReads++) {
       await createWorker(unlinkedReply('REVOKED')).runFor(0);
     }
     return row;
@@ -123,7 +123,7 @@ it('a job submits no operation that a concurrent run has made final', async () =
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
   const stalledRuntime = { ...runtime, db: { ...runtime.db, read } };
   const result = await handler?.run(stalledRuntime, job as never);
-  expect(finalCount).toBeGreaterThan(0);
+  expect(accountReads).toBeGreaterThan(0);
   expect(result).toBeDefined();
   expect(await fixture.readOperation(id)).toMatchObject({
     status: 'FAILED',
@@ -134,7 +134,7 @@ it('a job submits no operation that a concurrent run has made final', async () =
 
 describe('a provider that does not respond', () => {
   it('is polled until it responds, and the operation remains open', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const unansweredPolls = Array.from({ length: 15 }, () => NO_RESPONSE);
     const { runFor, calls } = createWorker(
       progressReply('funding'),
@@ -149,7 +149,7 @@ describe('a provider that does not respond', () => {
   });
 
   it('keeps an operation beyond its deadline until it reports the result', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const unansweredPolls = Array.from({ length: 20 }, () => NO_RESPONSE);
     const fundingReply = progressReply('funding', { checkAfterMs: 8 * 24 * HOUR });
     const { runFor } = createWorker(fundingReply, ...unansweredPolls, progressReply('completed'));
@@ -161,7 +161,7 @@ describe('a provider that does not respond', () => {
   });
 
   it('expires an operation that is unpaid at its deadline', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const { runFor } = createWorker(progressReply('funding', { checkAfterMs: 30 * 24 * HOUR }));
     await runFor(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
@@ -175,7 +175,7 @@ describe('a provider that no longer accepts the account', () => {
   it.each(['INVALID', 'REVOKED'] as const)(
     'with the status %s fails an operation that was never submitted',
     async (accountStatus) => {
-      const { coin, id } = await burnOrdered();
+      const { coin, id } = await createBurn();
       const { runFor, calls } = createWorker(unlinkedReply(accountStatus));
       await runFor(HOUR);
       expect(calls).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('a provider that no longer accepts the account', () => {
   );
 
   it('fails an operation that is not submitted yet when another request detects the rejection', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     await fixture.replaceSecret(coin.stablecoinProviderAccountId, 'secret-004');
     expect((await fixture.burn(coin.id, fixture.burnBody(bank.id))).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
@@ -272,8 +272,8 @@ describe('provider responses', () => {
       'FAILED',
       'R01',
     ],
-  ] as const)('%s', async (_, responses, status, failureReason) => {
-    const { coin, id } = await burnOrdered();
+  ] as const)('determine the result: %s', async (_, responses, status, failureReason) => {
+    const { coin, id } = await createBurn();
     const { runFor, calls } = createWorker(...responses);
     await runFor(HOUR);
     const operation = await fixture.readOperation(id);
@@ -283,7 +283,7 @@ describe('provider responses', () => {
   });
 
   it('are shown as providerStatus, and an earlier state changes only that field', async () => {
-    const { id } = await burnOrdered();
+    const { id } = await createBurn();
     const earlierStateReply = { ...progressReply('funding'), providerStatus: 'under review' };
     const { runFor } = createWorker(progressReply('processing'), earlierStateReply);
     await runFor(90_000);
@@ -293,7 +293,7 @@ describe('provider responses', () => {
   });
 
   it('may have an interval with a fraction of a millisecond, which is rounded up', async () => {
-    const { id } = await burnOrdered();
+    const { id } = await createBurn();
     const { runFor } = createWorker(
       progressReply('processing', { checkAfterMs: 1_500.5 }),
       completedProgress,
@@ -305,7 +305,7 @@ describe('provider responses', () => {
   });
 
   it('requested before the deadline do not expire the operation, even if they arrive late', async () => {
-    const { coin, id } = await burnOrdered();
+    const { coin, id } = await createBurn();
     const delayReply = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
       return progressReply('funding');
@@ -324,7 +324,7 @@ describe('provider responses', () => {
   });
 
   it('cannot shorten the interval below the minimum', async () => {
-    const { id } = await burnOrdered();
+    const { id } = await createBurn();
     const { runFor, calls } = createWorker(progressReply('processing', { checkAfterMs: 0 }));
     await runFor(10_000);
     expect(calls.length).toBeLessThanOrEqual(11);
@@ -348,8 +348,8 @@ it('an operation keeps its order after the customer of its account was erased', 
     rail: 'WIRE',
     reference: expect.any(String),
   });
-  const erasedSql = "update external_accounts set info = '{}', version = version + 1 where id = $1";
-  await app.runtime.db.query(erasedSql, [ownExternalAccount.id]);
+  const eraseSql = "update external_accounts set info = '{}', version = version + 1 where id = $1";
+  await app.runtime.db.query(eraseSql, [ownExternalAccount.id]);
   expect(await readOrder()).toEqual(orderBefore);
   await app.advance(5_000);
   const failureReason = 'PROVIDER_TRANSFER_FAILED';

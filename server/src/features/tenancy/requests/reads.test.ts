@@ -20,7 +20,7 @@ const OPERATIONS = ['getPlatformConfig', 'listCustomers', 'createToken'];
 const silentLog = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
 
 let sequence = 0;
-/** An id with a time, as `X-Request-Id` has it. */
+/** An ID that contains its time, like an `X-Request-Id`. */
 function idAt(time: number): string {
   const hex = time.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(++sequence).padStart(12, '0')}`;
@@ -110,7 +110,7 @@ async function listIds(platformId: string, selection: RequestSelection, sort: 'a
 
 it('reads are listed in order, once, with every filter', async () => {
   let run = 0;
-  const property = async (specs: RequestSpec[]) => {
+  const checkRequests = async (specs: RequestSpec[]) => {
     const platformId = `Platform:${++run}`;
     const requests = specs.map((each) => requestOf(each, platformId));
     const recorders = [0, 1].map(() =>
@@ -143,7 +143,7 @@ it('reads are listed in order, once, with every filter', async () => {
     }
   };
   const sizes = { minLength: 1, maxLength: 120 };
-  await fc.assert(fc.asyncProperty(fc.array(requestArbitrary, sizes), property), {
+  await fc.assert(fc.asyncProperty(fc.array(requestArbitrary, sizes), checkRequests), {
     numRuns: 12,
     seed: Number(runSeed()),
     endOnFailure: true,

@@ -25,7 +25,7 @@ const app = testApp();
 const HOUR_MS = 3_600_000;
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
-/** A customer with a wallet. */
+/** A wallet of a new customer. */
 async function createWallet(platform: TestPlatform = app.platform, email?: string) {
   const person = await createCustomer(app, { as: platform }, email === undefined ? {} : { email });
   const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
@@ -33,7 +33,7 @@ async function createWallet(platform: TestPlatform = app.platform, email?: strin
   return { person, id: account.id as string, account };
 }
 
-const sessionOf = (id: string, overrides?: { expires_at: number }) =>
+const createSession = (id: string, overrides?: { expires_at: number }) =>
   insertSession(app, id, overrides);
 
 const patchAccount = (id: string, body: unknown, headers = {}, platform = app.platform) =>
@@ -79,7 +79,7 @@ const isMnemonic = (text: string) => validateMnemonic(text, wordlist);
 describe('updateInternalAccount', () => {
   it('makes a wallet private after one of its sessions has signed exactly this change', async () => {
     const { id } = await createWallet();
-    const session = await sessionOf(id);
+    const session = await createSession(id);
     const privacyRequest = ok(await patchAccount(id, { privateEnabled: true }), 202);
     expect(Object.keys(privacyRequest).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
     const activity = JSON.parse(privacyRequest.payloadToSign);
@@ -122,8 +122,8 @@ describe('updateInternalAccount', () => {
 
   it('accepts only a signature of an active session of this wallet', async () => {
     const [ownWallet, otherWallet] = [await createWallet(), await createWallet()];
-    const foreignSession = await sessionOf(otherWallet.id);
-    const expiredSession = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
+    const foreignSession = await createSession(otherWallet.id);
+    const expiredSession = await createSession(ownWallet.id, { expires_at: app.effects.now() });
     const privacyRequest = ok(await patchAccount(ownWallet.id, { privateEnabled: true }), 202);
     for (const keys of [foreignSession, expiredSession, generateKeys()]) {
       const headers = await signedHeaders(privacyRequest, keys);
@@ -131,7 +131,7 @@ describe('updateInternalAccount', () => {
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge is valid for one wallet only.
-    const session = await sessionOf(ownWallet.id);
+    const session = await createSession(ownWallet.id);
     const headers = await signedHeaders(privacyRequest, session);
     expect(codeOf(await patchAccount(otherWallet.id, { privateEnabled: true }, headers))).toEqual([
       401,
@@ -143,9 +143,9 @@ describe('updateInternalAccount', () => {
 
   it('rejects accounts that are not wallets, and bodies without a change', async () => {
     const { person, id } = await createWallet();
-    const usd = await findInternalAccount(app, person.id, 'USD');
+    const usdAccount = await findInternalAccount(app, person.id, 'USD');
     const change = { privateEnabled: true };
-    expect(codeOf(await patchAccount(usd.id, change))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await patchAccount(usdAccount.id, change))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await patchAccount(id, {}))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await patchAccount(id, { privateEnabled: 'yes' }))).toEqual([
       400,
@@ -170,7 +170,7 @@ describe('updateInternalAccount', () => {
 describe('exportInternalAccount', () => {
   it('encrypts the recovery phrase to the key in the request only', async () => {
     const { id } = await createWallet();
-    const session = await sessionOf(id);
+    const session = await createSession(id);
     const [keys, otherKeys] = [generateKeys(), generateKeys()];
     const exportRequest = ok(await requestExport(id, keys), 202);
     const activity = JSON.parse(exportRequest.payloadToSign);
@@ -213,7 +213,7 @@ describe('exportInternalAccount', () => {
 
   it('notifies the customer, without the recovery phrase', async () => {
     const { id, person } = await createWallet(app.platform, 'owner@example.com');
-    ok(await exportWallet(id, await sessionOf(id)), 200);
+    ok(await exportWallet(id, await createSession(id)), 200);
     const sentMessages = await app.runtime.db.find(messages, { customer_id: person.id });
     expect(sentMessages).toMatchObject([{ kind: 'WALLET_EXPORTED', channel: 'EMAIL' }]);
     const [row] = sentMessages as [(typeof sentMessages)[0]];
@@ -227,8 +227,9 @@ describe('exportInternalAccount', () => {
     const { id } = await createWallet();
     const firstKeys = generateKeys();
     const firstExport = ok(await requestExport(id, firstKeys), 202);
-    const headers = await signedHeaders(firstExport, await sessionOf(id));
-    for (let index = 0; index < 3; index++) ok(await exportWallet(id, await sessionOf(id)), 200);
+    const headers = await signedHeaders(firstExport, await createSession(id));
+    for (let index = 0; index < 3; index++)
+      ok(await exportWallet(id, await createSession(id)), 200);
     for (const response of [
       await requestExport(id, generateKeys()),
       await requestExport(id, firstKeys, headers),
@@ -237,12 +238,12 @@ describe('exportInternalAccount', () => {
       expect(Number(response.headers['retry-after'])).toBe(HOUR_MS / 1000);
     }
     await app.advance(HOUR_MS);
-    ok(await exportWallet(id, await sessionOf(id)), 200);
+    ok(await exportWallet(id, await createSession(id)), 200);
   });
 
   it('counts only completed exports, even if they are concurrent', async () => {
     const { id } = await createWallet();
-    const session = await sessionOf(id);
+    const session = await createSession(id);
     for (let index = 0; index < 5; index++) ok(await requestExport(id, generateKeys()), 202);
     const responses = await Promise.all(Array.from({ length: 6 }, () => exportWallet(id, session)));
     const statuses = responses.map((each) => each.status).sort();
@@ -259,13 +260,14 @@ describe('exportInternalAccount', () => {
       expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
       expect(response.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     };
-    const form = 'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
-    await expectRejection(keys.publicKey, form);
-    await expectRejection(7, form);
+    const formatError =
+      'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
+    await expectRejection(keys.publicKey, formatError);
+    await expectRejection(7, formatError);
     await expectRejection(`04${'1'.repeat(128)}`, 'is not a point of P-256');
     await expectRejection(undefined, 'is required');
-    const usdb = await findInternalAccount(app, person.id, 'USDB');
-    expect(codeOf(await requestExport(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
+    const usdbAccount = await findInternalAccount(app, person.id, 'USDB');
+    expect(codeOf(await requestExport(usdbAccount.id, keys))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await requestExport(id, keys, {}, app.other))).toEqual([
       404,
       'ACCOUNT_NOT_FOUND',
@@ -278,7 +280,7 @@ describe('exportInternalAccount', () => {
 
   it('returns the configured number of PROCESSING replies and stores no reply', async () => {
     const { id } = await createWallet();
-    const session = await sessionOf(id);
+    const session = await createSession(id);
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [app.platform.id, 2]);
     const keys = generateKeys();
@@ -297,12 +299,12 @@ describe('exportInternalAccount', () => {
     expect(row?.reply).toBeNull();
   });
 
-  it('returns a bundle that is signed in production', async () => {
+  it('in production returns a signed bundle and rejects an invalid signature', async () => {
     const platform = app.production;
     const { id } = await createWallet(platform);
     const keys = generateKeys();
     const row = await app.runtime.db.read(wallets, id);
-    const result = ok(await exportWallet(id, await sessionOf(id), keys, platform), 200);
+    const result = ok(await exportWallet(id, await createSession(id), keys, platform), 200);
     const phrase = await walletCrypto.decryptExportBundle({
       exportBundle: result.encryptedWalletCredentials,
       embeddedKey: keys.privateKey,
@@ -325,7 +327,7 @@ describe('exportInternalAccount', () => {
   });
 });
 
-describe('a wallet that is not provisioned, or is closed', () => {
+describe('a wallet that is not active', () => {
   const setStatus = (id: string, to: string) =>
     app.runtime.db.query(
       'update internal_accounts set status = $2, version = version + 1 where id = $1',
@@ -337,7 +339,7 @@ describe('a wallet that is not provisioned, or is closed', () => {
     ['FAILED', [409, 'WALLET_NOT_PROVISIONED'], [409, 'WALLET_NOT_PROVISIONED']],
     ['FROZEN', [202, undefined], [400, 'INVALID_INPUT']],
     ['CLOSED', [404, 'ACCOUNT_NOT_FOUND'], [404, 'ACCOUNT_NOT_FOUND']],
-  ])('%s', async (status, patchError, exportError) => {
+  ])('in the status %s is restricted', async (status, patchError, exportError) => {
     const { id } = await createWallet();
     await setStatus(id, status);
     expect(codeOf(await patchAccount(id, { privateEnabled: true }))).toEqual(patchError);
@@ -346,7 +348,7 @@ describe('a wallet that is not provisioned, or is closed', () => {
 
   it('is not found after its customer is deleted, and pending requests cannot be signed', async () => {
     const { id, person } = await createWallet();
-    const [keys, session] = [generateKeys(), await sessionOf(id)];
+    const [keys, session] = [generateKeys(), await createSession(id)];
     const headers = await signedHeaders(ok(await requestExport(id, keys), 202), session);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     expect(codeOf(await requestExport(id, keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);

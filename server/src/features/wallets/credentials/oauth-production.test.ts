@@ -38,14 +38,14 @@ beforeEach(() => {
   app.effects.set(app.effects.now() + 10 * MINUTE);
 });
 
-let users = 0;
-const createClaims = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
+let userCount = 0;
+const createClaims = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++userCount}` });
 const signTokenBy = (signer: ProviderKey, claims: object, header?: object) => {
   const seconds = app.effects.now() / 1000;
   return signToken(signer, { iat: seconds, exp: seconds + 300, ...claims }, header);
 };
 
-async function create(accountId: string, claims: object, signer = key) {
+async function createCredential(accountId: string, claims: object, signer = key) {
   const body = { type: 'OAUTH', accountId, oidcToken: await signTokenBy(signer, claims) };
   return { body, response: await fixture.call('POST', '/auth/credentials', body) };
 }
@@ -53,7 +53,7 @@ async function create(accountId: string, claims: object, signer = key) {
 async function createWalletOfIdentity() {
   const claims = createClaims();
   const { accountId } = await fixture.createWalletCustomer({ email: undefined });
-  const { response } = await create(accountId, claims);
+  const { response } = await createCredential(accountId, claims);
   return { accountId, claims, id: ok(response, 201).id as string };
 }
 
@@ -69,7 +69,7 @@ describe('an identity in production', () => {
     const client = generateKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const openedKeys = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-    const { body, response } = await create(accountId, createClaims());
+    const { body, response } = await createCredential(accountId, createClaims());
     expect(JSON.parse(ok(response, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
@@ -81,13 +81,16 @@ describe('an identity in production', () => {
     const { claims, id } = await createWalletOfIdentity();
     const nextKey = await providerKey('two', 'ES256');
     const NO_KEY = 'The token is signed with a key that its issuer does not publish.';
-    const earlyResponse = await prove(id, claims, generateKeys().publicKey, nextKey);
-    expect([earlyResponse.status, earlyResponse.body.reason]).toEqual([401, NO_KEY]);
+    const unpublishedKeyResponse = await prove(id, claims, generateKeys().publicKey, nextKey);
+    expect([unpublishedKeyResponse.status, unpublishedKeyResponse.body.reason]).toEqual([
+      401,
+      NO_KEY,
+    ]);
     provider.show(nextKey);
     app.effects.set(app.effects.now() + MINUTE);
     ok(await prove(id, claims, generateKeys().publicKey, nextKey), 200);
-    const lateResponse = await prove(id, claims, generateKeys().publicKey);
-    expect([lateResponse.status, lateResponse.body.code, lateResponse.body.reason]).toEqual([
+    const oldKeyResponse = await prove(id, claims, generateKeys().publicKey);
+    expect([oldKeyResponse.status, oldKeyResponse.body.code, oldKeyResponse.body.reason]).toEqual([
       401,
       'UNAUTHORIZED',
       NO_KEY,
@@ -114,12 +117,8 @@ describe('a token in production', () => {
       ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken }],
       [`/auth/credentials/${id}/verify`, verifyBody],
     ] as const) {
-      const { status, body: reportedBody } = await fixture.call('POST', path, body);
-      expect([status, reportedBody.code, reportedBody.reason]).toEqual([
-        401,
-        'UNAUTHORIZED',
-        reason,
-      ]);
+      const { status, body: reply } = await fixture.call('POST', path, body);
+      expect([status, reply.code, reply.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
     }
     // The invalid signature does not affect the valid one.
     ok(await prove(id, claims, client), 200);
@@ -128,7 +127,7 @@ describe('a token in production', () => {
   it('counts as a failed attempt if it is forged', async () => {
     const { claims, id } = await createWalletOfIdentity();
     const forgerKey = await providerKey('one');
-    for (let time = 0; time < 10; time++) {
+    for (let attempt = 0; attempt < 10; attempt++) {
       expect((await prove(id, claims, generateKeys().publicKey, forgerKey)).status).toBe(401);
     }
     expect((await prove(id, claims, generateKeys().publicKey, forgerKey)).status).toBe(429);
@@ -144,9 +143,9 @@ describe('a token in production', () => {
       'SERVICE_UNAVAILABLE',
       'The identity provider does not respond. Retry later.',
     ];
-    const { response } = await create(accountId, createClaims());
+    const { response } = await createCredential(accountId, createClaims());
     expect([response.status, response.body.code, response.body.reason]).toEqual(UNAVAILABLE);
-    for (let time = 0; time < 12; time++) {
+    for (let attempt = 0; attempt < 12; attempt++) {
       const { status, body } = await prove(id, claims, generateKeys().publicKey);
       expect([status, body.code, body.reason]).toEqual(UNAVAILABLE);
     }
@@ -160,7 +159,7 @@ describe('a token in production', () => {
 
   it('of an unconfigured provider is rejected', async () => {
     const { accountId } = await fixture.createWalletCustomer({ email: undefined });
-    const { response } = await create(accountId, {
+    const { response } = await createCredential(accountId, {
       ...createClaims(),
       iss: `${provider.issuer}/`,
     });

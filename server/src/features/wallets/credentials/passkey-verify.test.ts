@@ -46,48 +46,48 @@ describe('verifyAuthCredential', () => {
         credentialId: holder.device.credentialId,
       });
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-      const endedResponse = await fixture.callSigned(
+      const revocationResponse = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${session.id}`,
         undefined,
         keys,
       );
-      expect(endedResponse.status).toBe(204);
+      expect(revocationResponse.status).toBe(204);
     });
 
-    it('requires user verification and encrypts the session key to an uncompressed key', async () => {
+    it('accepts an RSA passkey, and encrypts the session key to an uncompressed key', async () => {
       const holder = await passkeys.createPasskeyHolder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
       const assertion = holder.device.get(challenge, { uv: true, counter: 3 });
       const session = ok(await passkeys.verifyWith(holder, requestId, assertion), 200);
       const openedKeys = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
-      const endedResponse = await fixture.callSigned(
+      const revocationResponse = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${session.id}`,
         undefined,
         openedKeys,
       );
-      expect(endedResponse.status).toBe(204);
+      expect(revocationResponse.status).toBe(204);
     });
 
     it('ignores unknown fields', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
-      const { userHandle: _none, ...reportedAssertion } = holder.device.get(challenge);
+      const { userHandle: _none, ...deviceAssertion } = holder.device.get(challenge);
       const headers = {
         'service-wallet-signature': await stampWith(holder.session.privateKey, 'x'),
       };
-      const openedResponse = await passkeys.verifyWith(
+      const verificationResponse = await passkeys.verifyWith(
         holder,
         requestId,
-        { ...reportedAssertion, userHandle: 'dXNlcg' },
+        { ...deviceAssertion, userHandle: 'dXNlcg' },
         headers,
       );
-      expect(openedResponse.status).toBe(200);
+      expect(verificationResponse.status).toBe(200);
     });
 
-    it('opens one session per challenge, even for two concurrent replies', async () => {
+    it('opens one session per challenge, even for concurrent replies', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge, { counter: 1 });
@@ -117,7 +117,7 @@ describe('verifyAuthCredential', () => {
   });
 
   describe('a verification is rejected', () => {
-    it('without a Request-Id, and with an expired one', async () => {
+    it('without a Request-Id, and with an unknown or expired one', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge);
@@ -191,9 +191,9 @@ describe('verifyAuthCredential', () => {
         [get(challenge, { up: false }), 'does not confirm user presence.'],
         [foreignAuthenticator.get(challenge), 'was made with another passkey.'],
       ];
-      for (const [reportedAssertion, check] of rejections) {
+      for (const [deviceAssertion, check] of rejections) {
         expectUnauthorized(
-          await passkeys.verifyWith(holder, requestId, reportedAssertion),
+          await passkeys.verifyWith(holder, requestId, deviceAssertion),
           `The assertion ${check}`,
         );
       }
@@ -211,8 +211,8 @@ describe('verifyAuthCredential', () => {
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge);
       for (let count = 0; count < 12; count++) {
-        const invalidBody = { ...assertion, clientDataJson: 'AAAA', authenticatorData: '*' };
-        const rejectedResponse = await passkeys.verifyWith(holder, requestId, invalidBody);
+        const malformedAssertion = { ...assertion, clientDataJson: 'AAAA', authenticatorData: '*' };
+        const rejectedResponse = await passkeys.verifyWith(holder, requestId, malformedAssertion);
         expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejectedResponse)).toEqual([
           'assertion.clientDataJson',
@@ -263,12 +263,12 @@ describe('verifyAuthCredential', () => {
   });
 
   describe('the test signature of the sandbox', () => {
-    const LITERAL = 'sandbox-valid-passkey-signature';
-    const literalAssertion = (device: Authenticator) => ({
+    const TEST_SIGNATURE = 'sandbox-valid-passkey-signature';
+    const testAssertion = (device: Authenticator) => ({
       credentialId: device.credentialId,
       clientDataJson: 'e30',
       authenticatorData: 'AA',
-      signature: LITERAL,
+      signature: TEST_SIGNATURE,
     });
 
     it('requires an unexpired request and the ID of the passkey', async () => {
@@ -276,21 +276,21 @@ describe('verifyAuthCredential', () => {
       const { requestId } = await passkeys.challengeOf(holder);
       const missingHeaderMessage = 'The Request-Id header is missing.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, undefined, literalAssertion(holder.device)),
+        await passkeys.verifyWith(holder, undefined, testAssertion(holder.device)),
         missingHeaderMessage,
         'REQUEST_ID_MISSING',
       );
       const otherPasskeyMessage = 'The assertion was made with another passkey.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, requestId, literalAssertion(authenticator())),
+        await passkeys.verifyWith(holder, requestId, testAssertion(authenticator())),
         otherPasskeyMessage,
       );
       expect(
-        (await passkeys.verifyWith(holder, requestId, literalAssertion(holder.device))).status,
+        (await passkeys.verifyWith(holder, requestId, testAssertion(holder.device))).status,
       ).toBe(200);
       const usedMessage = 'The Request-Id was already used.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, requestId, literalAssertion(holder.device)),
+        await passkeys.verifyWith(holder, requestId, testAssertion(holder.device)),
         usedMessage,
       );
     });
@@ -311,17 +311,17 @@ describe('verifyAuthCredential', () => {
       }, app.production);
       const path = `/auth/credentials/${id}`;
       const { publicKey: clientPublicKey } = generateKeys();
-      const requestedBody = ok(
+      const requestedChallenge = ok(
         await productionFixture.call('POST', `${path}/challenge`, { clientPublicKey }),
         200,
       );
-      const headers = { 'request-id': requestedBody.requestId };
+      const headers = { 'request-id': requestedChallenge.requestId };
       const send = (assertion: object) =>
         productionFixture.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
-      const reportedAssertion = device.get(requestedBody.challenge);
+      const deviceAssertion = device.get(requestedChallenge.challenge);
       const reason = 'The signature of the assertion is invalid.';
-      expectUnauthorized(await send({ ...reportedAssertion, signature: LITERAL }), reason);
-      expect((await send(reportedAssertion)).status).toBe(200);
+      expectUnauthorized(await send({ ...deviceAssertion, signature: TEST_SIGNATURE }), reason);
+      expect((await send(deviceAssertion)).status).toBe(200);
     });
   });
 });

@@ -57,10 +57,10 @@ describe('listAuthSessions', () => {
       bodyOf(keys.uncompressedKey),
       session as (typeof sessions)[0],
     );
-    const { encryptedSessionSigningKey, ...two } = ok(nextResponse, 201);
+    const { encryptedSessionSigningKey, ...nextSession } = ok(nextResponse, 201);
     expect(encryptedSessionSigningKey).toBeTypeOf('string');
-    expect(await fixture.sessionsOf(accountId)).toEqual([session?.session, two]);
-    expect(two).toEqual({
+    expect(await fixture.sessionsOf(accountId)).toEqual([session?.session, nextSession]);
+    expect(nextSession).toEqual({
       id: expect.stringMatching(/^Session:/),
       accountId,
       type: 'EMAIL_OTP',
@@ -140,7 +140,7 @@ describe('refreshAuthSession', () => {
     expect(await idsOf(accountId)).toEqual([ids[0], nextSession.id]);
     const body = bodyOf(generateKeys().publicKey);
     ok(await fixture.callSigned('POST', refreshOf(nextSession.id), body, keys), 201);
-    // The previous session remains valid until it expires, and is still signed with its own key.
+    // The previous session remains valid until it expires, and signs with its own key.
     ok(
       await fixture.callSigned('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),
       201,
@@ -230,18 +230,18 @@ describe('refreshAuthSession', () => {
 
   it('rejects an expired or revoked session on both requests', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
-    const [storedSession, endedSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+    const [firstSession, revokedSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(generateKeys().publicKey);
-    const requestedBody = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
-    const waitingBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
+    const challenge = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
+    const pendingChallenge = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     ok(
-      await fixture.callSigned('DELETE', `/auth/sessions/${ids[1]}`, undefined, endedSession),
+      await fixture.callSigned('DELETE', `/auth/sessions/${ids[1]}`, undefined, revokedSession),
       204,
     );
     expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(
       SESSION_ENDED,
     );
-    const lateSignedHeaders = await signedHeaders(requestedBody, endedSession);
+    const lateSignedHeaders = await signedHeaders(challenge, revokedSession);
     const secondResponse = await fixture.call(
       'POST',
       refreshOf(ids[1] as string),
@@ -251,7 +251,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(secondResponse)).toEqual(NO_ACTIVE_SESSION);
 
     await app.advance(5 * MINUTE);
-    const expiredSignedHeaders = await signedHeaders(waitingBody, storedSession);
+    const expiredSignedHeaders = await signedHeaders(pendingChallenge, firstSession);
     const expiredRefresh = await fixture.call(
       'POST',
       refreshOf(ids[0] as string),
@@ -260,13 +260,18 @@ describe('refreshAuthSession', () => {
     );
     expect(errorOf(expiredRefresh)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
     await app.advance(8 * MINUTE);
-    const lastBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
+    const lastChallenge = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(
       SESSION_ENDED,
     );
-    const result = await signedHeaders(lastBody, storedSession);
-    const expiredResponse = await fixture.call('POST', refreshOf(ids[0] as string), body, result);
+    const lastSignedHeaders = await signedHeaders(lastChallenge, firstSession);
+    const expiredResponse = await fixture.call(
+      'POST',
+      refreshOf(ids[0] as string),
+      body,
+      lastSignedHeaders,
+    );
     expect(errorOf(expiredResponse)).toEqual(NO_ACTIVE_SESSION);
   });
 
@@ -297,9 +302,9 @@ describe('refreshAuthSession', () => {
     const { accountId, sessions, ids } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
-    const requestedBody = ok(await fixture.call('POST', path, body), 202);
+    const challenge = ok(await fixture.call('POST', path, body), 202);
     await fixture.openEmailSession(accountId, keys);
-    const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
+    const headers = await signedHeaders(challenge, sessions[0] ?? '');
     const response = await fixture.call('POST', path, body, headers);
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
@@ -307,16 +312,16 @@ describe('refreshAuthSession', () => {
   it('extends sessions for 12 hours at most', async () => {
     const { accountId, sessions } = await createWalletWithSessions(1);
     const limitAt = app.effects.now() + 12 * HOUR;
-    let [heldSession] = sessions as [(typeof sessions)[0]];
+    let [currentSession] = sessions as [(typeof sessions)[0]];
     while (app.effects.now() + 14 * MINUTE < limitAt) {
       await app.advance(14 * MINUTE);
       const keys = generateKeys();
-      const path = refreshOf(heldSession.session.id);
+      const path = refreshOf(currentSession.session.id);
       const session = ok(
-        await fixture.callSigned('POST', path, bodyOf(keys.publicKey), heldSession),
+        await fixture.callSigned('POST', path, bodyOf(keys.publicKey), currentSession),
         201,
       );
-      heldSession = { session, ...keys };
+      currentSession = { session, ...keys };
       expect(Date.parse(session.expiresAt)).toBe(
         Math.min(app.effects.now() + 15 * MINUTE, limitAt),
       );
@@ -324,7 +329,7 @@ describe('refreshAuthSession', () => {
     await app.advance(limitAt - app.effects.now());
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     const body = bodyOf(generateKeys().publicKey);
-    expect(errorOf(await fixture.call('POST', refreshOf(heldSession.session.id), body))).toEqual(
+    expect(errorOf(await fixture.call('POST', refreshOf(currentSession.session.id), body))).toEqual(
       SESSION_ENDED,
     );
   });
@@ -372,12 +377,12 @@ describe('revokeAuthSession', () => {
     await fixture.openEmailSession(accountId);
   });
 
-  it('contains only the key of the session to revoke', async () => {
+  it('names the key of the session in the payload to sign', async () => {
     const { ids } = await createWalletWithSessions(2);
-    const requestedResponses = await Promise.all(
+    const challengeResponses = await Promise.all(
       ids.map((id) => fixture.call('DELETE', pathOf(id))),
     );
-    const keys = requestedResponses.map(
+    const keys = challengeResponses.map(
       ({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0],
     );
     expect(new Set(keys).size).toBe(2);
@@ -387,7 +392,7 @@ describe('revokeAuthSession', () => {
     const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
-    const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    const challenge = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     ok(await fixture.callSigned('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
     for (const id of [
       `Session:${UNKNOWN_UUID}`,
@@ -397,7 +402,7 @@ describe('revokeAuthSession', () => {
     ]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(SESSION_NOT_FOUND);
     }
-    const lateSignedHeaders = await signedHeaders(requestedBody, secondSession);
+    const lateSignedHeaders = await signedHeaders(challenge, secondSession);
     const secondResponse = await fixture.call(
       'DELETE',
       pathOf(ids[0] as string),
@@ -411,14 +416,14 @@ describe('revokeAuthSession', () => {
     );
   });
 
-  it('returns the same challenge with and without a body', async () => {
+  it('accepts the signed request with and without a body', async () => {
     const { sessions, ids } = await createWalletWithSessions(1);
-    const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
-    const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
+    const challenge = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
+    const headers = await signedHeaders(challenge, sessions[0] ?? '');
     ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
-  it('rejects a query parameter that is not a string', async () => {
+  it('rejects a query parameter with a NUL character', async () => {
     const { ids } = await createWalletWithSessions(1);
     const response = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
@@ -439,8 +444,8 @@ describe('revokeAuthSession', () => {
 
   it('rejects the request ID of another platform', async () => {
     const { accountId, sessions, ids } = await createWalletWithSessions(1);
-    const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
-    const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
+    const challenge = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    const headers = await signedHeaders(challenge, sessions[0] ?? '');
     const response = await otherPlatformFixture.call(
       'DELETE',
       pathOf(ids[0] as string),
@@ -451,11 +456,11 @@ describe('revokeAuthSession', () => {
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
-  it('takes effect once for two concurrent identical requests', async () => {
+  it('takes effect once for concurrent identical requests', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
     const path = pathOf(ids[0] as string);
-    const requestedBody = ok(await fixture.call('DELETE', path), 202);
-    const headers = await signedHeaders(requestedBody, sessions[1] ?? '');
+    const challenge = ok(await fixture.call('DELETE', path), 202);
+    const headers = await signedHeaders(challenge, sessions[1] ?? '');
     const responses = await Promise.all(
       [1, 2, 3].map(() => fixture.call('DELETE', path, undefined, headers)),
     );
@@ -471,24 +476,24 @@ describe('revokeAuthSession', () => {
         (typeof sessions)[0],
       ];
       const body = bodyOf(generateKeys().publicKey);
-      const [refresh, revoke] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
+      const [refreshPath, revokePath] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
       const headers = await signedHeaders(
-        ok(await fixture.call('POST', refresh, body), 202),
+        ok(await fixture.call('POST', refreshPath, body), 202),
         firstSession,
       );
-      const suffix = await signedHeaders(
-        ok(await fixture.call('DELETE', revoke), 202),
+      const revocationHeaders = await signedHeaders(
+        ok(await fixture.call('DELETE', revokePath), 202),
         secondSession,
       );
-      const [refreshed, endedResponse] = await Promise.all([
-        fixture.call('POST', refresh, body, headers),
-        fixture.call('DELETE', revoke, undefined, suffix),
+      const [refreshResponse, revocationResponse] = await Promise.all([
+        fixture.call('POST', refreshPath, body, headers),
+        fixture.call('DELETE', revokePath, undefined, revocationHeaders),
       ]);
-      expect(endedResponse.status).toBe(204);
+      expect(revocationResponse.status).toBe(204);
       const remainingIds = (await idsOf(accountId)).filter((id) => id !== ids[1]);
-      if (refreshed.status === 201) expect(remainingIds).toEqual([refreshed.body.id]);
+      if (refreshResponse.status === 201) expect(remainingIds).toEqual([refreshResponse.body.id]);
       else {
-        expect([401, remainingIds.length]).toEqual([refreshed.status, 0]);
+        expect([401, remainingIds.length]).toEqual([refreshResponse.status, 0]);
       }
     }
   });

@@ -23,20 +23,20 @@ const VECTOR = {
     '30440220411d28575db3ae8db325976135205a0976ec00dbbd59d9cfdd52f4bbe34d4959' +
     '02201346c0f7f7d7b934372e3183c1e867b5fcf933794fcd5eec057ce24c44b7be41',
 };
-const SIGNED = '{"a":1}';
+const SIGNED_TEXT = '{"a":1}';
 
 const encodeBase64url = (text: string | Uint8Array) => Buffer.from(text).toString('base64url');
 const stampHeader = (stamp: unknown) => encodeBase64url(JSON.stringify(stamp));
-const read = (stamp: unknown) => parseStamp(stampHeader(stamp)) as Stamp;
+const readStamp = (stamp: unknown) => parseStamp(stampHeader(stamp)) as Stamp;
 
 describe('the published test vector', () => {
-  it('fails the verification for another text', () => {
-    const stamp = read(VECTOR);
+  it('is valid for its text, and invalid for another', () => {
+    const stamp = readStamp(VECTOR);
     expect(stamp.publicKey).toBe(VECTOR.publicKey);
-    expect(verifyStamp(stamp, SIGNED)).toBe(true);
-    expect(verifyStamp(stamp, Buffer.from(SIGNED))).toBe(true);
-    for (const otherStamp of ['{"a":2}', '{"a": 1}', ' {"a":1}', '{"a":1}\n', '']) {
-      expect(verifyStamp(stamp, otherStamp)).toBe(false);
+    expect(verifyStamp(stamp, SIGNED_TEXT)).toBe(true);
+    expect(verifyStamp(stamp, Buffer.from(SIGNED_TEXT))).toBe(true);
+    for (const otherText of ['{"a":2}', '{"a": 1}', ' {"a":1}', '{"a":1}\n', '']) {
+      expect(verifyStamp(stamp, otherText)).toBe(false);
     }
   });
 
@@ -45,28 +45,28 @@ describe('the published test vector', () => {
     const highS = (ORDER - s).toString(16).padStart(64, '0');
     expect(highS > '8').toBe(true);
     const signature = `3045${VECTOR.signature.slice(4, 72)}022100${highS}`;
-    expect(verifyStamp(read({ ...VECTOR, signature }), SIGNED)).toBe(true);
+    expect(verifyStamp(readStamp({ ...VECTOR, signature }), SIGNED_TEXT)).toBe(true);
   });
 
   const { publicKey, scheme, signature } = VECTOR;
   const text = JSON.stringify(VECTOR);
   it.each([
-    ['in another order', stampHeader({ signature, publicKey, scheme })],
+    ['with its members in another order', stampHeader({ signature, publicKey, scheme })],
     [
       'with padding',
       Buffer.from(text).toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
     ],
     ['with spaces', encodeBase64url(JSON.stringify(VECTOR, null, 2))],
-    ['in capitals', stampHeader({ ...VECTOR, publicKey: publicKey.toUpperCase() })],
+    ['with a key in upper case', stampHeader({ ...VECTOR, publicKey: publicKey.toUpperCase() })],
     [
-      'with a signature in capitals',
+      'with a signature in upper case',
       stampHeader({ ...VECTOR, signature: signature.toUpperCase() }),
     ],
     ['of 1,024 characters', encodeBase64url(text.padEnd(768))],
-  ])('reads %s', (_, value) => {
+  ])('is valid %s', (_, value) => {
     const stamp = parseStamp(value);
     expect(stamp?.publicKey).toBe(publicKey);
-    expect(verifyStamp(stamp as Stamp, SIGNED)).toBe(true);
+    expect(verifyStamp(stamp as Stamp, SIGNED_TEXT)).toBe(true);
   });
 });
 
@@ -82,7 +82,7 @@ describe('malformed stamps', () => {
     stampHeader({ ...VECTOR, signature: hex }),
   ];
   it.each([
-    ['nothing', ''],
+    ['an empty text', ''],
     ['the fixed signature of the sandbox', 'sandbox-valid-signature'],
     ['1,025 characters', encodeBase64url(text.padEnd(769))],
     ['plain base64', `${Buffer.from(`${text}   `).toString('base64').slice(0, -4)}+/==`],
@@ -90,7 +90,7 @@ describe('malformed stamps', () => {
     ['padding in the middle', encodeBase64url(text).replace('I', '=')],
     ['an impossible length of base64', `${encodeBase64url(text.padEnd(336))}A`],
     ['the JSON itself', text],
-    ['no JSON', encodeBase64url('{publicKey}')],
+    ['invalid JSON', encodeBase64url('{publicKey}')],
     ['JSON followed by text', encodeBase64url(`${text}x`)],
     ['two values', encodeBase64url(text + text)],
     ['a byte order mark', encodeBase64url(`\ufeff${text}`)],
@@ -113,7 +113,7 @@ describe('malformed stamps', () => {
       encodeBase64url(text.replace('{', `{"publicKe\\u0079":"02",`)),
     ],
     ['a scheme twice', encodeBase64url(text.replace('}', `,"scheme":"${scheme}"}`))],
-    ['an escape', encodeBase64url(text.replace('publicKey', 'publicKe\\u0079'))],
+    ['an escaped member name', encodeBase64url(text.replace('publicKey', 'publicKe\\u0079'))],
     ['an uncompressed key', stampHeader({ ...VECTOR, publicKey: fullUncompressedPoint })],
     ['a key without its first byte', stampHeader({ ...VECTOR, publicKey: publicKey.slice(2) })],
     ['a key of another form', stampHeader({ ...VECTOR, publicKey: `05${publicKey.slice(2)}` })],
@@ -124,15 +124,15 @@ describe('malformed stamps', () => {
       stampHeader({ ...VECTOR, publicKey: `02${'f'.repeat(64)}` }),
     ],
     derCase('an empty signature', ''),
-    derCase('half a byte', signature.slice(1)),
-    derCase('no hex', signature.replace('4', 'g')),
+    derCase('an odd number of hex digits', signature.slice(1)),
+    derCase('a character outside hex', signature.replace('4', 'g')),
     derCase('r and s without DER', r + s),
     derCase('a trailing byte', `${signature}00`),
     derCase('a trailing byte within the length', derSequence(`${derInteger(r)}${derInteger(s)}00`)),
     derCase('a third integer', derSequence(derInteger(r) + derInteger(s) + derInteger('01'))),
     derCase('one integer', derSequence(derInteger(r))),
     derCase('a long length', `3081${signature.slice(2)}`),
-    derCase('no definite length', `3080${signature.slice(4)}0000`),
+    derCase('an indefinite length', `3080${signature.slice(4)}0000`),
     derCase(
       'an integer with a long length',
       derSequence(`0281${derInteger(r).slice(2)}${derInteger(s)}`),
@@ -153,14 +153,14 @@ describe('malformed stamps', () => {
 
   it('do not include signatures with numbers out of range, which fail the verification', () => {
     const order = `00${ORDER.toString(16)}`;
-    for (const invalidState of ['00', order, `00${'f'.repeat(64)}`]) {
+    for (const invalidInteger of ['00', order, `00${'f'.repeat(64)}`]) {
       for (const signature of [
-        derInteger(invalidState) + derInteger(s),
-        derInteger(r) + derInteger(invalidState),
+        derInteger(invalidInteger) + derInteger(s),
+        derInteger(r) + derInteger(invalidInteger),
       ]) {
-        expect(verifyStamp(read({ ...VECTOR, signature: derSequence(signature) }), SIGNED)).toBe(
-          false,
-        );
+        expect(
+          verifyStamp(readStamp({ ...VECTOR, signature: derSequence(signature) }), SIGNED_TEXT),
+        ).toBe(false);
       }
     }
   });
@@ -232,8 +232,8 @@ describe('stamps of clients', () => {
     },
   );
 
-  it('created by Node.js are valid, half of them with a high S', () => {
-    const highS = { yes: 0, no: 0 };
+  it('created by Node.js are valid, with a low or a high S', () => {
+    const counts = { highS: 0, lowS: 0 };
     for (let round = 0; round < 40; round++) {
       const { publicKey, privateKey } = generateKeys();
       const pair = p256Pair(Buffer.from(privateKey, 'hex')) as NonNullable<
@@ -242,17 +242,17 @@ describe('stamps of clients', () => {
       const key = createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });
       const signature = sign('sha256', Buffer.from(payload), key);
       const rawSignature = sign('sha256', Buffer.from(payload), { key, dsaEncoding: 'ieee-p1363' });
-      highS[rawSignature[32]! >= 0x80 ? 'yes' : 'no']++;
-      const stamp = read({ publicKey, scheme: SCHEME, signature: signature.toString('hex') });
+      counts[rawSignature[32]! >= 0x80 ? 'highS' : 'lowS']++;
+      const stamp = readStamp({ publicKey, scheme: SCHEME, signature: signature.toString('hex') });
       expect(verifyStamp(stamp, payload)).toBe(true);
       expect(stamp.key.equals(createPublicKey(key))).toBe(true);
     }
-    expect(Math.min(highS.yes, highS.no)).toBeGreaterThan(0);
+    expect(Math.min(counts.highS, counts.lowS)).toBeGreaterThan(0);
   });
 
-  it('are valid with more keys than are cached', () => {
+  it('are parsed with more keys than the cache holds', () => {
     const publicKeys = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
-    const readStampOf = (publicKey: string) => read({ ...VECTOR, publicKey });
+    const readStampOf = (publicKey: string) => readStamp({ ...VECTOR, publicKey });
     const firstStamp = readStampOf(publicKeys[0] as string);
     for (const publicKey of publicKeys) expect(readStampOf(publicKey).publicKey).toBe(publicKey);
     const secondStamp = readStampOf(publicKeys[0] as string);

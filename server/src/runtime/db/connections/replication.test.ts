@@ -47,7 +47,8 @@ describe('a primary whose commits no replica confirms', () => {
     for (const pid of await waitingBackends()) await query(`select pg_cancel_backend(${pid})`);
   }
 
-  const ids = async () => (await query('select id from things order by id')).map(({ id }) => id);
+  const readIds = async () =>
+    (await query('select id from things order by id')).map(({ id }) => id);
 
   beforeAll(async () => {
     dir = fs.mkdtempSync(path.join(scratchFolder(), 'unconfirmed-'));
@@ -95,7 +96,7 @@ describe('a primary whose commits no replica confirms', () => {
     await vi.waitUntil(async () => (await waitingBackends()).length === 1, WAIT);
     await sleep(1_000);
     expect(outcome).toBeUndefined();
-    expect(await ids()).toEqual(['before']);
+    expect(await readIds()).toEqual(['before']);
     await setReplicas('');
     await commit;
     expect(outcome).toEqual({ ok: true });
@@ -110,12 +111,12 @@ describe('a primary whose commits no replica confirms', () => {
     const failure = expect(commit).rejects.toSatisfy(isConnectionError);
     await cancelAll();
     await failure;
-    expect(await ids()).toEqual(['before', 'canceled']);
+    expect(await readIds()).toEqual(['before', 'canceled']);
     // The lane does not connect before a replica has the row.
     await expect(committer.commit(insertion('later'))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
-    expect(await ids()).toEqual(['before', 'canceled']);
+    expect(await readIds()).toEqual(['before', 'canceled']);
     await setReplicas('');
     await vi.waitUntil(() => committer.stats().lanes === 1, WAIT);
     expect(await committer.commit(insertion('later'))).toEqual({ ok: true });
@@ -123,15 +124,17 @@ describe('a primary whose commits no replica confirms', () => {
   }, 30_000);
 
   it('returns an unknown outcome if the backend is terminated or does not respond', async () => {
-    for (const end of ['pg_terminate_backend', undefined]) {
-      const committer = committerOf(end ? 20_000 : 1_000);
-      await committer.commit(insertion(`before ${end}`));
+    for (const terminationFunction of ['pg_terminate_backend', undefined]) {
+      const committer = committerOf(terminationFunction ? 20_000 : 1_000);
+      await committer.commit(insertion(`before ${terminationFunction}`));
       await setReplicas('*');
-      const failure = expect(committer.commit(insertion(`after ${end}`))).rejects.toSatisfy(
-        isConnectionError,
-      );
+      const failure = expect(
+        committer.commit(insertion(`after ${terminationFunction}`)),
+      ).rejects.toSatisfy(isConnectionError);
       await vi.waitUntil(async () => (await waitingBackends()).length > 0, WAIT);
-      if (end) for (const pid of await waitingBackends()) await query(`select ${end}(${pid})`);
+      if (terminationFunction)
+        for (const pid of await waitingBackends())
+          await query(`select ${terminationFunction}(${pid})`);
       await failure;
       await setReplicas('');
       await committer.close();

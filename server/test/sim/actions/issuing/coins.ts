@@ -193,11 +193,11 @@ async function registerCoin(sim: Sim): Promise<string> {
     ...(namesAccount ? { stablecoinProviderAccountId: client?.id } : {}),
   };
   const response = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
-  const isUnnamed =
+  const selectionErrors =
     activeClients.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-  const accountErrors = !namesAccount && activeClients.length !== 1 ? isUnnamed : undefined;
+  const accountErrors = !namesAccount && activeClients.length !== 1 ? selectionErrors : undefined;
   const codes = accountErrors ?? tokenCodes(sim, client as MintClient, suffix, names);
   const code = checkReply(response, codes, `a token …${suffix}`);
   if (code) return code;
@@ -259,8 +259,8 @@ async function addAccount(sim: Sim): Promise<string> {
   const owner = sim.chance.pick(activePeople(sim).filter(isInSandbox));
   const n = sim.nextNumber();
   const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.pick(BANKS);
-  const spark = suffix === 'SPARK';
-  const info = spark
+  const isSparkWallet = suffix === 'SPARK';
+  const info = isSparkWallet
     ? { accountType: 'SPARK_WALLET', address: sparkWallet(BigInt(9_000_000 + n)).address }
     : {
         accountType: 'USD_ACCOUNT',
@@ -268,7 +268,7 @@ async function addAccount(sim: Sim): Promise<string> {
         routingNumber: '021000021',
         beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
       };
-  const currency = spark ? 'USDB' : 'USD';
+  const currency = isSparkWallet ? 'USDB' : 'USD';
   const body = { currency, accountInfo: info, ...(owner.id ? { customerId: owner.id } : {}) };
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts`;
   const { id } = bodyOf(await sim.call('POST', path, body, owner.platform), 201);
@@ -293,20 +293,20 @@ async function removeAccount(sim: Sim): Promise<string> {
   return code ?? 'deleted';
 }
 
-const anyCoin = (sim: Sim) => sim.model.coinBook.coins.size > 0;
-const anySandbox = (sim: Sim) => sandboxPlatforms(sim).length > 0;
+const hasCoins = (sim: Sim) => sim.model.coinBook.coins.size > 0;
+const hasSandboxes = (sim: Sim) => sandboxPlatforms(sim).length > 0;
 
 export const COIN_ACTIONS: readonly Action[] = [
-  { name: 'link a provider', weight: 2, isPossible: anySandbox, run: linkProvider },
-  { name: 'revoke provider access', weight: 0.3, isPossible: anyCoin, run: revokeAccess },
-  { name: 'register a stablecoin', weight: 2, isPossible: anySandbox, run: registerCoin },
-  { name: 'request a stablecoin service', weight: 1, isPossible: anyCoin, run: requestService },
-  { name: 'decide on a stablecoin service', weight: 1, isPossible: anyCoin, run: decideService },
-  { name: 'add a mint or burn account', weight: 3, isPossible: anySandbox, run: addAccount },
+  { name: 'link a provider', weight: 2, isPossible: hasSandboxes, run: linkProvider },
+  { name: 'revoke provider access', weight: 0.3, isPossible: hasCoins, run: revokeAccess },
+  { name: 'register a stablecoin', weight: 2, isPossible: hasSandboxes, run: registerCoin },
+  { name: 'request a stablecoin service', weight: 1, isPossible: hasCoins, run: requestService },
+  { name: 'decide on a stablecoin service', weight: 1, isPossible: hasCoins, run: decideService },
+  { name: 'add a mint or burn account', weight: 3, isPossible: hasSandboxes, run: addAccount },
   {
     name: 'remove a mint or burn account',
     weight: 0.3,
-    isPossible: anySandbox,
+    isPossible: hasSandboxes,
     run: removeAccount,
   },
 ];

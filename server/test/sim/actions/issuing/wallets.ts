@@ -31,7 +31,7 @@ async function addWallet(sim: Sim): Promise<string> {
 
 const activeWallets = (sim: Sim) =>
   sim.externalAccounts.filter(({ wallet, isDeleted }) => wallet && !isDeleted);
-const walletsWithRequest = (sim: Sim) =>
+const walletsWithChallenge = (sim: Sim) =>
   activeWallets(sim).filter(({ wallet }) => wallet?.challenge);
 
 const DELETION_CODES = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];
@@ -52,8 +52,8 @@ async function requestChallenge(sim: Sim): Promise<string> {
 
 async function verifyOwnership(sim: Sim): Promise<string> {
   const account = sim.chance.pick(
-    sim.chance.percent(80) && walletsWithRequest(sim).length
-      ? walletsWithRequest(sim)
+    sim.chance.percent(80) && walletsWithChallenge(sim).length
+      ? walletsWithChallenge(sim)
       : activeWallets(sim),
   );
   const wallet = account.wallet as Wallet;
@@ -62,9 +62,9 @@ async function verifyOwnership(sim: Sim): Promise<string> {
   const signature = wallet.sign(isValid ? text : `${text}.`);
   const path = pathOf(account, '/verify');
   const response = await sim.call('POST', path, { signature }, account.owner.platform);
-  const previousRequest = wallet.challenge;
+  const previousChallenge = wallet.challenge;
   wallet.challenge = undefined;
-  if (!previousRequest)
+  if (!previousChallenge)
     return (
       rejectionCode(response, DELETION_CODES) ?? violation(`${account.id} has no challenge`).message
     );
@@ -75,7 +75,7 @@ async function verifyOwnership(sim: Sim): Promise<string> {
   return 'verified';
 }
 
-const anyWallet = (sim: Sim) => activeWallets(sim).length > 0;
+const hasWallets = (sim: Sim) => activeWallets(sim).length > 0;
 
 export const WALLET_ACTIONS: readonly Action[] = [
   {
@@ -87,8 +87,8 @@ export const WALLET_ACTIONS: readonly Action[] = [
   {
     name: 'request an ownership challenge',
     weight: 2,
-    isPossible: anyWallet,
+    isPossible: hasWallets,
     run: requestChallenge,
   },
-  { name: 'verify a wallet', weight: 2.5, isPossible: anyWallet, run: verifyOwnership },
+  { name: 'verify a wallet', weight: 2.5, isPossible: hasWallets, run: verifyOwnership },
 ];

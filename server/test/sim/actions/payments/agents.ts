@@ -1,5 +1,6 @@
-// Management of agents by their platforms: creation, connection, pause, other policies and currencies, and
-// deletion with their waiting actions. The actions of agents are in agent-actions.ts.
+// Management of agents by their platforms: creation, connection, pause, other policies and
+// currencies, and deletion with their pending actions. The actions of agents are in
+// agent-actions.ts.
 
 import { policyOf, randomLimits, randomPolicy } from '../../harness/policies.ts';
 import {
@@ -160,7 +161,7 @@ async function readAgent(sim: Sim): Promise<string> {
   return JSON.stringify(expectedUsage);
 }
 
-/** The platform's list contains every waiting action. */
+/** The platform's list contains every pending action. */
 async function listPendingActions(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms);
   const path = '/agents/approvals?limit=100';
@@ -183,8 +184,8 @@ async function listPendingActions(sim: Sim): Promise<string> {
   return `${actualIds.length}`;
 }
 
-const anyAgent = (sim: Sim) => activeAgents(sim).length > 0;
-const anyConnected = (sim: Sim) => connectedAgents(sim).length > 0;
+const hasAgents = (sim: Sim) => activeAgents(sim).length > 0;
+const hasConnectedAgents = (sim: Sim) => connectedAgents(sim).length > 0;
 
 export const AGENT_MANAGEMENT: readonly Action[] = [
   {
@@ -195,9 +196,9 @@ export const AGENT_MANAGEMENT: readonly Action[] = [
       [...payers(sim), ...strongCustomers(sim)].some(({ id }) => id !== null),
     run: createAgent,
   },
-  { name: 'renew the code of an agent', weight: 0.5, isPossible: anyAgent, run: renewCode },
-  { name: 'change an agent', weight: 3, isPossible: anyAgent, run: changeAgent },
-  { name: 'delete an agent', weight: 0.5, isPossible: anyAgent, run: deleteAgent },
-  { name: 'read an agent', weight: 1, isPossible: anyConnected, run: readAgent },
+  { name: 'renew the code of an agent', weight: 0.5, isPossible: hasAgents, run: renewCode },
+  { name: 'change an agent', weight: 3, isPossible: hasAgents, run: changeAgent },
+  { name: 'delete an agent', weight: 0.5, isPossible: hasAgents, run: deleteAgent },
+  { name: 'read an agent', weight: 1, isPossible: hasConnectedAgents, run: readAgent },
   { name: 'list waiting agent actions', weight: 1, run: listPendingActions },
 ];

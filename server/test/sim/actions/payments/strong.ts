@@ -103,8 +103,8 @@ async function verifyPhone(
   );
   if (rejection) return rejection;
   if (variant === 'late') sim.effects.advance(11 * MINUTE);
-  const code = { code: codeOf(variant) };
-  const response = await sim.call('POST', `${path}/confirm`, code, person.platform);
+  const proofBody = { code: codeOf(variant) };
+  const response = await sim.call('POST', `${path}/confirm`, proofBody, person.platform);
   if (variant !== 'right')
     return rejectionCode(response, ['INVALID_INPUT']) ?? reportAcceptedCode(variant, path);
   bodyOf(response, 200);
@@ -230,7 +230,7 @@ async function setTrust(sim: Sim): Promise<string> {
 }
 
 /** Other customers have no challenges. */
-async function challengeExempt(sim: Sim): Promise<string> {
+async function challengeExemptCustomer(sim: Sim): Promise<string> {
   const person = sim.chance.pick(payers(sim).filter(({ id }) => id !== null));
   const path = `/sca/login/start?customerId=${person.id}`;
   const response = await sim.call('POST', path, { factor: 'SMS_OTP' }, person.platform);
@@ -244,7 +244,7 @@ async function setSteps(sim: Sim): Promise<string> {
   return `${flag} of ${sim.platforms.indexOf(platform)}`;
 }
 
-const anyStrong = (sim: Sim) => strongCustomers(sim).length > 0;
+const hasStrongCustomers = (sim: Sim) => strongCustomers(sim).length > 0;
 
 export const STRONG_AUTHENTICATION: readonly Action[] = [
   {
@@ -257,7 +257,7 @@ export const STRONG_AUTHENTICATION: readonly Action[] = [
   {
     name: 'verify a telephone',
     weight: 1,
-    isPossible: anyStrong,
+    isPossible: hasStrongCustomers,
     run: (sim) => {
       const customers = strongCustomers(sim);
       const unverifiedCustomers = customers.filter(
@@ -270,9 +270,9 @@ export const STRONG_AUTHENTICATION: readonly Action[] = [
       );
     },
   },
-  { name: 'log in', weight: 5, isPossible: anyStrong, run: (sim) => logIn(sim) },
-  { name: 'fail to log in', weight: 1, isPossible: anyStrong, run: recordFailures },
-  { name: 'reset a password', weight: 0.8, isPossible: anyStrong, run: resetPassword },
+  { name: 'log in', weight: 5, isPossible: hasStrongCustomers, run: (sim) => logIn(sim) },
+  { name: 'fail to log in', weight: 1, isPossible: hasStrongCustomers, run: recordFailures },
+  { name: 'reset a password', weight: 0.8, isPossible: hasStrongCustomers, run: resetPassword },
   {
     name: 'trust an account',
     weight: 4,
@@ -283,7 +283,7 @@ export const STRONG_AUTHENTICATION: readonly Action[] = [
     name: 'challenge a customer without strong authentication',
     weight: 0.3,
     isPossible: (sim) => payers(sim).some(({ id }) => id !== null),
-    run: challengeExempt,
+    run: challengeExemptCustomer,
   },
   { name: 'set the authentication steps of a payment', weight: 1.5, run: setSteps },
 ];

@@ -43,7 +43,7 @@ describe('provesSpark', () => {
   });
 
   it('rejects malformed signatures', () => {
-    const fullDer = signDer('text', true);
+    const derSignature = signDer('text', true);
     const invalidSignatures = [
       '',
       '00',
@@ -54,9 +54,9 @@ describe('provesSpark', () => {
     ];
     for (const signature of [
       ...invalidSignatures,
-      `${fullDer}00`,
-      fullDer.slice(0, -2),
-      `31${fullDer.slice(2)}`,
+      `${derSignature}00`,
+      derSignature.slice(0, -2),
+      `31${derSignature.slice(2)}`,
       '30',
     ]) {
       expect([signature, provesSpark(wallet.address, 'text', signature)]).toEqual([

@@ -1,5 +1,6 @@
 // Late and repeated results: bank returns for closed accounts, repeated returns of debits, frozen
-// fee accounts, canceled debits, and funds above the daily limit.
+// fee accounts, canceled debits, and funds above the daily limit. Also rejected payments to UMA
+// addresses.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -32,7 +33,7 @@ const transition = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =
     transitionInternalAccount(ctx, row, event);
   });
 
-const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress) =>
+const applyProgress = (id: string, apply: typeof applyPayoutStatus, progress: Progress) =>
   app.operate(async (ctx) => {
     await apply(ctx, await readCurrent(ctx, id, asOutgoing), progress);
   });
@@ -96,14 +97,16 @@ describe('debit that funds a payment', () => {
     ['002', 'after the debit failed'],
   ])('ignores repeated returns for an account with suffix %s %s', async (suffix) => {
     const { account, id } = await createDebitedQuote(suffix);
-    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED_PROGRESS);
+    for (let round = 0; round < 3; round++)
+      await applyProgress(id, applyFundingStatus, RETURNED_PROGRESS);
     expect((await getTransaction(id)).status).toBe('FAILED');
     expect((await readBalances(app, account.id)).total).toBe(300_00);
   });
 
   it('is reversed once by repeated returns after the payout', async () => {
     const { account, id } = await createDebitedQuote('000');
-    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED_PROGRESS);
+    for (let round = 0; round < 3; round++)
+      await applyProgress(id, applyFundingStatus, RETURNED_PROGRESS);
     expect((await readBalances(app, account.id)).total).toBe(200_00);
   });
 
@@ -122,8 +125,8 @@ describe('debit that funds a payment', () => {
 describe('delivered payment', () => {
   it('ignores a late failure', async () => {
     const { account, id } = await executeNewQuote('000');
-    await notify(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
-    await notify(id, applyPayoutStatus, { state: 'accepted' });
+    await applyProgress(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await applyProgress(id, applyPayoutStatus, { state: 'accepted' });
     await app.settle();
     expect((await getTransaction(id)).status).toBe('COMPLETED');
     expect((await readBalances(app, account.id)).total).toBe(0);
@@ -149,7 +152,7 @@ describe('inactive fee account', () => {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = quoteBody(account.id, target.id, 100_00, feeOverride);
     const realtimeQuote = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
-    const heldQuote = ok(await app.call('POST', '/quotes', body), 201);
+    const balanceQuote = ok(await app.call('POST', '/quotes', body), 201);
     await transition(platformAccount.id, 'freeze');
     const funds = { quoteId: realtimeQuote.id, currencyCode: 'USD' };
     ok(await app.call('POST', '/sandbox/send', funds), 200);
@@ -159,15 +162,15 @@ describe('inactive fee account', () => {
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },
     });
-    const response = await app.call('POST', `/quotes/${heldQuote.id}/execute`);
+    const response = await app.call('POST', `/quotes/${balanceQuote.id}/execute`);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     await transition(platformAccount.id, 'unfreeze');
-    expect((await execute(heldQuote.id)).status).toBe('PROCESSING');
+    expect((await execute(balanceQuote.id)).status).toBe('PROCESSING');
   });
 });
 
 describe('funds paid in at the daily limit', () => {
-  it('fail and are returned, except within the remaining limit', async () => {
+  it('are returned, except within the remaining limit', async () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
       if (row) ctx.update(platforms, row, { limits: [{ currency: 'GBP', perDay: 100_00 }] });

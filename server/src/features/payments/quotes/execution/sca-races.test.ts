@@ -75,7 +75,7 @@ async function prepareExpiry(quoteId: string, challengeId: string) {
   return result.stage;
 }
 
-describe('concurrent requests', () => {
+describe('concurrent or repeated requests', () => {
   it('to authorize debit the funds once', async () => {
     const { quote, balancesBefore } = await createPendingQuote();
     const responses = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
@@ -111,10 +111,10 @@ describe('concurrent requests', () => {
       immediatelyExecute: true,
     });
     await app.advance(60_000);
-    const key = { headers: { 'idempotency-key': 'made-in-the-region' } };
-    const createdQuote = ok(await app.call('POST', '/quotes', body, key), 201);
+    const keyOptions = { headers: { 'idempotency-key': 'made-in-the-region' } };
+    const createdQuote = ok(await app.call('POST', '/quotes', body, keyOptions), 201);
     expect(createdQuote.status).toBe('PENDING_AUTHORIZATION');
-    expect(ok(await app.call('POST', '/quotes', body, key), 201)).toEqual(createdQuote);
+    expect(ok(await app.call('POST', '/quotes', body, keyOptions), 201)).toEqual(createdQuote);
     ok(await authorize(app, createdQuote.id), 200);
   });
 });
@@ -229,22 +229,25 @@ describe('concurrent failed attempts', () => {
     const { id } = scaPayer.person;
     const { quote, target } = await createQuotedPayout(app, scaPayer, { amount: 10_00 });
     ok(await execute(app, quote.id), 200);
-    const trust = `/customers/external-accounts/${target.id}/trust`;
-    ok(await app.call('POST', trust), 200);
-    const login = `?customerId=${id}`;
+    const trustPath = `/customers/external-accounts/${target.id}/trust`;
+    ok(await app.call('POST', trustPath), 200);
+    const customerQuery = `?customerId=${id}`;
     const factor = 'SMS_OTP';
-    const { challengeId } = ok(await app.call('POST', `/sca/login/start${login}`, { factor }), 200);
+    const { challengeId } = ok(
+      await app.call('POST', `/sca/login/start${customerQuery}`, { factor }),
+      200,
+    );
     const code = '000000';
     const requests: (() => Promise<ApiResponse>)[] = [
       () => authorize(app, quote.id, { code }),
-      () => app.call('POST', `${trust}/confirm`, { code }),
+      () => app.call('POST', `${trustPath}/confirm`, { code }),
       () =>
-        app.call('POST', `/sca/login/complete${login}`, {
+        app.call('POST', `/sca/login/complete${customerQuery}`, {
           ...{ factor, challengeId, code, endUserIpAddress: '203.0.113.7' },
         }),
     ];
     const responses = await Promise.all(
-      [1, 2, 3, 4].flatMap(() => requests.map((guess) => guess())),
+      [1, 2, 3, 4].flatMap(() => requests.map((request) => request())),
     );
     // Requests over the limit are rejected and do not count as failed attempts.
     const failedAttempts = sortedStatusesOf(responses).filter(

@@ -53,8 +53,8 @@ describe('listScaFactors', () => {
     });
   });
 
-  it('is not available for customers that are unknown, deleted or of another platform', async () => {
-    const unregulatedCustomer = await createCustomer(app);
+  it('and the other operations reject customers that are unknown, deleted or of another platform', async () => {
+    const customerWithoutSca = await createCustomer(app);
     const deletedCustomerId = await createScaCustomer(app.platform);
     ok(await app.call('DELETE', `/customers/${deletedCustomerId}`), 200);
     const requestAll = (id: string) => [
@@ -63,15 +63,15 @@ describe('listScaFactors', () => {
       sandboxFixture.confirmEnrollment(id, { type: 'TOTP', secret: 'x', code: '1' }),
       sandboxFixture.removePasskey(id, 'ScaFactor:x'),
     ];
-    const requestForCodes = async (id: string) =>
+    const requestForErrors = async (id: string) =>
       (await Promise.all(requestAll(id))).map(({ status, body }) => `${status} ${body.code}`);
     const repeatFourTimes = (code: string) => [code, code, code, code];
-    expect(await requestForCodes(unregulatedCustomer.id)).toEqual(repeatFourTimes('409 CONFLICT'));
-    expect(await requestForCodes(await createScaCustomer(app.other))).toEqual(
+    expect(await requestForErrors(customerWithoutSca.id)).toEqual(repeatFourTimes('409 CONFLICT'));
+    expect(await requestForErrors(await createScaCustomer(app.other))).toEqual(
       repeatFourTimes('404 CUSTOMER_NOT_FOUND'),
     );
-    expect(await requestForCodes('Customer:x')).toEqual(repeatFourTimes('404 CUSTOMER_NOT_FOUND'));
-    expect(await requestForCodes(deletedCustomerId)).toEqual(
+    expect(await requestForErrors('Customer:x')).toEqual(repeatFourTimes('404 CUSTOMER_NOT_FOUND'));
+    expect(await requestForErrors(deletedCustomerId)).toEqual(
       repeatFourTimes('410 CUSTOMER_DELETED'),
     );
     expect((await app.call('GET', '/sca/factors')).status).toBe(400);
@@ -79,7 +79,7 @@ describe('listScaFactors', () => {
 });
 
 describe('an enrollment', () => {
-  it('accepts an app or a passkey, and reports all missing fields', async () => {
+  it('rejects other types, and reports all missing fields', async () => {
     const id = await createScaCustomer();
     for (const type of ['SMS_OTP', 'totp', ''])
       expectInvalidFields(await fixture.startEnrollment(id, type), 'type');
@@ -108,18 +108,18 @@ describe('an enrollment', () => {
 describe('an authenticator app', () => {
   it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
     const { id, email } = await createEuropeanCustomer(app, { as: platform });
-    const startedBody = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
-    expect(startedBody).toMatchObject({
+    const startedEnrollment = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
+    expect(startedEnrollment).toMatchObject({
       type: 'TOTP',
       secret: expect.stringMatching(/^[0-9a-f]{40}$/),
     });
-    const url = new URL(startedBody.totpUri);
+    const url = new URL(startedEnrollment.totpUri);
     expect(decodeURIComponent(url.pathname)).toBe(`/Production:${email}`);
-    expect(url.searchParams.get('secret')).toBe(startedBody.secretBase32Encoded);
+    expect(url.searchParams.get('secret')).toBe(startedEnrollment.secretBase32Encoded);
     expect(await fixture.readFactors(id)).toEqual([]);
-    const code = codeAt(startedBody.secretBase32Encoded, app.effects.now());
+    const code = codeAt(startedEnrollment.secretBase32Encoded, app.effects.now());
     const enrolledFactor = ok(
-      await fixture.confirmEnrollment(id, { type: 'TOTP', secret: startedBody.secret, code }),
+      await fixture.confirmEnrollment(id, { type: 'TOTP', secret: startedEnrollment.secret, code }),
       200,
     );
     expect(enrolledFactor.type).toBe('TOTP');
@@ -161,19 +161,19 @@ describe('an authenticator app', () => {
     it('starts a new enrollment for every request, regardless of the idempotency key', async () => {
       const id = await createScaCustomer();
       const headers = { 'idempotency-key': `anew ${id}` };
-      const firstBody = ok(await fixture.startEnrollment(id, 'TOTP', { headers }), 200);
-      const secondBody = ok(await fixture.startEnrollment(id, 'TOTP', { headers }), 200);
-      expect(secondBody.secret).not.toBe(firstBody.secret);
-      const code = codeAt(firstBody.secretBase32Encoded, app.effects.now());
+      const firstEnrollment = ok(await fixture.startEnrollment(id, 'TOTP', { headers }), 200);
+      const secondEnrollment = ok(await fixture.startEnrollment(id, 'TOTP', { headers }), 200);
+      expect(secondEnrollment.secret).not.toBe(firstEnrollment.secret);
+      const code = codeAt(firstEnrollment.secretBase32Encoded, app.effects.now());
       expectInvalidFields(
-        await fixture.confirmEnrollment(id, { type: 'TOTP', secret: firstBody.secret, code }),
+        await fixture.confirmEnrollment(id, { type: 'TOTP', secret: firstEnrollment.secret, code }),
         'secret',
       );
-      const correctCode = codeAt(secondBody.secretBase32Encoded, app.effects.now());
+      const correctCode = codeAt(secondEnrollment.secretBase32Encoded, app.effects.now());
       ok(
         await fixture.confirmEnrollment(id, {
           type: 'TOTP',
-          secret: secondBody.secret,
+          secret: secondEnrollment.secret,
           code: correctCode,
         }),
         200,
@@ -208,10 +208,11 @@ describe('an authenticator app', () => {
         await fixture.startEnrollment(id, 'TOTP'),
         200,
       );
-      const wrongCodes = Array.from({ length: 4 }, () =>
+      const wrongConfirmations = Array.from({ length: 4 }, () =>
         fixture.confirmEnrollment(id, { type: 'TOTP', secret, code: '12345' }),
       );
-      for (const response of await Promise.all(wrongCodes)) expectInvalidFields(response, 'code');
+      for (const response of await Promise.all(wrongConfirmations))
+        expectInvalidFields(response, 'code');
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirmEnrollment(id, { type: 'TOTP', secret, code }), 200);
     });
@@ -238,7 +239,7 @@ describe('an authenticator app', () => {
       );
     });
 
-    it('succeeds for one of two concurrent confirmations', async () => {
+    it('succeeds for one of several concurrent confirmations', async () => {
       const id = await createScaCustomer();
       const { secret, secretBase32Encoded: base32 } = ok(
         await fixture.startEnrollment(id, 'TOTP'),
@@ -256,10 +257,10 @@ describe('an authenticator app', () => {
     it('replaces the previous app and its recovery codes', async () => {
       const id = await createScaCustomer();
       const oldTotp = await fixture.enrollTotp(id);
-      const startedBody = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
+      const startedEnrollment = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
       advanceClock(STEP);
       expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(true);
-      const { secret, secretBase32Encoded: base32 } = startedBody;
+      const { secret, secretBase32Encoded: base32 } = startedEnrollment;
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirmEnrollment(id, { type: 'TOTP', secret, code }), 200);
       advanceClock(STEP);
@@ -328,9 +329,9 @@ describe('a code of an app', () => {
     );
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(row?.recovery).toHaveLength(8);
-    const otherPerson = await createScaCustomer();
-    await fixture.enrollTotp(otherPerson);
-    expect(await useCode(otherPerson, recoveryCodes[2] as string, true)).toBe(false);
+    const otherCustomerId = await createScaCustomer();
+    await fixture.enrollTotp(otherCustomerId);
+    expect(await useCode(otherCustomerId, recoveryCodes[2] as string, true)).toBe(false);
   });
 
   it('is rejected for a customer without an app', async () => {
@@ -356,9 +357,9 @@ describe('deleteScaFactor', () => {
   });
 
   it('returns NOT_FOUND for an app that is not enrolled and for factors of other customers', async () => {
-    const [id, otherPerson] = [await createScaCustomer(), await createScaCustomer()];
+    const [id, otherCustomerId] = [await createScaCustomer(), await createScaCustomer()];
     await fixture.enrollTotp(id);
-    const { credentialId } = await fixture.enrollPasskey(otherPerson);
+    const { credentialId } = await fixture.enrollPasskey(otherCustomerId);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknownId = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const factorIds = [totp?.id as string, credentialId, unknownId, 'x', 'SMS_OTP'];
@@ -368,10 +369,12 @@ describe('deleteScaFactor', () => {
     }
     expect(responses[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
     expect(await fixture.readFactors(id)).toEqual(['TOTP']);
-    expect(await fixture.readFactors(otherPerson)).toEqual(['PASSKEY']);
+    expect(await fixture.readFactors(otherCustomerId)).toEqual(['PASSKEY']);
   });
+});
 
-  it('removes only a factor and its pending challenges', async () => {
+describe('clearFactor', () => {
+  it('removes only one factor and its pending enrollments', async () => {
     const id = await createScaCustomer();
     const { base32 } = await fixture.enrollTotp(id);
     await fixture.enrollPasskey(id);
@@ -391,7 +394,7 @@ describe('deleteScaFactor', () => {
 describe('a reset', () => {
   it('is completed only by the enrollment of the same factor', async () => {
     const id = await createScaCustomer();
-    const reset = (factor: 'TOTP' | 'PASSKEY', status: 'COMPLETED' | 'INITIATED') =>
+    const insertReset = (factor: 'TOTP' | 'PASSKEY', status: 'COMPLETED' | 'INITIATED') =>
       app.operate(
         async (ctx) =>
           ctx.insert(scaResets, {
@@ -409,33 +412,35 @@ describe('a reset', () => {
         platform,
       );
     const rows = [
-      await reset('TOTP', 'COMPLETED'),
-      await reset('PASSKEY', 'COMPLETED'),
-      await reset('TOTP', 'INITIATED'),
+      await insertReset('TOTP', 'COMPLETED'),
+      await insertReset('PASSKEY', 'COMPLETED'),
+      await insertReset('TOTP', 'INITIATED'),
     ];
-    const readCurrentFactors = () =>
+    const readEnrollmentStatuses = () =>
       Promise.all(
         rows.map(async (row) => (await app.runtime.db.read(scaResets, row.id))?.enrollment),
       );
     await fixture.enrollTotp(id);
-    expect(await readCurrentFactors()).toEqual(['COMPLETED', 'PENDING', null]);
+    expect(await readEnrollmentStatuses()).toEqual(['COMPLETED', 'PENDING', null]);
     await fixture.enrollPasskey(id);
-    expect(await readCurrentFactors()).toEqual(['COMPLETED', 'COMPLETED', null]);
+    expect(await readEnrollmentStatuses()).toEqual(['COMPLETED', 'COMPLETED', null]);
   });
 });
 
 describe('an unconfirmed enrollment', () => {
   it('is deleted at expiry', async () => {
-    const [id, otherPerson] = [await createScaCustomer(), await createScaCustomer()];
+    const [id, otherCustomerId] = [await createScaCustomer(), await createScaCustomer()];
     await fixture.startEnrollment(id, 'TOTP');
     advanceClock(6 * MINUTE);
-    await fixture.startEnrollment(otherPerson, 'PASSKEY');
-    await fixture.enrollTotp(otherPerson);
+    await fixture.startEnrollment(otherCustomerId, 'PASSKEY');
+    await fixture.enrollTotp(otherCustomerId);
     advanceClock(5 * MINUTE);
     await app.settle();
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
-    expect(await app.runtime.db.find(scaEnrollments, { customer_id: otherPerson })).toHaveLength(1);
-    expect(await fixture.readFactors(otherPerson)).toEqual(['TOTP']);
+    expect(
+      await app.runtime.db.find(scaEnrollments, { customer_id: otherCustomerId }),
+    ).toHaveLength(1);
+    expect(await fixture.readFactors(otherCustomerId)).toEqual(['TOTP']);
   });
 });
 

@@ -144,7 +144,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts a number as verified that changed while no authentication was required', async () => {
+  it('marks the new number as verified if the previous number had no verification state', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await readResetStatus(id, resetId);
@@ -168,13 +168,17 @@ describe('a reset of codes by SMS', () => {
         await complete(id, resetId, mobile === undefined ? undefined : { mobile }),
       );
     expect(await completeForError()).toEqual([400, 'INVALID_INPUT', 'mobile']);
-    const bothParts = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
-    expect(await completeForError({ countryCode: '49', number: '0151 123' })).toEqual(bothParts);
-    expect(await completeForError({})).toEqual(bothParts);
-    const number = [400, 'INVALID_INPUT', 'mobile.number'];
-    expect(await completeForError({ countryCode: '+49', number: '0151123456' })).toEqual(number);
+    const bothPartsError = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
+    expect(await completeForError({ countryCode: '49', number: '0151 123' })).toEqual(
+      bothPartsError,
+    );
+    expect(await completeForError({})).toEqual(bothPartsError);
+    const numberError = [400, 'INVALID_INPUT', 'mobile.number'];
+    expect(await completeForError({ countryCode: '+49', number: '0151123456' })).toEqual(
+      numberError,
+    );
     expect(await completeForError({ countryCode: '+49', number: '15112345678901' })).toEqual(
-      number,
+      numberError,
     );
     expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
     ok(await complete(id, resetId, { mobile: createMobile() }), 204);
@@ -235,10 +239,10 @@ describe('a reset', () => {
       await factors.enrollTotp(id);
       const firstReset = await startReset(id);
       const otherReset = await startReset(id, 'TOTP');
-      const passedReset = await passLiveness(id);
+      const passedResetId = await passLiveness(id);
       const lastReset = await startReset(id);
       expect(await statusOf(id, firstReset.resetId)).toBe('EXPIRED');
-      expect(await statusOf(id, passedReset)).toBe('EXPIRED');
+      expect(await statusOf(id, passedResetId)).toBe('EXPIRED');
       expect(await statusOf(id, lastReset.resetId)).toBe('INITIATED');
       expect(await statusOf(id, otherReset.resetId)).toBe('INITIATED');
       expect((await requestPage('POST', firstReset.verificationLink)).statusCode).toBe(404);
@@ -265,19 +269,19 @@ describe('a reset', () => {
     it('returns EXPIRED after thirty minutes, even after the identity check', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
-      const passedReset = await passLiveness(id, 'TOTP');
+      const passedResetId = await passLiveness(id, 'TOTP');
       const { resetId, verificationLink } = await startReset(id);
       await app.advance(30 * MINUTE - 1);
       expect((await requestPage('GET', verificationLink)).statusCode).toBe(200);
       app.effects.set(app.effects.now() + 1);
       // The expiry applies even if the job has not run.
       expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
-      expect(statusCodeAndFields(await complete(id, passedReset))).toEqual([
+      expect(statusCodeAndFields(await complete(id, passedResetId))).toEqual([
         400,
         'INVALID_INPUT',
         'resetId',
       ]);
-      expect(await statusOf(id, passedReset)).toBe('EXPIRED');
+      expect(await statusOf(id, passedResetId)).toBe('EXPIRED');
       await app.advance(0);
       expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
       const expiryEvents = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
@@ -337,13 +341,13 @@ describe('the page of a reset', () => {
   it('is available with the link and can be used once', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await startReset(id);
-    const fetchedResponse = await requestPage('GET', verificationLink);
-    expect(fetchedResponse.statusCode).toBe(200);
-    expect(fetchedResponse.body).toContain('Main received a request to replace the phone number');
-    expect(fetchedResponse.body).toContain(
+    const pageResponse = await requestPage('GET', verificationLink);
+    expect(pageResponse.statusCode).toBe(200);
+    expect(pageResponse.body).toContain('Main received a request to replace the phone number');
+    expect(pageResponse.body).toContain(
       '<form method="post"><button type="submit" class="primary">',
     );
-    expect(fetchedResponse.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(pageResponse.headers['content-security-policy']).toContain("default-src 'none'");
     const row = await app.runtime.db.read(scaResets, resetId);
     expect([row?.status, row?.polls]).toEqual(['INITIATED', 0]);
     expect((await requestPage('POST', verificationLink)).statusCode).toBe(200);
