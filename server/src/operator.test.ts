@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-interface Ran {
+interface CommandResult {
   code: number;
   out: string;
   err: string;
 }
 
-async function run(argv: string[], env: Record<string, string> = {}): Promise<Ran> {
+async function run(argv: string[], env: Record<string, string> = {}): Promise<CommandResult> {
   const result = { out: '', err: '' };
   const code = await main(argv, {
     env: { DATABASE_URL: database.url, RAILHEAD_MASTER_KEY: '07'.repeat(32), ...env },
@@ -148,9 +148,9 @@ describe('platform', () => {
       '--currencies',
       'USD,EUR',
     );
-    const set = ['platform', 'set', platformId, '--currencies'];
-    expect((await runJson(...set, 'EUR,GBP')).currencies).toEqual(['EUR', 'GBP']);
-    expect((await runJson(...set, 'USD,GBP')).currencies).toEqual(['USD', 'GBP']);
+    const setCommand = ['platform', 'set', platformId, '--currencies'];
+    expect((await runJson(...setCommand, 'EUR,GBP')).currencies).toEqual(['EUR', 'GBP']);
+    expect((await runJson(...setCommand, 'USD,GBP')).currencies).toEqual(['USD', 'GBP']);
     const accounts = await runSql<{ currency: string }>(
       'select currency from internal_accounts where platform_id = $1 order by currency',
       [platformId],
@@ -190,11 +190,11 @@ describe('platform', () => {
     const otherKey = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
     expect((await run(['platform', 'list'], withoutKey)).code).toBe(0);
     const create = ['platform', 'create', '--name', 'No master key', '--json'];
-    const rejectedRun = await run(create, otherKey);
-    expect(rejectedRun).toMatchObject({ code: 1, out: '' });
-    expect(rejectedRun.err).toContain('sealed with another master key');
-    const rejectedResult = await run(create, withoutKey);
-    expect(rejectedResult).toEqual({
+    const resultWithOtherKey = await run(create, otherKey);
+    expect(resultWithOtherKey).toMatchObject({ code: 1, out: '' });
+    expect(resultWithOtherKey.err).toContain('sealed with another master key');
+    const resultWithoutKey = await run(create, withoutKey);
+    expect(resultWithoutKey).toEqual({
       code: 1,
       out: '',
       err: 'RAILHEAD_MASTER_KEY must be set for this command in production.\n',
@@ -225,8 +225,8 @@ describe('token', () => {
       revoked: true,
     });
     expect(await runJson('token', 'list', platformId)).toHaveLength(1);
-    const repeatedReply = await run(['token', 'revoke', creation.tokenId]);
-    expect(repeatedReply).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
+    const repeatedResult = await run(['token', 'revoke', creation.tokenId]);
+    expect(repeatedResult).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
     expect((await runJson('token', 'list')).length).toBeGreaterThan(1);
   });
 });
@@ -355,7 +355,7 @@ describe('the command', () => {
 
 describe('help', () => {
   it.each([[['--help']], [['help']], [['platform', '--help']], [['platform', 'create', '--help']]])(
-    '%j',
+    '%j prints the usage within 110 columns',
     async (argv) => {
       const { code, out, err } = await run(argv, { DATABASE_URL: 'not read' });
       expect({ code, err }).toEqual({ code: 0, err: '' });

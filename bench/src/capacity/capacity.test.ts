@@ -26,7 +26,7 @@ const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
   (1e6 * (limits[0]?.perSecond ?? 0)) / peakPerSecond;
 
 describe('the model', () => {
-  it('is proportional to the number of payments', () => {
+  it('is proportional to the number of payments and to the peak', () => {
     const [smallCapacity, largeCapacity] = [capacityOf(1e6), capacityOf(1e7)];
     for (const name of [
       'peakPerSecond',
@@ -39,7 +39,7 @@ describe('the model', () => {
     expect(capacityOf(1e7, '--peak', '6').nodeBusy).toBeCloseTo(2 * largeCapacity.nodeBusy);
   });
 
-  it('adds the costs of reads, events, endpoints and bodies', () => {
+  it('adds the costs of reads, endpoints and bodies', () => {
     const minimalCapacity = capacityOf(1e7, '--reads=0', '--endpoints=0');
     const { nodeUs, postgresUs, logBytes } = PAYMENTS.payout;
     expect(minimalCapacity.nodeBusy).toBeCloseTo((minimalCapacity.peakPerSecond * nodeUs) / 1e6);
@@ -50,31 +50,34 @@ describe('the model', () => {
     expect(capacityOf(1e7, '--reads=1', '--endpoints=0').nodeBusy).toBeGreaterThan(
       minimalCapacity.nodeBusy,
     );
-    const deliveredCapacity = capacityOf(1e7, '--reads=0', '--endpoints=2');
-    expect(deliveredCapacity.postgresBusy).toBeGreaterThan(minimalCapacity.postgresBusy);
-    expect(deliveredCapacity.retained).toBeGreaterThan(minimalCapacity.retained);
-    const recordedCapacity = capacityOf(1e7, '--reads=0', '--endpoints=0', '--bodies');
-    expect(recordedCapacity.retained).toBeGreaterThan(minimalCapacity.retained);
-    expect(recordedCapacity.keptPerDay).toBe(minimalCapacity.keptPerDay);
+    const capacityWithEndpoints = capacityOf(1e7, '--reads=0', '--endpoints=2');
+    expect(capacityWithEndpoints.postgresBusy).toBeGreaterThan(minimalCapacity.postgresBusy);
+    expect(capacityWithEndpoints.retained).toBeGreaterThan(minimalCapacity.retained);
+    const capacityWithBodies = capacityOf(1e7, '--reads=0', '--endpoints=0', '--bodies');
+    expect(capacityWithBodies.retained).toBeGreaterThan(minimalCapacity.retained);
+    expect(capacityWithBodies.keptPerDay).toBe(minimalCapacity.keptPerDay);
   });
 
   it('retains rows for the period and the week of its partition', () => {
-    const replies = 7 * 1e6 * PAYMENTS.payout.replyBytes;
-    const [eightDays, twentyThreeDays] = [
+    const storedReplyBytes = 7 * 1e6 * PAYMENTS.payout.replyBytes;
+    const [capacityFor8Days, capacityFor23Days] = [
       capacityOf(1e6, '--retention=8d'),
       capacityOf(1e6, '--retention=23d'),
     ];
-    expect((twentyThreeDays.retained - replies) / (eightDays.retained - replies)).toBeCloseTo(2);
+    expect(
+      (capacityFor23Days.retained - storedReplyBytes) /
+        (capacityFor8Days.retained - storedReplyBytes),
+    ).toBeCloseTo(2);
   });
 
-  it('has two processes in each cluster, and more clusters above the first limit', () => {
+  it('has at least two processes, and a second cluster above the first limit', () => {
     expect(capacityOf(1)).toMatchObject({ processes: 2, databaseProcessors: 2, clusters: 1 });
     const perDay = perDayAtFirstLimit(capacityOf(1e6));
     expect(capacityOf(Math.floor(perDay * 0.99)).clusters).toBe(1);
     expect(capacityOf(Math.ceil(perDay * 1.01)).clusters).toBe(2);
   });
 
-  it('names the limits of a cluster, the first one first', () => {
+  it('lists the limits of a cluster in ascending order', () => {
     const namesOf = (...argv: string[]) => capacityOf(1e6, ...argv).limits.map(({ name }) => name);
     // The table grows with the mean, so its limit is the highest at a high peak.
     const minimalFlags = ['--peak=50', '--events=0', '--reads=0'];

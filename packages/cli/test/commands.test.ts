@@ -9,11 +9,11 @@ import { type Cli, emptyHome, startTestServer } from './kit/cli.ts';
 const server = startTestServer('commands');
 const run = (...args: string[]) => server.cli.run(args);
 
-let blank: Cli;
+let cliInEmptyHome: Cli;
 beforeAll(() => {
-  blank = emptyHome();
+  cliInEmptyHome = emptyHome();
 });
-afterAll(() => blank.remove());
+afterAll(() => cliInEmptyHome.remove());
 
 describe('the commands', () => {
   const program = createProgram(
@@ -54,7 +54,7 @@ describe('the commands', () => {
 
 describe('a resource', () => {
   it('is created by flags, retrieved, and listed as a table', async () => {
-    const createdOutput = await server.cli.json(
+    const createdCustomer = await server.cli.json(
       ...['customers', 'create', '--customer-type', 'individual', '--full-name', 'Ada Lovelace'],
       ...[
         '--address.line1',
@@ -66,23 +66,23 @@ describe('a resource', () => {
       ],
       ...['--address.postal-code', '97205', '--address.country', 'US'],
     );
-    expect(createdOutput).toMatchObject({
+    expect(createdCustomer).toMatchObject({
       fullName: 'Ada Lovelace',
       address: { city: 'Portland' },
     });
-    const customer = await run('customers', 'get', createdOutput.id);
-    expect(customer.out).toMatch(/^fullName +Ada Lovelace$/m);
-    expect(customer.out).toMatch(/^address\n[\s\S]*^ {2}city +Portland$/m);
+    const customerResult = await run('customers', 'get', createdCustomer.id);
+    expect(customerResult.out).toMatch(/^fullName +Ada Lovelace$/m);
+    expect(customerResult.out).toMatch(/^address\n[\s\S]*^ {2}city +Portland$/m);
     const { out } = await run('customers', 'list');
     expect(out.split('\n')[0]).toMatch(/^ID +FULL NAME +KYC STATUS/);
-    expect(out).toContain(createdOutput.id);
+    expect(out).toContain(createdCustomer.id);
     expect((await run('customers', 'list', '--query', 'data[].fullName | [0]')).out).toBe(
       'Ada Lovelace\n',
     );
     expect((await server.cli.json('customers', 'list', '--all')).data.length).toBeGreaterThan(0);
   });
 
-  it('reads a body from text, a file or standard input, and flags override it', async () => {
+  it('is created from text, a file or standard input, and flags override the body', async () => {
     const body = '{ "customerType": "INDIVIDUAL", "fullName": "Grace Hopper" }';
     writeFileSync(path.join(server.cli.home, 'body.json'), body);
     const create = ['customers', 'create', '--json', '--data'];
@@ -92,15 +92,15 @@ describe('a resource', () => {
     expect(JSON.parse(secondResult.out).fullName).toBe('Grace Hopper');
     const thirdResult = await server.cli.run([...create, '-'], { input: body });
     expect(JSON.parse(thirdResult.out).fullName).toBe('Grace Hopper');
-    const api = await server.cli.json('api', 'createCustomer', '--data', body);
-    expect(api.fullName).toBe('Grace Hopper');
+    const apiCustomer = await server.cli.json('api', 'createCustomer', '--data', body);
+    expect(apiCustomer.fullName).toBe('Grace Hopper');
   });
 
-  it('prints examples of bodies', async () => {
+  it('has examples of its bodies', async () => {
     const { code, out } = await run('quotes', 'create', '--example');
     expect([code, JSON.parse(out).lockedCurrencySide]).toEqual([0, 'SENDING']);
-    const otherResult = await run('webhook-endpoints', 'create', '--example', 'pulled');
-    expect(JSON.parse(otherResult.out).delivery).toBe('PULL');
+    const variantResult = await run('webhook-endpoints', 'create', '--example', 'pulled');
+    expect(JSON.parse(variantResult.out).delivery).toBe('PULL');
     const unknownResult = await run('webhook-endpoints', 'create', '--example', 'pulledd');
     expect([unknownResult.code, unknownResult.err]).toEqual([
       2,
@@ -139,8 +139,8 @@ describe('an error', () => {
     const args = ['customers', 'create', '--customer-type', 'INDIVIDUAL', '--email', 'none'];
     const { code, err } = await run(...args);
     expect([code, err]).toEqual([1, expect.stringMatching(/INVALID_INPUT[\s\S]*email: /)]);
-    const json = await run(...args, '--json');
-    const { error } = JSON.parse(json.err);
+    const jsonResult = await run(...args, '--json');
+    const { error } = JSON.parse(jsonResult.err);
     expect(error).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
     const { out } = await run('logs', 'get', error.requestId);
     expect(out).toMatch(/operationId +createCustomer[\s\S]*email: /);
@@ -155,32 +155,37 @@ describe('an error', () => {
 
 describe('profiles', () => {
   it('are not needed in the folder of a local server', async () => {
-    const emptyRun = await blank.run(['customers', 'list']);
-    expect([emptyRun.code, emptyRun.err]).toEqual([3, expect.stringContaining('railhead login')]);
-    mkdirSync(path.join(blank.home, '.railhead'));
+    const resultWithoutCredentials = await cliInEmptyHome.run(['customers', 'list']);
+    expect([resultWithoutCredentials.code, resultWithoutCredentials.err]).toEqual([
+      3,
+      expect.stringContaining('railhead login'),
+    ]);
+    mkdirSync(path.join(cliInEmptyHome.home, '.railhead'));
     cpSync(
       path.join(server.dataFolder.dir, 'credentials.json'),
-      path.join(blank.home, '.railhead/credentials.json'),
+      path.join(cliInEmptyHome.home, '.railhead/credentials.json'),
     );
-    expect((await blank.run(['customers', 'list'])).code).toBe(0);
-    expect((await blank.json('profiles')).data).toMatchObject([{ name: 'local', isCurrent: true }]);
+    expect((await cliInEmptyHome.run(['customers', 'list'])).code).toBe(0);
+    expect((await cliInEmptyHome.json('profiles')).data).toMatchObject([
+      { name: 'local', isCurrent: true },
+    ]);
   });
 
   it('are stored in a file that only its owner can read, selected and removed', async () => {
     const { baseUrl, clientId, clientSecret } = server.running.credentials;
     const login = ['login', '--profile', 'one', '--base-url', new URL(baseUrl).origin];
     login.push('--client-id', clientId, '--client-secret', '-');
-    const rejectedResult = await blank.run(login, { input: 'wrong' });
+    const rejectedResult = await cliInEmptyHome.run(login, { input: 'wrong' });
     expect(rejectedResult.code).toBe(3);
-    const { code, out, err } = await blank.run(login, { input: `${clientSecret}\n` });
+    const { code, out, err } = await cliInEmptyHome.run(login, { input: `${clientSecret}\n` });
     expect([code, err, out]).toEqual([0, '', expect.stringContaining('as profile one')]);
-    const file = path.join(blank.home, '.config/railhead/config.json');
+    const file = path.join(cliInEmptyHome.home, '.config/railhead/config.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(file, 'utf8')).profiles.one.url).toBe(baseUrl);
-    expect((await blank.run(['customers', 'list', '--profile', 'one'])).code).toBe(0);
-    expect((await blank.run(['profiles', 'use', 'two'])).code).toBe(3);
-    expect((await blank.run(['profiles'])).out).toMatch(/\* one/);
-    expect((await blank.run(['logout'])).out).toBe('Removed profile one.\n');
+    expect((await cliInEmptyHome.run(['customers', 'list', '--profile', 'one'])).code).toBe(0);
+    expect((await cliInEmptyHome.run(['profiles', 'use', 'two'])).code).toBe(3);
+    expect((await cliInEmptyHome.run(['profiles'])).out).toMatch(/\* one/);
+    expect((await cliInEmptyHome.run(['logout'])).out).toBe('Removed profile one.\n');
     expect(readFileSync(file, 'utf8')).not.toContain(clientSecret);
   });
 });
@@ -197,13 +202,18 @@ describe('tools', () => {
   it('show events, also with the commands of the resource', async () => {
     const { data } = await server.cli.json('events', '--type', 'CUSTOMER.KYC_*', '-n', '2');
     expect(data).toHaveLength(2);
-    const sameEvents = await server.cli.json('events', 'list', '--type', 'CUSTOMER.KYC_APPROVED');
-    expect(new Set(sameEvents.data.map(({ type }: { type: string }) => type)).size).toBe(1);
+    const approvedEvents = await server.cli.json(
+      'events',
+      'list',
+      '--type',
+      'CUSTOMER.KYC_APPROVED',
+    );
+    expect(new Set(approvedEvents.data.map(({ type }: { type: string }) => type)).size).toBe(1);
     expect((await run('events')).out).toMatch(/^ID +TYPE +STATUS +TIMESTAMP/);
     expect((await run('events', 'lst')).err).toContain('Did you mean list?');
   });
 
-  it('move the clock', async () => {
+  it('advance and unfreeze the clock', async () => {
     const clockBefore = await server.cli.json('clock');
     const { out } = await run('clock', 'advance', '1d', '--freeze');
     expect(out).toMatch(/^\S+ \S+ UTC, frozen; \d+ due steps? executed\n$/);
@@ -213,7 +223,7 @@ describe('tools', () => {
     expect(Math.round(hours)).toBe(24);
   });
 
-  it('load worlds, and empty the platform', async () => {
+  it('load fixtures, and reset the platform', async () => {
     const steps = [
       {
         name: 'ada',
@@ -221,8 +231,8 @@ describe('tools', () => {
         body: { customerType: 'INDIVIDUAL', fullName: 'Ada' },
       },
     ];
-    writeFileSync(path.join(server.cli.home, 'world.json'), JSON.stringify(steps));
-    expect((await run('fixtures', 'load', 'world.json')).out).toMatch(
+    writeFileSync(path.join(server.cli.home, 'fixtures.json'), JSON.stringify(steps));
+    expect((await run('fixtures', 'load', 'fixtures.json')).out).toMatch(
       /1 calls made[\s\S]*ada +Customer:/,
     );
     expect((await run('fixtures', 'load', 'startr')).err).toContain('Did you mean starter?');
@@ -239,8 +249,11 @@ describe('tools', () => {
       0,
       expect.stringMatching(/✓ Server[\s\S]*✓ Credentials[\s\S]*VIEW/),
     ]);
-    const otherResult = await run('doctor', '--base-url', 'http://127.0.0.1:9');
-    expect([otherResult.code, otherResult.out]).toEqual([1, expect.stringContaining('✗ Server')]);
+    const unreachableResult = await run('doctor', '--base-url', 'http://127.0.0.1:9');
+    expect([unreachableResult.code, unreachableResult.out]).toEqual([
+      1,
+      expect.stringContaining('✗ Server'),
+    ]);
     const rejectedResult = await server.cli.run(['doctor'], {
       env: { RAILHEAD_CLIENT_SECRET: 'x' },
     });

@@ -29,7 +29,7 @@ beforeAll(() => {
 }, 90_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const program = () => path.join(project, 'node_modules/.bin/railhead');
+const programFile = () => path.join(project, 'node_modules/.bin/railhead');
 
 function run(...args: string[]) {
   const { baseUrl, clientId, clientSecret } = server.running.credentials;
@@ -40,7 +40,7 @@ function run(...args: string[]) {
     RAILHEAD_CLIENT_ID: clientId,
     RAILHEAD_CLIENT_SECRET: clientSecret,
   };
-  return spawnSync(program(), args, { cwd: project, encoding: 'utf8', env });
+  return spawnSync(programFile(), args, { cwd: project, encoding: 'utf8', env });
 }
 
 describe('the package', () => {
@@ -50,7 +50,7 @@ describe('the package', () => {
     expect(run('custmers').stderr).toContain('Did you mean customers?');
   });
 
-  it('contains exactly the files that it needs', () => {
+  it('contains only expected files, and installs only its dependencies', () => {
     const names = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
     const unexpectedFiles = names.filter(
       (name) => !/^package\/(dist\/|package\.json|README\.md|LICENSE)/.test(name),
@@ -72,10 +72,10 @@ describe('the package', () => {
       return Math.round(Math.min(...times));
     };
     const nodeTime = timeOf(() => spawnSync(process.execPath, ['-e', '0']));
-    const help = timeOf(() => run('--help'));
-    console.info(`railhead --help: ${help} ms, Node.js alone: ${nodeTime} ms`);
+    const helpTime = timeOf(() => run('--help'));
+    console.info(`railhead --help: ${helpTime} ms, Node.js alone: ${nodeTime} ms`);
     // While other tests run, starting Node.js takes long.
-    expect(help).toBeLessThan(Math.max(300, 3.5 * nodeTime));
+    expect(helpTime).toBeLessThan(Math.max(300, 3.5 * nodeTime));
   });
 });
 
@@ -98,11 +98,13 @@ const PROGRAMS = [
 describe('the guide', () => {
   it('works as written', async () => {
     expect(existsSync(GUIDE)).toBe(true);
-    const home = mkdtempSync(path.join(folder, 'guide-'));
-    const paths = PROGRAMS.map((name) => path.dirname(programPath(name) ?? '/usr/bin/env'));
+    const configFolder = mkdtempSync(path.join(folder, 'guide-'));
+    const programFolders = PROGRAMS.map((name) =>
+      path.dirname(programPath(name) ?? '/usr/bin/env'),
+    );
     const { problems } = await runGuide(GUIDE, {
       shell: 'bash',
-      bin: [...new Set(paths)].join(':'),
+      bin: [...new Set(programFolders)].join(':'),
       cwd: root,
       limitMs: 180_000,
       env: {
@@ -110,8 +112,8 @@ describe('the guide', () => {
         RAILHEAD_URL: server.running.credentials.baseUrl,
         CLIENT_ID: server.running.credentials.clientId,
         CLIENT_SECRET: server.running.credentials.clientSecret,
-        XDG_CONFIG_HOME: home,
-        XDG_STATE_HOME: home,
+        XDG_CONFIG_HOME: configFolder,
+        XDG_STATE_HOME: configFolder,
         npm_config_prefer_offline: 'true',
         npm_config_cache: npmCache(),
       },

@@ -1,5 +1,5 @@
-// The owner's side of embedded wallets against a real server, compared with published libraries and
-// test vectors.
+// SDK functions for the owner of an embedded wallet, against a real server. Their results are compared
+// with published libraries and test vectors.
 import { createECDH, createPublicKey, randomBytes, verify as verifyNode } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
@@ -46,7 +46,7 @@ async function createWallet() {
 }
 
 describe('keys', () => {
-  it('equal the results of other libraries', async () => {
+  it('equal the keys of the standard library, and invalid private keys are rejected', async () => {
     for (const keys of [await generateKeys(), keysOf(STAMP.privateKey)]) {
       const curve = createECDH('prime256v1');
       curve.setPrivateKey(keys.privateKey, 'hex');
@@ -100,7 +100,7 @@ describe('a stamp', () => {
 });
 
 describe('a session key', () => {
-  it('is decrypted like the published test vector', async () => {
+  it('is decrypted to the key of the published test vector', async () => {
     const openedKey = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
     expect(openedKey.privateKey).toBe(SEALED_KEY.plaintext);
     const damagedKey = SEALED_KEY.sealedKey.replace('2D3', '2D4');
@@ -110,18 +110,18 @@ describe('a session key', () => {
 });
 
 describe('an owner', () => {
-  it('signs in by code, refreshes the session with both kinds of keys and revokes it', async () => {
+  it('signs in by code, refreshes the session and revokes the new session', async () => {
     const { client, keys, session } = await createWallet();
     const { id } = session as { id: string };
     expect(session).toMatchObject({ type: 'EMAIL_OTP' });
     const nextKeys = await generateKeys();
-    const older = await signed(keys, (options) =>
+    const refreshReply = await signed(keys, (options) =>
       client.walletAuth.refreshAuthSession(
         { id, clientPublicKey: nextKeys.uncompressedKey },
         options,
       ),
     );
-    const { encryptedSessionSigningKey, id: newSessionId } = older.data as {
+    const { encryptedSessionSigningKey, id: newSessionId } = refreshReply.data as {
       encryptedSessionSigningKey: string;
       id: string;
     };
@@ -131,10 +131,10 @@ describe('an owner', () => {
       nextKeys.privateKey,
     );
     expect(sdkKey.privateKey).toBe(libraryKey);
-    const deletion = await signed(sdkKey, (options) =>
+    const revocation = await signed(sdkKey, (options) =>
       client.walletAuth.revokeAuthSession({ id: newSessionId }, options),
     );
-    expect(deletion.payloadToSign).toMatch(/^\{/);
+    expect(revocation.payloadToSign).toMatch(/^\{/);
   });
 
   it('waits for an operation in progress', async () => {
@@ -166,9 +166,9 @@ describe('an owner', () => {
     const bundle = (data as { encryptedWalletCredentials: string }).encryptedWalletCredentials;
     const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, recipient, SANDBOX);
     expect(phrase.split(' ')).toHaveLength(12);
-    const foreignBundle = JSON.stringify({ organizationId: 'another' });
+    const otherPayload = JSON.stringify({ organizationId: 'another' });
     await expect(
-      openRecoveryPhrase({ bundle, payloadToSign: foreignBundle }, recipient, SANDBOX),
+      openRecoveryPhrase({ bundle, payloadToSign: otherPayload }, recipient, SANDBOX),
     ).rejects.toThrow('another wallet');
     const pinnedSigner = { signer: recipient.uncompressedKey };
     await expect(
@@ -193,7 +193,7 @@ describe('an owner', () => {
     const { client, keys, accountId } = await createWallet();
     const device = authenticator();
     const challenge = Buffer.from('a challenge').toString('base64url');
-    const addedPasskey = await signed(keys, (options) =>
+    const creation = await signed(keys, (options) =>
       client.walletAuth.createAuthCredential(
         {
           type: 'PASSKEY',
@@ -205,14 +205,17 @@ describe('an owner', () => {
         options,
       ),
     );
-    const { id } = addedPasskey.data as { id: string };
-    const session: WalletKeys = await generateKeys();
-    const challenged = await client.walletAuth.challengeAuthCredential({
+    const { id } = creation.data as { id: string };
+    const sessionKeys: WalletKeys = await generateKeys();
+    const challengeReply = await client.walletAuth.challengeAuthCredential({
       id,
-      clientPublicKey: session.publicKey,
+      clientPublicKey: sessionKeys.publicKey,
     });
-    if (!('challenge' in challenged)) throw new Error('no challenge');
-    const { challenge: text, requestId } = challenged as { challenge: string; requestId: string };
+    if (!('challenge' in challengeReply)) throw new Error('no challenge');
+    const { challenge: text, requestId } = challengeReply as {
+      challenge: string;
+      requestId: string;
+    };
     const { userHandle: _, ...assertion } = device.get(text);
     const verifiedSession = await client.walletAuth.verifyAuthCredential(
       { id, type: 'PASSKEY', assertion },

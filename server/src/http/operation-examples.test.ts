@@ -1,4 +1,4 @@
-// Examples of requests and replies with a body in the API document.
+// Examples of requests and replies in the API document, and descriptions of its operations.
 import { describe, expect, it } from 'vitest';
 import { publishedDocument } from '../document.ts';
 

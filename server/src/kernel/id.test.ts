@@ -42,9 +42,9 @@ describe('uuid7', () => {
     const effects = effectsAt(clock);
     for (let i = 0; i < 10_000; i++) uuid7(effects);
     clock.now += 60_000;
-    const time = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-    expect(time(uuid7(effects))).toBe(clock.now);
-    expect(time(uuid7(effectsAt({ now: 1_000 })))).toBe(1_000);
+    const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+    expect(timeOf(uuid7(effects))).toBe(clock.now);
+    expect(timeOf(uuid7(effectsAt({ now: 1_000 })))).toBe(1_000);
   });
 });
 

@@ -76,14 +76,14 @@ describe('effectsOf', () => {
       fc.property(fc.array(anyTransfer, { maxLength: 12 }), (transfers) => {
         const initialAccounts = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
         const books = booksOf(initialAccounts);
-        const isSerialValid = transfers.every((each) => !validate(books, each));
+        const isSequenceValid = transfers.every((each) => !validate(books, each));
         const effects = effectsOf(transfers) ?? [];
         const isBatchValid = effects.every((effect) => {
           const { balance, floor } = initialAccounts[effect.id as 'a'];
           return floor === null || balance + effect.low >= floor;
         });
-        expect(isBatchValid).toBe(isSerialValid);
-        if (!isSerialValid) return;
+        expect(isBatchValid).toBe(isSequenceValid);
+        if (!isSequenceValid) return;
         for (const { id: name, net, hold: held } of effects) {
           const previous = initialAccounts[name as 'a'];
           expect(books.accounts.get(name)).toMatchObject({ balance: previous.balance + net, held });
@@ -115,15 +115,15 @@ describe('applyPostings', () => {
   it('resolves a hold once, and only with its original accounts and amount', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const post = { ...hold(6n), phase: 'post' } as const;
-    const notPending = { reason: 'constraint', constraint: 'ledger_pending' };
-    expect(validate(books, post)).toEqual(notPending);
+    const notPendingRejection = { reason: 'constraint', constraint: 'ledger_pending' };
+    expect(validate(books, post)).toEqual(notPendingRejection);
     expect(validate(books, hold(6n))).toBe(undefined);
-    expect(validate(books, { ...post, amount: 5n })).toEqual(notPending);
-    expect(validate(books, { ...post, credit: 'c' })).toEqual(notPending);
+    expect(validate(books, { ...post, amount: 5n })).toEqual(notPendingRejection);
+    expect(validate(books, { ...post, credit: 'c' })).toEqual(notPendingRejection);
     expect(validate(books, post)).toBe(undefined);
-    const duplicate = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
-    expect(validate(books, post)).toEqual(duplicate);
-    expect(validate(books, { ...post, phase: 'void' })).toEqual(duplicate);
+    const duplicateRejection = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
+    expect(validate(books, post)).toEqual(duplicateRejection);
+    expect(validate(books, { ...post, phase: 'void' })).toEqual(duplicateRejection);
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
   });
 
@@ -181,10 +181,13 @@ describe('freezes', () => {
     ['a credit', transfer('b', 'a', 1n)],
     ['a hold on the account', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['a hold in favor of the account', transfer('b', 'a', 1n, { phase: 'pending' })],
-  ])('reject new transfers: %s', (_, input) => {
-    expect(validate(booksWithFrozen(true), input)).toEqual({ reason: 'frozen', account: 'a' });
-    expect(validate(booksWithFrozen(false), input)).toBe(undefined);
-    expect(validate(booksWithFrozen(true), { ...input, force: true })).toBe(undefined);
+  ])('reject new transfers: %s', (_, blockedTransfer) => {
+    expect(validate(booksWithFrozen(true), blockedTransfer)).toEqual({
+      reason: 'frozen',
+      account: 'a',
+    });
+    expect(validate(booksWithFrozen(false), blockedTransfer)).toBe(undefined);
+    expect(validate(booksWithFrozen(true), { ...blockedTransfer, force: true })).toBe(undefined);
   });
 
   it('allow existing holds to be posted and voided', () => {
@@ -208,24 +211,28 @@ describe('freezes', () => {
 
   it('are rejected for an account with funds that must be empty', () => {
     const books = booksWithFrozen(false);
-    const notEmpty = { reason: 'not-empty', account: 'a' };
-    expect(applyPostings(freeze('a', true, true), noAccounts, books)).toEqual(notEmpty);
+    const notEmptyRejection = { reason: 'not-empty', account: 'a' };
+    expect(applyPostings(freeze('a', true, true), noAccounts, books)).toEqual(notEmptyRejection);
     expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
     const booksWithHold = booksOf({ a: account(0n) });
     booksWithHold.accounts.set('a', { ...account(1n), held: 1n });
-    expect(applyPostings(freeze('a', true, true), noAccounts, booksWithHold)).toEqual(notEmpty);
-    const unknownAccount = { reason: 'constraint', constraint: 'ledger_account' };
-    expect(applyPostings(freeze('unknown', true), noAccounts, books)).toEqual(unknownAccount);
+    expect(applyPostings(freeze('a', true, true), noAccounts, booksWithHold)).toEqual(
+      notEmptyRejection,
+    );
+    const unknownAccountRejection = { reason: 'constraint', constraint: 'ledger_account' };
+    expect(applyPostings(freeze('unknown', true), noAccounts, books)).toEqual(
+      unknownAccountRejection,
+    );
   });
 
-  it('include accounts that must not be frozen, and final amounts of emptied accounts', () => {
+  it('have a sum with the accounts that must not be frozen, and the final amounts of emptied accounts', () => {
     const sum = sumOf([
       postingsOf(forcedTransfer('a', 'b', 4n), transfer('b', 'c', 1n)),
       freeze('a', true, true),
       postingsOf(forcedTransfer('b', 'a', 3n)),
     ]);
-    const unfrozenIds = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
-    expect(unfrozenIds).toEqual(['b', 'c']);
+    const guardedIds = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
+    expect(guardedIds).toEqual(['b', 'c']);
     expect(sum?.freezes).toEqual([{ id: 'a', frozen: true, balance: 3n, held: 0n }]);
   });
 

@@ -6,16 +6,18 @@ import { ID } from './target/ids.ts';
 import type { Reply } from './target/wire.ts';
 
 /** Statuses of requests with a changed path or method, some of which reach another operation. */
-const WITHOUT_OPERATION = new Set([400, 401, 403, 404, 409, 405, 408, 413, 415, 417, 429, 431]);
+const STATUSES_WITHOUT_OPERATION = new Set([
+  400, 401, 403, 404, 409, 405, 408, 413, 415, 417, 429, 431,
+]);
 /** Statuses that any operation can return for its head or the form of its body. */
-const FORM = new Set([400, 408, 413, 417, 431]);
+const FORM_STATUSES = new Set([400, 408, 413, 417, 431]);
 const SLOW_MS = 10_000;
 /** Operations that do the work of many requests, or of days, before they reply. */
 const LONG_OPERATIONS = /Clock$|Fixtures$|^reset/;
 /** A request that waits for events. */
-const WAITS = /[?&]wait=\d/;
+const WAITING_REQUEST = /[?&]wait=\d/;
 
-const INSIDE: readonly RegExp[] = [
+const INTERNALS: readonly RegExp[] = [
   /\bat [\w.<>]+ \(?(file:|\/|node:)/,
   /node_modules/,
   /\b(select|insert into|update) \w+ (from|set|\()/i,
@@ -57,8 +59,8 @@ const decodeColons = (text: string) => text.replaceAll(/%3a/gi, ':');
 function statusProblem({ operation }: Sent, status: number): string | undefined {
   if (status >= 500 && !(status === 501 && operation?.statuses.has(501))) return `status ${status}`;
   const isDocumented = operation
-    ? operation.statuses.has(status) || FORM.has(status)
-    : status < 300 || WITHOUT_OPERATION.has(status);
+    ? operation.statuses.has(status) || FORM_STATUSES.has(status)
+    : status < 300 || STATUSES_WITHOUT_OPERATION.has(status);
   return isDocumented ? undefined : `status ${status} is not documented`;
 }
 
@@ -80,7 +82,7 @@ export function createRules(): Rules {
   const marks: string[] = [];
 
   /** Permits the IDs that an attack has sent, because replies such as recorded requests repeat them. */
-  function forget(text: string): void {
+  function permitSentIds(text: string): void {
     for (const [id] of decodeColons(text).matchAll(ID)) hiddenTexts.delete(id);
   }
 
@@ -96,7 +98,7 @@ export function createRules(): Rules {
       }
     },
     problemsOf(sentRequest, reply) {
-      forget(sentRequest.text);
+      permitSentIds(sentRequest.text);
       if (typeof reply === 'string') return [reply];
       const { status, headers, body, ms } = reply;
       const problems = [statusProblem(sentRequest, status)];
@@ -111,7 +113,7 @@ export function createRules(): Rules {
       if (sentRequest.operation && !isUnread(status, json) && !headers['x-request-id'])
         problems.push('no X-Request-Id');
       if (headers['x-injected']) problems.push('a header was injected');
-      const revealedPattern = INSIDE.find(
+      const revealedPattern = INTERNALS.find(
         (pattern) => pattern.test(body) && !pattern.test(sentRequest.text),
       );
       if (revealedPattern)
@@ -120,7 +122,7 @@ export function createRules(): Rules {
       if (leak) problems.push(`the body contains ${leak} of another tenant`);
       const isLong =
         LONG_OPERATIONS.test(sentRequest.operation?.operationId ?? '') ||
-        WAITS.test(sentRequest.text);
+        WAITING_REQUEST.test(sentRequest.text);
       if (ms > SLOW_MS && !isLong) problems.push(`took ${Math.round(ms)} ms`);
       return problems.flatMap((problem) => problem ?? []);
     },

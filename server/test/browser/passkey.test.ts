@@ -22,25 +22,25 @@ const PAGE = `<!doctype html><title>Wallet</title><script>
   const bytes = (text) => Uint8Array.from(
     atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
   async function register({ challenge, attestation, userVerification }) {
-    const made = await navigator.credentials.create({ publicKey: {
+    const credential = await navigator.credentials.create({ publicKey: {
       challenge: bytes(challenge), attestation, timeout: 10_000,
       rp: { id: 'localhost', name: 'Wallet' },
       user: { id: new Uint8Array(16), name: 'ada', displayName: 'Ada' },
       pubKeyCredParams: [-7, -257].map((alg) => ({ type: 'public-key', alg })),
       authenticatorSelection: { residentKey: 'preferred', userVerification } } });
     return {
-      credentialId: text(made.rawId),
-      clientDataJson: text(made.response.clientDataJSON),
-      attestationObject: text(made.response.attestationObject),
-      transports: made.response.getTransports() };
+      credentialId: text(credential.rawId),
+      clientDataJson: text(credential.response.clientDataJSON),
+      attestationObject: text(credential.response.attestationObject),
+      transports: credential.response.getTransports() };
   }
   async function prove({ challenge, credentialId, userVerification }) {
-    const said = await navigator.credentials.get({ publicKey: {
+    const assertion = await navigator.credentials.get({ publicKey: {
       challenge: new TextEncoder().encode(challenge), rpId: 'localhost', timeout: 10_000,
       allowCredentials: [{ type: 'public-key', id: bytes(credentialId) }], userVerification } });
-    const { clientDataJSON, authenticatorData, signature, userHandle } = said.response;
+    const { clientDataJSON, authenticatorData, signature, userHandle } = assertion.response;
     return {
-      credentialId: text(said.rawId),
+      credentialId: text(assertion.rawId),
       clientDataJson: text(clientDataJSON),
       authenticatorData: text(authenticatorData),
       signature: text(signature),
@@ -68,7 +68,7 @@ let sites: [Site, Site];
 let browser: Awaited<ReturnType<typeof launch>>;
 
 /** A page of the site, with a device that does or does not verify its user. */
-async function device(verifies: boolean): Promise<Visit> {
+async function openTabWithDevice(verifies: boolean): Promise<Visit> {
   const tab = await visit(browser, 'desktop', 'http://localhost:');
   const cdp = await tab.context.newCDPSession(tab.page);
   await cdp.send('WebAuthn.enable');
@@ -112,9 +112,9 @@ async function register(tab: Visit, ceremony: object) {
 async function prove(
   tab: Visit,
   { id, credentialId }: { id: string; credentialId: string },
-  keys: { clientPublicKey: string; userVerification: string },
+  options: { clientPublicKey: string; userVerification: string },
 ) {
-  const { clientPublicKey, userVerification } = keys;
+  const { clientPublicKey, userVerification } = options;
   const path = `/auth/credentials/${id}`;
   const challengeReply = ok(
     await fixture.call('POST', `${path}/challenge`, { clientPublicKey }),
@@ -144,7 +144,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   ])(
     'opens a session: user verification $userVerification, attestation $attestation',
     async ({ verifies, userVerification, attestation }) => {
-      const tab = await device(verifies);
+      const tab = await openTabWithDevice(verifies);
       const { addedCredential } = await register(tab, { attestation, userVerification });
       const keys = generateKeys();
       const request = { clientPublicKey: keys.uncompressedKey, userVerification };
@@ -163,7 +163,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   it(
     'is rejected from another origin, although the browser permits it there',
     async () => {
-      const tab = await device(true);
+      const tab = await openTabWithDevice(true);
       const userVerification = 'preferred';
       const { addedCredential } = await register(tab, { attestation: 'none', userVerification });
       await tab.page.goto(sites[1].origin);

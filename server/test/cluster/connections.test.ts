@@ -43,7 +43,7 @@ function createCertificates(folder: string): void {
 describe('connections', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-connections-'));
   const dataFolder = path.join(folder, 'data');
-  const log = path.join(folder, 'log');
+  const logFile = path.join(folder, 'log');
   const servers: ServerProcess[] = [];
   const pids: number[] = [];
   let port = 0;
@@ -51,7 +51,7 @@ describe('connections', () => {
 
   const urlOf = (host: string, query = '') =>
     `postgresql://postgres@${host}:${port}/postgres${query}`;
-  const verifiedUrl = (authority = 'ca') =>
+  const verificationQuery = (authority = 'ca') =>
     `?sslmode=verify-full&sslrootcert=${path.join(folder, `${authority}.pem`)}`;
   const poolerUrl = () => `postgresql://postgres@127.0.0.1:${poolerPort}/postgres`;
 
@@ -81,7 +81,7 @@ describe('connections', () => {
     ];
     const flags = settings.flatMap((setting) => ['-c', setting]);
     const child = start([`${binaries}/postgres`, '-D', dataFolder, ...flags], {
-      ...{ log, asPostgres: true, cwd: folder },
+      ...{ log: logFile, asPostgres: true, cwd: folder },
     });
     pids.push(child.pid as number);
     await waitUntil('PostgreSQL', () =>
@@ -106,7 +106,7 @@ describe('connections', () => {
     // With `auth_type = any`, the user of the connection is the one of the database line.
     settings[1] += ' user=postgres';
     fs.writeFileSync(file, settings.join('\n'));
-    const child = start(['pgbouncer', file], { log, asPostgres: true, cwd: folder });
+    const child = start(['pgbouncer', file], { log: logFile, asPostgres: true, cwd: folder });
     pids.push(child.pid as number);
     await waitUntil('PgBouncer', () =>
       connectDatabase(poolerUrl(), { name: 'wait' }).then(
@@ -121,7 +121,7 @@ describe('connections', () => {
 
   beforeAll(async () => {
     fs.chmodSync(folder, 0o755);
-    fs.writeFileSync(log, '');
+    fs.writeFileSync(logFile, '');
     fs.mkdirSync(dataFolder);
     execFileSync('chown', ['postgres:postgres', dataFolder]);
     createCertificates(folder);
@@ -155,8 +155,17 @@ describe('connections', () => {
     await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
       amount: 100_00,
     });
-    const bank = { customerId: id, currency: 'USD', accountInfo: accountInfos.USD?.('000') };
-    const payee = await callOrThrow(server, 'POST', '/customers/external-accounts', bank);
+    const externalAccountBody = {
+      customerId: id,
+      currency: 'USD',
+      accountInfo: accountInfos.USD?.('000'),
+    };
+    const payee = await callOrThrow(
+      server,
+      'POST',
+      '/customers/external-accounts',
+      externalAccountBody,
+    );
     const key = randomUUID();
     const { RAILHEAD_CLIENT_ID, RAILHEAD_CLIENT_SECRET } = SERVER_ENV;
     const basic = Buffer.from(`${RAILHEAD_CLIENT_ID}:${RAILHEAD_CLIENT_SECRET}`).toString('base64');
@@ -182,7 +191,7 @@ describe('connections', () => {
 
   describe('with sslmode=verify-full', () => {
     it('are encrypted for all purposes', async () => {
-      const server = await startServer('verified', urlOf('localhost', verifiedUrl()));
+      const server = await startServer('verified', urlOf('localhost', verificationQuery()));
       expect(await pay(server)).toEqual([201, 201]);
       const client = new pg.Client({ connectionString: urlOf('127.0.0.1') });
       await client.connect();
@@ -199,15 +208,18 @@ describe('connections', () => {
     it.each([
       [
         'a host name that the certificate does not contain',
-        () => urlOf('127.0.0.1', verifiedUrl()),
+        () => urlOf('127.0.0.1', verificationQuery()),
       ],
-      ['a certificate of another authority', () => urlOf('localhost', verifiedUrl('another-ca'))],
+      [
+        'a certificate of another authority',
+        () => urlOf('localhost', verificationQuery('another-ca')),
+      ],
       ['an unknown authority', () => urlOf('localhost', '?sslmode=verify-full')],
       [
         'an unknown authority and sslmode=require, which also verifies',
         () => urlOf('localhost', '?sslmode=require'),
       ],
-      ['a missing file of the authority', () => urlOf('localhost', verifiedUrl('absent'))],
+      ['a missing file of the authority', () => urlOf('localhost', verificationQuery('absent'))],
     ])('are rejected with %s', async (_, url) => {
       await expect(connectDatabase(url(), { name: 'rejected' })).rejects.toThrow(
         /altnames|IP|certificate|self-signed|ENOENT/,
@@ -218,7 +230,7 @@ describe('connections', () => {
     });
 
     it('are not downgraded to connections without TLS', async () => {
-      const plainUrl = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verifiedUrl()}`;
+      const plainUrl = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verificationQuery()}`;
       await expect(connectDatabase(plainUrl, { name: 'rejected' })).rejects.toThrow(/SSL/);
     });
   });

@@ -71,14 +71,14 @@ describe.runIf(isTestable)('the console', () => {
       await titled(page, 'Customer');
       await complete(page);
       expect(await page.content()).not.toContain('Geheim');
-      const records = async () =>
+      const readRecordedOperations = async () =>
         ok(await consoleFixture.client.call('GET', `/audit-records?subject=${id}`), 200).data.map(
           ({ operationId }: { operationId: string }) => operationId,
         );
-      expect(await records()).not.toContain('exportCustomerData');
+      expect(await readRecordedOperations()).not.toContain('exportCustomerData');
       await button(page, 'Show the personal data').click();
       await page.getByText('Greta Geheim').first().waitFor();
-      expect(await records()).toContain('exportCustomerData');
+      expect(await readRecordedOperations()).toContain('exportCustomerData');
       await button(page, 'Hide').click();
       await page.getByText('Greta Geheim').first().waitFor({ state: 'detached' });
       await clara.go('/audit?operationId=exportCustomerData');
@@ -175,8 +175,8 @@ describe.runIf(isTestable)('the console', () => {
         page.evaluate('document.activeElement.closest("[role=dialog]") !== null');
       await clara.go('/customers');
       await titled(page, 'Customers');
-      const search = page.getByRole('button', { name: /^Search/ });
-      await search.focus();
+      const searchButton = page.getByRole('button', { name: /^Search/ });
+      await searchButton.focus();
       await page.keyboard.press('Control+k');
       await page.locator('[role=dialog] input:focus').waitFor();
       await page.keyboard.press('Tab');
@@ -185,7 +185,7 @@ describe.runIf(isTestable)('the console', () => {
       await expect.poll(isFocusInDialog).toBe(true);
       await page.keyboard.press('Escape');
       await dialogOf(page).waitFor({ state: 'detached' });
-      await search.and(page.locator(':focus')).waitFor();
+      await searchButton.and(page.locator(':focus')).waitFor();
       await page.keyboard.press('Enter');
       await page.locator('[role=dialog] input:focus').fill('audit');
       await page.getByRole('option', { name: 'Audit log' }).waitFor();
@@ -202,8 +202,8 @@ describe.runIf(isTestable)('the console', () => {
       await page.keyboard.press('Enter');
       await titled(page, 'Customer');
       expect(page.url()).toContain(href);
-      const erase = button(page, 'Erase personal data');
-      await erase.focus();
+      const eraseButton = button(page, 'Erase personal data');
+      await eraseButton.focus();
       await page.keyboard.press('Enter');
       await page.locator('[role=dialog] :is(input, select, textarea):focus').waitFor();
       for (let step = 0; step < 8; step++) {
@@ -211,7 +211,7 @@ describe.runIf(isTestable)('the console', () => {
         await expect.poll(isFocusInDialog).toBe(true);
       }
       await page.keyboard.press('Escape');
-      await erase.and(page.locator(':focus')).waitFor();
+      await eraseButton.and(page.locator(':focus')).waitFor();
     },
     TIMEOUT_MS,
   );

@@ -30,7 +30,7 @@ describe.runIf(isTestable)('in the console', () => {
   });
 
   /** A payment of the sandbox platform to an account with this suffix. */
-  async function payoutTo(suffix: string): Promise<string> {
+  async function createPayout(suffix: string): Promise<string> {
     const { app } = consoleFixture;
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'EUR', suffix);
@@ -80,7 +80,7 @@ describe.runIf(isTestable)('in the console', () => {
     'support finds why a payout failed, and resends its webhook',
     async () => {
       const { app, client } = consoleFixture;
-      const id = await payoutTo('004');
+      const id = await createPayout('004');
       const { reference } = ok(await client.call('GET', `/payments/${id}`), 200);
       const sam = await consoleFixture.operator('Sam Support', 'support');
       await sam.signIn();
@@ -114,8 +114,8 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'compliance decides three identity checks by the keyboard',
     async () => {
-      const people = ['Mia Meyer', 'Noah Nguyen', 'Olga Orlova'];
-      for (const name of people) {
+      const customerNames = ['Mia Meyer', 'Noah Nguyen', 'Olga Orlova'];
+      for (const name of customerNames) {
         await waitingCheck(consoleFixture, name);
         consoleFixture.app.effects.set(consoleFixture.app.effects.now() + 60_000);
       }
@@ -238,7 +238,7 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'a developer moves the clock of a sandbox platform until a payment is returned',
     async () => {
-      const id = await payoutTo('008');
+      const id = await createPayout('008');
       const dora = await consoleFixture.operator('Dora Developer', 'developer');
       await dora.signIn(`/payments/${encodeURIComponent(id)}`);
       const { page } = dora;
@@ -293,7 +293,7 @@ describe.runIf(isTestable)('in the console', () => {
       await expectRecord('createOperatorUser', ann.name, 'New colleague');
       await expectRecord('endOperatorSession', ann.name, 'Lost laptop');
       await vera.close();
-      // Before this reload the page still uses the revoked session.
+      // The page uses the revoked session until it is reloaded.
       vera.expectRejections(401);
       await nils.close();
     },

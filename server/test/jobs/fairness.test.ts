@@ -40,8 +40,8 @@ describe('text messages that wait for a hanging service', () => {
       amount: 100_00,
     };
     const { id } = ok(await app.call('POST', '/transfer-out', transfer), 201);
-    const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
-    await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
+    const readStatus = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
+    await vi.waitUntil(async () => (await readStatus()) === 'COMPLETED', { timeout: 8_000 });
     // No message has a response yet. The started messages are within their share.
     expect(app.worker.running().get('messages.send-sms')).toBe(JOB_LIMITS.perLane);
     const { body } = await app.server.inject({ url: '/metrics' });
@@ -57,10 +57,10 @@ describe('text messages that wait for a hanging service', () => {
       text: 'Hello.',
     } as const;
     const { id } = await app.operate(async (ctx) => sendMessage(ctx, mail), app.production);
-    const read = () => app.runtime.db.read(messages, id);
-    await vi.waitUntil(async () => (await read())?.status !== 'QUEUED', { timeout: 8_000 });
+    const readMessage = () => app.runtime.db.read(messages, id);
+    await vi.waitUntil(async () => (await readMessage())?.status !== 'QUEUED', { timeout: 8_000 });
     // No service for e-mail is connected.
-    expect(await read()).toMatchObject({ status: 'FAILED', failure: 'NOT_CONNECTED' });
+    expect(await readMessage()).toMatchObject({ status: 'FAILED', failure: 'NOT_CONNECTED' });
     expect(app.worker.running().get('messages.send-sms')).toBe(JOB_LIMITS.perLane);
   }, 30_000);
 });

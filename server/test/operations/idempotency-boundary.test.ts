@@ -24,12 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => secondApp.stop());
 
-interface Created {
+interface CreatedToken {
   id: string;
   isReplayed: boolean;
 }
 
-async function create({ server }: Pick<App, 'server'>, name: string): Promise<Created> {
+async function create({ server }: Pick<App, 'server'>, name: string): Promise<CreatedToken> {
   const { clientId, clientSecret } = app.platform;
   const reply = await server.inject({
     method: 'POST',
@@ -49,7 +49,7 @@ const tokensOf = async (name: string) =>
     ({ id }) => id,
   );
 
-it('a repeated request has one effect before the deletion of its key and one after it', async () => {
+it('a repeated request has one effect before the deletion of its key and at most one after it', async () => {
   const rounds = lengthOf(20, 200);
   let deletions = 0;
   for (let round = 0; round < rounds; round++) {
@@ -62,7 +62,7 @@ it('a repeated request has one effect before the deletion of its key and one aft
     repetitions.push(...Array.from({ length: 4 }, (_, attempt) => repeat(attempt)));
     const replies = await Promise.all(repetitions);
     deletions += await deletion;
-    // A reply describes the first effect or the only later one.
+    // A reply describes the first effect or the only later effect.
     const tokens = await tokensOf(name);
     expect(tokens).toContain(firstResult.id);
     expect(tokens.length).toBeLessThanOrEqual(2);

@@ -23,7 +23,7 @@ async function createCustomer(): Promise<string> {
   return (await callOrThrow(server, 'POST', '/customers', person)).id;
 }
 
-/** Ids of the resources of the events after a cursor. */
+/** IDs of the resources of the events after a cursor. */
 const followEvents = async (after: string): Promise<string[]> =>
   (await read(`after=${after}&limit=100`)).data.map(
     (event: { resourceId: string }) => event.resourceId,
@@ -44,7 +44,7 @@ const USE_TRANSACTION_IDS = `set synchronous_commit = off;
 
 it('a follower of events continues after the IDs that are assigned again', async () => {
   const lostCustomer = await createCustomer();
-  const { after: start } = await read('limit=1');
+  const { after: startCursor } = await read('limit=1');
   const client = new pg.Client({ connectionString: await dataFolder.database() });
   client.on('error', () => undefined);
   await client.connect();
@@ -61,7 +61,7 @@ it('a follower of events continues after the IDs that are assigned again', async
   expect(await followEvents(after)).toEqual([]);
   const laterCustomer = await createCustomer();
   expect(await followEvents(after)).toContain(laterCustomer);
-  const allIds = await followEvents(start);
+  const allIds = await followEvents(startCursor);
   expect(allIds).toContain(laterCustomer);
   expect(allIds).not.toContain(lostCustomer);
 }, 120_000);

@@ -74,7 +74,7 @@ async function call(server: Running, method: string, route: string, body?: objec
 }
 
 /** Creates and reads customers until the load ends. The other server reads each customer. */
-async function load(number: number): Promise<void> {
+async function runLoad(number: number): Promise<void> {
   for (let count = 0; isLoading; count++) {
     const [writer, reader] = number % 2 ? servers : [...servers].reverse();
     try {
@@ -82,8 +82,8 @@ async function load(number: number): Promise<void> {
       const body = { customerType: 'INDIVIDUAL', fullName };
       const { id } = await call(writer as Running, 'POST', '/customers', body);
       fullNames.set(id, fullName);
-      const read = await call(reader as Running, 'GET', `/customers/${id}`);
-      if (read.fullName !== fullName) problems.push(`${id} has another name`);
+      const customer = await call(reader as Running, 'GET', `/customers/${id}`);
+      if (customer.fullName !== fullName) problems.push(`${id} has another name`);
     } catch (error) {
       // A killed server resets connections. Any error reply is a problem.
       if (!(error instanceof TypeError)) problems.push((error as Error).message);
@@ -100,7 +100,7 @@ function startCommand(...argv: string[]): ChildProcess {
   });
 }
 
-const command = (...argv: string[]) =>
+const runCommand = (...argv: string[]) =>
   execFileSync(process.execPath, [COMMAND, ...argv], {
     cwd,
     env: { ...process.env, ...env },
@@ -127,7 +127,7 @@ async function tablesWith(number: number): Promise<string[]> {
   return matches;
 }
 
-async function makeSecrets(server: Running): Promise<void> {
+async function createEndpoint(server: Running): Promise<void> {
   await call(server, 'POST', '/webhook-endpoints', {
     delivery: 'PULL',
     eventTypes: ['CUSTOMER.KYC_APPROVED'],
@@ -135,7 +135,7 @@ async function makeSecrets(server: Running): Promise<void> {
 }
 
 /** The rotation is killed while one row is locked, so it cannot be complete. */
-async function killInTheMiddle(): Promise<void> {
+async function killDuringRotation(): Promise<void> {
   const [lockedId] = fullNames.keys();
   await client.query('begin');
   await client.query('select id from customers where id = $1 for update', [lockedId]);
@@ -152,13 +152,13 @@ async function killInTheMiddle(): Promise<void> {
   servers[0] = await folder.start([], env);
 }
 
-it('a rotation under load survives a kill and opens all values with the new master key', async () => {
-  await makeSecrets(servers[0] as Running);
-  const clients = [1, 2, 3, 4].map(load);
+it('a rotation under load continues after a kill, and the new master key opens all values', async () => {
+  await createEndpoint(servers[0] as Running);
+  const clients = [1, 2, 3, 4].map(runLoad);
   await vi.waitFor(() => expect(fullNames.size).toBeGreaterThan(100), { timeout: 60_000 });
-  await killInTheMiddle();
-  command('keys', 'rotate');
-  expect(JSON.parse(command('keys', 'list', '--json')).waiting).toEqual([]);
+  await killDuringRotation();
+  runCommand('keys', 'rotate');
+  expect(JSON.parse(runCommand('keys', 'list', '--json')).waiting).toEqual([]);
 
   // The guide rotates to key 2, with another master key.
   const page = fs.readFileSync(path.join(projectRoot(), GUIDE), 'utf8');
@@ -189,26 +189,26 @@ it('a rotation under load survives a kill and opens all values with the new mast
   for (const [id, fullName] of fullNames) {
     expect(await call(server, 'GET', `/customers/${id}`)).toMatchObject({ fullName });
   }
-  expect(JSON.parse(command('ledger', 'verify', '--json')).balanced).toBe(true);
+  expect(JSON.parse(runCommand('ledger', 'verify', '--json')).balanced).toBe(true);
 }, 300_000);
 
 it('a start with the old master key fails without a write', async () => {
-  const state = async () =>
+  const readWriteCount = async () =>
     (await client.query('select sum(n_tup_ins + n_tup_upd + n_tup_del) from pg_stat_user_tables'))
       .rows;
   for (const folder of folders.splice(0)) await folder.remove();
   await sleep(1_500);
-  const stateBefore = await state();
+  const writeCountBefore = await readWriteCount();
   const folder = createDataFolder('keys-old');
   folders.push(folder);
   const oldKeyEnv = { ...env, RAILHEAD_MASTER_KEY_FILE: '', RAILHEAD_MASTER_KEY: '07'.repeat(32) };
-  const endedProcess = await folder.waitForExit(folder.launch([], oldKeyEnv));
-  expect(endedProcess.code).toBe(1);
-  expect(endedProcess.err).toMatch(/does not open this database, .* Nothing was written\.\n$/);
+  const exitWithOldKey = await folder.waitForExit(folder.launch([], oldKeyEnv));
+  expect(exitWithOldKey.code).toBe(1);
+  expect(exitWithOldKey.err).toMatch(/does not open this database, .* Nothing was written\.\n$/);
   const envWithoutKey = { ...env, RAILHEAD_MASTER_KEY_FILE: '' };
-  const secondExit = await folder.waitForExit(folder.launch([], envWithoutKey));
-  expect(secondExit.err).toMatch(/is missing\. Restore it\. Nothing was written\.\n$/);
+  const exitWithoutKey = await folder.waitForExit(folder.launch([], envWithoutKey));
+  expect(exitWithoutKey.err).toMatch(/is missing\. Restore it\. Nothing was written\.\n$/);
   expect(fs.readdirSync(folder.dir).filter((fileName) => fileName === 'master.key')).toEqual([]);
   await sleep(1_500);
-  expect(await state()).toEqual(stateBefore);
+  expect(await readWriteCount()).toEqual(writeCountBefore);
 }, 120_000);

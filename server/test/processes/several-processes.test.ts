@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => dataFolder.remove(), 60_000);
 
-/** Ids of the server processes, by their parent. */
-function pids(): number[] {
+/** IDs of the server processes, by their parent. */
+function readPids(): number[] {
   const parent = server.child.pid;
   return fs
     .readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
@@ -62,7 +62,7 @@ function sendSteadily(clients: number) {
 
 describe.skipIf(process.platform !== 'linux')('several processes', () => {
   it('are started by a supervisor that prints the credentials once', async () => {
-    expect(pids()).toHaveLength(PROCESSES);
+    expect(readPids()).toHaveLength(PROCESSES);
     const { err } = dataFolder.outputOf(server.child);
     expect(err.match(/Client secret/g)).toHaveLength(1);
     expect(err).toContain(`  Processes      ${PROCESSES}\n`);
@@ -78,11 +78,11 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
   });
 
   it('are replaced one after the other on SIGHUP without a failed request', async () => {
-    const pidsBefore = pids();
+    const pidsBefore = readPids();
     const stop = sendSteadily(8);
     server.child.kill('SIGHUP');
     await vi.waitUntil(
-      () => pids().length === 2 && pids().every((pid) => !pidsBefore.includes(pid)),
+      () => readPids().length === 2 && readPids().every((pid) => !pidsBefore.includes(pid)),
       {
         ...WAIT,
         timeout: 80_000,
@@ -94,9 +94,12 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
   }, 90_000);
 
   it('are started again when they exit', async () => {
-    const [killedPid] = pids();
+    const [killedPid] = readPids();
     process.kill(killedPid as number, 'SIGKILL');
-    await vi.waitUntil(() => pids().length === 2 && !pids().includes(killedPid as number), WAIT);
+    await vi.waitUntil(
+      () => readPids().length === 2 && !readPids().includes(killedPid as number),
+      WAIT,
+    );
     await vi.waitUntil(async () => (await get('/config').catch(() => 0)) === 200, WAIT);
   }, 60_000);
 
@@ -115,11 +118,11 @@ describe('roles', () => {
       const child = folder.launch(flags);
       await vi.waitUntil(() => folder.outputOf(child).err.includes('Readiness'), WAIT);
       const [, origin] = /Readiness +(\S+)\/readyz/.exec(folder.outputOf(child).err) ?? [];
-      const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
-      expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(status))).toEqual([
+      const statusOf = async (path: string) => (await fetch(`${origin}${path}`)).status;
+      expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([
         ...[200, 200, 200],
       ]);
-      expect(await Promise.all(['/2025-10-13/config', '/docs'].map(status))).toEqual([404, 404]);
+      expect(await Promise.all(['/2025-10-13/config', '/docs'].map(statusOf))).toEqual([404, 404]);
       const text = await (await fetch(`${origin}/metrics`)).text();
       expect(text).toContain('railhead_role{role="api"} 0\n');
       expect(text).toContain('railhead_role{role="jobs"} 1\n');

@@ -1,6 +1,6 @@
 // Two server processes on one PostgreSQL, as for a rolling update. Both processes start on an empty database
 // and create one platform. Clients then send concurrent requests for the same funds under the same keys to
-// both. Every request has one effect.
+// both processes. Every request has one effect.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -55,7 +55,7 @@ afterAll(async () => {
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-async function rows<R extends object>(sql: string): Promise<R[]> {
+async function queryRows<R extends object>(sql: string): Promise<R[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -108,8 +108,8 @@ async function readCounter(metric: string): Promise<number> {
 
 describe('two processes on one database', () => {
   it('create one first platform, with one token and one set of keys', async () => {
-    expect(await rows('select name from platforms')).toEqual([{ name: 'Sandbox' }]);
-    expect(await rows('select client_id from tokens')).toEqual([{ client_id: CLIENT.id }]);
+    expect(await queryRows('select name from platforms')).toEqual([{ name: 'Sandbox' }]);
+    expect(await queryRows('select client_id from tokens')).toEqual([{ client_id: CLIENT.id }]);
     const keys = servers.map((server) => server.credentials.webhookPublicKey);
     expect(keys[0]).toBe(keys[1]);
     for (const server of servers) expect(server.credentials.clientSecret).toBe(CLIENT.secret);
@@ -162,14 +162,14 @@ describe('two processes on one database', () => {
       firstReply?.status === 201 ? [] : [firstReply?.body.code],
     );
     expect(codes).toEqual(Array(PAYMENTS - paidCount).fill('INSUFFICIENT_FUNDS'));
-    const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
+    const [{ payments } = { payments: 0 }] = await queryRows<{ payments: number }>(
       "select count(*)::int as payments from transactions where type = 'OUTGOING'",
     );
     expect(payments).toBe(paidCount);
-    const [holding] = await rows(
+    const [accountRow] = await queryRows(
       `select balance - held as left from ledger_accounts where id = '${account}'`,
     );
-    expect(holding).toEqual({ left: String(FUNDS - paidCount * AMOUNT) });
+    expect(accountRow).toEqual({ left: String(FUNDS - paidCount * AMOUNT) });
   });
 
   it('run each job once', async () => {
@@ -177,7 +177,7 @@ describe('two processes on one database', () => {
       timeout: 30_000,
       interval: 100,
     });
-    const [{ done } = { done: 0 }] = await rows<{ done: number }>(
+    const [{ done } = { done: 0 }] = await queryRows<{ done: number }>(
       `select count(*)::int as done from transactions
         where type = 'OUTGOING' and status = 'COMPLETED'`,
     );
@@ -195,7 +195,12 @@ describe('two processes on one database', () => {
     const receivedCounts = new Map<string, number>();
     for (const { id } of receiver.arrivals)
       receivedCounts.set(id, (receivedCounts.get(id) ?? 0) + 1);
-    const deliveries = await rows<{ id: string; type: string; attempts: number; results: string }>(
+    const deliveries = await queryRows<{
+      id: string;
+      type: string;
+      attempts: number;
+      results: string;
+    }>(
       `select e.id, e.type, count(a.attempt)::int as attempts,
           string_agg(concat_ws(' ', a.result, a.status, a.error), ', ' order by a.attempt) as results
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
@@ -237,16 +242,16 @@ describe('two processes on one database', () => {
     const basic = Buffer.from(`${createdToken.clientId}:${createdToken.clientSecret}`).toString(
       'base64',
     );
-    const status = async () =>
+    const readStatus = async () =>
       (
         await fetch(`${secondServer.credentials.baseUrl}/config`, {
           headers: { authorization: `Basic ${basic}` },
         })
       ).status;
-    expect(await status()).toBe(200);
+    expect(await readStatus()).toBe(200);
     await remove(firstServer, `/tokens/${createdToken.id}`);
     await sleep(2_000);
-    expect(await status()).toBe(401);
+    expect(await readStatus()).toBe(401);
   });
 
   it('leave a balanced ledger', async () => {

@@ -154,10 +154,10 @@ describe('importProviders', () => {
       (await call('POST', '/provider-configuration', { body: { ...body, dryRun: true }, secret }))
         .status,
     ).toBe(200);
-    const waitingReply = await call('POST', '/provider-configuration', { body, secret });
-    expect(waitingReply.status).toBe(202);
+    const pendingReply = await call('POST', '/provider-configuration', { body, secret });
+    expect(pendingReply.status).toBe(202);
     expect((await read('/provider-routes')).data).toHaveLength(2);
-    const approval = await write('POST', `/approvals/${waitingReply.body.id}/approve`, {
+    const approval = await write('POST', `/approvals/${pendingReply.body.id}/approve`, {
       reason: 'Agreed',
     });
     expect(approval.reply.applied).toBe(true);
@@ -221,23 +221,23 @@ describe('exportProviders', () => {
 
 describe('providers import', () => {
   it('prints the differences, and every error of an invalid file', async () => {
-    const write = (value: unknown) =>
+    const writeProviderFile = (value: unknown) =>
       writeFileSync(filePath, typeof value === 'string' ? value : JSON.stringify(value));
     const run = (...argv: string[]) => service.run('providers', 'import', filePath, ...argv);
-    write(await service.runJson('providers', 'export'));
+    writeProviderFile(await service.runJson('providers', 'export'));
     expect((await run()).out).toBe('No change.\n');
-    write({ routes: [route('other-bank', { rail: 'SEPA', costBasisPoints: 3 })] });
+    writeProviderFile({ routes: [route('other-bank', { rail: 'SEPA', costBasisPoints: 3 })] });
     const dryRunResult = await run('--dry-run');
     expect(dryRunResult.out).toMatch(/^- route .*acme-bank/m);
     expect(dryRunResult.out).toMatch(/^\+ route .*providerId=other-bank .*costBasisPoints=3$/m);
     expect(dryRunResult.out).toMatch(/No change was applied\.\n$/);
     expect((await run()).out).toMatch(/Applied\.\n$/);
-    write({ providers: [{ providerId: 'x' }], other: 1 });
+    writeProviderFile({ providers: [{ providerId: 'x' }], other: 1 });
     const { code, err } = await run();
     expect(code).toBe(2);
     expect(err).toContain('other: is unknown\n');
     expect(err).toContain('providers.0.url: is required\n');
-    write('{');
+    writeProviderFile('{');
     expect((await run()).err).toContain('providers.json is not JSON');
   });
 });

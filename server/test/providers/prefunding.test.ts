@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => adapter.close());
 
-async function payout(): Promise<{ id: string; amount: number }> {
+async function createPayout(): Promise<{ id: string; amount: number }> {
   const { id } = await service.createPayment();
   return { id, amount: adapter.transfers.get(id).amount };
 }
@@ -45,39 +45,47 @@ const readBalance = async () => (await read(`/providers/${BANK}`)).balances[0];
 
 it('the prefunded balance is the statement balance less the transfers that it does not contain', async () => {
   bank.dayOf(bank.today());
-  const bookedPayout = await payout();
+  const bookedPayout = await createPayout();
   bank.pay(bookedPayout.id);
   await settle(bookedPayout.id);
-  const inTransit = await payout();
-  const failedPayout = await payout();
-  const state = { state: 'failed', reason: 'ACCOUNT_INVALID' };
+  const payoutInTransit = await createPayout();
+  const failedPayout = await createPayout();
+  const failedTransfer = { state: 'failed', reason: 'ACCOUNT_INVALID' };
   await adapter.send(BANK, {
     type: 'transfer.updated',
     transferId: failedPayout.id,
-    transfer: state,
+    transfer: failedTransfer,
   });
-  const end = await endDay();
+  const endOfDay = await endDay();
   const closingBalance = OPENING - bookedPayout.amount;
   expect(await readBalance()).toEqual({
-    ...{ currency: 'EUR', amount: closingBalance, sentSince: inTransit.amount, source: 'PROVIDER' },
-    ...{ available: closingBalance - inTransit.amount, isLow: false, asOf: end },
+    ...{
+      currency: 'EUR',
+      amount: closingBalance,
+      sentSince: payoutInTransit.amount,
+      source: 'PROVIDER',
+    },
+    ...{ available: closingBalance - payoutInTransit.amount, isLow: false, asOf: endOfDay },
   });
   const [balance] = (await read('/provider-balances')).data;
   expect(balance).toMatchObject({
-    ...{ reportedBalance: closingBalance, availableBalance: closingBalance - inTransit.amount },
+    ...{
+      reportedBalance: closingBalance,
+      availableBalance: closingBalance - payoutInTransit.amount,
+    },
   });
   const text = (await service.run('providers', 'balances', BANK)).out;
   expect(text).toContain('AVAILABLE');
 
   // On the next day the provider books the transfer that was in transit.
-  bank.pay(inTransit.id);
-  await settle(inTransit.id);
-  const thirdPayout = await payout();
+  bank.pay(payoutInTransit.id);
+  await settle(payoutInTransit.id);
+  const thirdPayout = await createPayout();
   bank.pay(thirdPayout.id);
   await settle(thirdPayout.id);
-  const fourthPayout = await payout();
+  const fourthPayout = await createPayout();
   expect((await readBalance()).sentSince).toBe(
-    inTransit.amount + thirdPayout.amount + fourthPayout.amount,
+    payoutInTransit.amount + thirdPayout.amount + fourthPayout.amount,
   );
   await endDay();
   const lowBalance = bank.balance() - fourthPayout.amount;

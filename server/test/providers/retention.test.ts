@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => adapter.close());
 
-const bodies = () =>
+const readBodies = () =>
   service.app.runtime.db.query<{ transaction_id: string | null; body: string | null }>(
     'select transaction_id, body from provider_messages order by created_at, id',
   );
@@ -42,7 +42,7 @@ describe('messages of providers', () => {
       transfer: { state: 'none', name: 'Grace Hopper' },
     };
     expect((await adapter.send(BANK, invalidFields)).status).toBe(400);
-    const storedBodies = await bodies();
+    const storedBodies = await readBodies();
     expect(storedBodies.map((message) => [message.transaction_id, message.body !== null])).toEqual([
       [id, true],
       [id, true],
@@ -61,18 +61,18 @@ describe('messages of providers', () => {
     );
     expect(openedBody?.body).toContain('Grace Hopper');
     expect(await empty?.(service.app.runtime, customer)).toEqual({ provider_messages: 2 });
-    expect((await bodies()).every(({ body }) => body === null)).toBe(true);
+    expect((await readBodies()).every(({ body }) => body === null)).toBe(true);
   });
 
   it('are deleted after 400 days', async () => {
     expect((await read('/provider-messages')).data).toHaveLength(3);
     const { effects, settle } = service.app;
-    const start = effects.now();
-    effects.set(start + 399 * DAY);
+    const startTime = effects.now();
+    effects.set(startTime + 399 * DAY);
     await settle();
-    expect(await bodies()).toHaveLength(3);
-    effects.set(start + 401 * DAY);
+    expect(await readBodies()).toHaveLength(3);
+    effects.set(startTime + 401 * DAY);
     await settle();
-    expect(await bodies()).toEqual([]);
+    expect(await readBodies()).toEqual([]);
   });
 });

@@ -52,9 +52,9 @@ function setClock(): void {
   renameSync(`${clockFile}.new`, clockFile);
 }
 
-/** Work of the server runs one after another. */
+/** Work of the server, which runs sequentially. */
 let serverWork: Promise<unknown> = Promise.resolve();
-const runInTurn = <R>(work: () => Promise<R>): Promise<R> => {
+const runSequentially = <R>(work: () => Promise<R>): Promise<R> => {
   const result = serverWork.then(work);
   serverWork = result.catch(() => undefined);
   return result;
@@ -63,12 +63,14 @@ const runInTurn = <R>(work: () => Promise<R>): Promise<R> => {
 async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
   const body = await textOf(request);
   if (request.url === '/advance') {
-    await runInTurn(() => service.app.advance(Number(body) * DAY, 600_000));
+    await runSequentially(() => service.app.advance(Number(body) * DAY, 600_000));
     // Runs the requests of statements that were due at the end.
-    await runInTurn(() => service.app.advance(60_000));
+    await runSequentially(() => service.app.advance(60_000));
     return void response.end();
   }
-  const { code, out, err } = await runInTurn(() => service.run(...body.split('\0').slice(0, -1)));
+  const { code, out, err } = await runSequentially(() =>
+    service.run(...body.split('\0').slice(0, -1)),
+  );
   response.writeHead(code === 0 ? 200 : 500).end(code === 0 ? out : err);
 }
 
@@ -121,7 +123,7 @@ function scriptOf(port: number): string {
 }
 
 /** The expected output of each block of commands. */
-const expected = blocks.flatMap(({ language }, index) => {
+const expectedOutputs = blocks.flatMap(({ language }, index) => {
   const next = blocks[index + 1];
   return language === 'sh' ? [next?.language === 'text' ? next.text : ''] : [];
 });
@@ -144,17 +146,20 @@ describe.skipIf(python === '')('the guide', () => {
     const exit = once(shell, 'exit');
     const output = Promise.all([textOf(shell.stdout), textOf(shell.stderr)]);
     let isRunning = true;
-    const jobs = (async () => {
+    const clockAdvance = (async () => {
       while (isRunning) {
-        await runInTurn(() => service.app.advance(1_000));
+        await runSequentially(() => service.app.advance(1_000));
         await sleep(200);
       }
     })();
     const [code] = await exit;
     isRunning = false;
-    await jobs;
+    await clockAdvance;
     const [out, err] = await output;
-    expect({ out: out.split(END_OF_BLOCK).slice(0, -1), err }).toEqual({ out: expected, err: '' });
+    expect({ out: out.split(END_OF_BLOCK).slice(0, -1), err }).toEqual({
+      out: expectedOutputs,
+      err: '',
+    });
     expect(code).toBe(0);
   }, 180_000);
 });

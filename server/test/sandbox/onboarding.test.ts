@@ -71,9 +71,9 @@ const isFinal = (status: string) => status === 'APPROVED' || status === 'REJECTE
 const customerEvent = (check: string, status: string) =>
   status === 'UNVERIFIED' ? [] : [`CUSTOMER.${check}_${status}`];
 
-async function expectFinal(as: TestPlatform, customerId: string) {
+async function expectFinal(platform: TestPlatform, customerId: string) {
   const typesBefore = await fixture.readEventTypes(customerId);
-  const response = await fixture.submitVerification(as, customerId);
+  const response = await fixture.submitVerification(platform, customerId);
   expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
   expect(await fixture.readEventTypes(customerId)).toEqual(typesBefore);
 }
@@ -88,15 +88,15 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
     async (suffix) => {
       const row = PERSONS[suffix];
       if (!row) throw new Error(`no row for ${suffix}`);
-      const as = platformOf(kind);
-      const start = isLite ? row.liteStatus : 'UNVERIFIED';
-      const { id } = await fixture.createPerson(as, `Ada Lovelace${suffix}`);
-      expect(await fixture.readStatuses(as, id)).toEqual([start]);
-      const events = customerEvent('KYC', start);
+      const platform = platformOf(kind);
+      const initialStatus = isLite ? row.liteStatus : 'UNVERIFIED';
+      const { id } = await fixture.createPerson(platform, `Ada Lovelace${suffix}`);
+      expect(await fixture.readStatuses(platform, id)).toEqual([initialStatus]);
+      const events = customerEvent('KYC', initialStatus);
       expect(await fixture.readEventTypes(id)).toEqual(events);
-      if (isFinal(start)) return expectFinal(as, id);
+      if (isFinal(initialStatus)) return expectFinal(platform, id);
 
-      const incompleteCheck = ok(await fixture.submitVerification(as, id), 200);
+      const incompleteCheck = ok(await fixture.submitVerification(platform, id), 200);
       expect(incompleteCheck).toMatchObject({
         customerId: id,
         verificationStatus: 'RESOLVE_ERRORS',
@@ -109,23 +109,23 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
         ],
       });
       events.push('VERIFICATION.RESOLVE_ERRORS');
-      expect(await fixture.readStatuses(as, id)).toEqual([start]);
+      expect(await fixture.readStatuses(platform, id)).toEqual([initialStatus]);
       expect(await fixture.readEventTypes(id)).toEqual(events);
 
-      const passport = await fixture.addDocument(as, id, 'PASSPORT');
-      const complete = ok(await fixture.submitVerification(as, id), 200);
+      const passport = await fixture.addDocument(platform, id, 'PASSPORT');
+      const completeCheck = ok(await fixture.submitVerification(platform, id), 200);
       const { verification, customer, errors = [] } = row.outcome;
-      expect(complete.verificationStatus).toBe(verification);
-      expect(typesOf(complete)).toEqual(errors);
-      for (const error of complete.errors) expect(error.resourceId).toBe(passport.id);
-      expect(await fixture.readStatuses(as, id)).toEqual([customer]);
+      expect(completeCheck.verificationStatus).toBe(verification);
+      expect(typesOf(completeCheck)).toEqual(errors);
+      for (const error of completeCheck.errors) expect(error.resourceId).toBe(passport.id);
+      expect(await fixture.readStatuses(platform, id)).toEqual([customer]);
       events.push(`VERIFICATION.${verification}`);
-      if (customer !== start) events.push(...customerEvent('KYC', customer));
+      if (customer !== initialStatus) events.push(...customerEvent('KYC', customer));
       expect(await fixture.readEventTypes(id)).toEqual(events);
-      if (isFinal(customer)) return expectFinal(as, id);
+      if (isFinal(customer)) return expectFinal(platform, id);
 
-      const repeatedCheck = ok(await fixture.submitVerification(as, id), 200);
-      expect(repeatedCheck.id).not.toBe(complete.id);
+      const repeatedCheck = ok(await fixture.submitVerification(platform, id), 200);
+      expect(repeatedCheck.id).not.toBe(completeCheck.id);
       expect(repeatedCheck.verificationStatus).toBe(verification);
       expect(await fixture.readEventTypes(id)).toEqual([...events, `VERIFICATION.${verification}`]);
     },
@@ -134,31 +134,31 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
 
 describe.each(KINDS)('a business of a %s platform', (kind) => {
   const isLite = kind !== 'default';
-  const LAST_NAMES = addOtherSuffix(OWNER_OUTCOMES);
+  const OWNER_SUFFIXES = addOtherSuffix(OWNER_OUTCOMES);
 
   /** Status of owners by the status of the business. */
   const ownersAt = (customer: string) =>
-    LAST_NAMES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
+    OWNER_SUFFIXES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
 
   it.each([...addOtherSuffix(BUSINESS_SUFFIXES)])(
-    'has the expected outcome if the number ends with %s',
+    'has the expected outcome if the registration number ends with %s',
     async (suffix) => {
       const row = BUSINESSES[suffix];
       if (!row) throw new Error(`no row for ${suffix}`);
-      const as = platformOf(kind);
-      const { id } = await fixture.createBusiness(as, `REG-1${suffix}`);
-      expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
+      const platform = platformOf(kind);
+      const { id } = await fixture.createBusiness(platform, `REG-1${suffix}`);
+      expect(await fixture.readStatuses(platform, id)).toEqual(['UNVERIFIED']);
       expect(await fixture.readEventTypes(id)).toEqual([]);
 
-      const firstCheck = ok(await fixture.submitVerification(as, id), 200);
+      const firstCheck = ok(await fixture.submitVerification(platform, id), 200);
       const events: string[] = [];
       if (isLite && isFinal(row.customer)) {
         // Only the number was required, because validation is skipped.
         expect([firstCheck.verificationStatus, firstCheck.errors]).toEqual([row.verification, []]);
-        expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
+        expect(await fixture.readStatuses(platform, id)).toEqual([row.customer]);
         events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
         expect(await fixture.readEventTypes(id)).toEqual(events);
-        return expectFinal(as, id);
+        return expectFinal(platform, id);
       }
       expect(firstCheck.verificationStatus).toBe('RESOLVE_ERRORS');
       expect(typesOf(firstCheck)).toEqual([
@@ -173,17 +173,23 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
       expect(await fixture.readEventTypes(id)).toEqual(events);
 
       await fixture.completeBusiness(
-        as,
+        platform,
         id,
-        LAST_NAMES.map((lastName) => `Hopper${lastName}`),
+        OWNER_SUFFIXES.map((lastName) => `Hopper${lastName}`),
       );
-      expect(await fixture.readStatuses(as, id)).toEqual([
+      expect(await fixture.readStatuses(platform, id)).toEqual([
         'UNVERIFIED',
-        ...LAST_NAMES.map(() => 'UNVERIFIED'),
+        ...OWNER_SUFFIXES.map(() => 'UNVERIFIED'),
       ]);
-      const complete = ok(await fixture.submitVerification(as, id), 200);
-      expect([complete.verificationStatus, complete.errors]).toEqual([row.verification, []]);
-      expect(await fixture.readStatuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
+      const completeCheck = ok(await fixture.submitVerification(platform, id), 200);
+      expect([completeCheck.verificationStatus, completeCheck.errors]).toEqual([
+        row.verification,
+        [],
+      ]);
+      expect(await fixture.readStatuses(platform, id)).toEqual([
+        row.customer,
+        ...ownersAt(row.customer),
+      ]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
       expect(await fixture.readEventTypes(id)).toEqual(events);
       // The customer in the event contains its owners in their current status.
@@ -193,8 +199,8 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
           (beneficialOwner: { kycStatus: string }) => beneficialOwner.kycStatus,
         ),
       ).toEqual(ownersAt(row.customer));
-      if (isFinal(row.customer)) return expectFinal(as, id);
-      const repeatedCheck = ok(await fixture.submitVerification(as, id), 200);
+      if (isFinal(row.customer)) return expectFinal(platform, id);
+      const repeatedCheck = ok(await fixture.submitVerification(platform, id), 200);
       expect(repeatedCheck.verificationStatus).toBe(row.verification);
       expect(await fixture.readEventTypes(id)).toEqual([
         ...events,
@@ -203,13 +209,13 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     },
   );
 
-  it('without a number must provide one, or is approved if validation is skipped', async () => {
-    const as = platformOf(kind);
-    const { id } = await fixture.createBusiness(as, undefined);
-    const body = ok(await fixture.submitVerification(as, id), 200);
+  it('without a registration number must provide it, or is approved if validation is skipped', async () => {
+    const platform = platformOf(kind);
+    const { id } = await fixture.createBusiness(platform, undefined);
+    const body = ok(await fixture.submitVerification(platform, id), 200);
     if (isLite) {
       expect([body.verificationStatus, body.errors]).toEqual(['APPROVED', []]);
-      expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
+      expect(await fixture.readStatuses(platform, id)).toEqual(['APPROVED']);
     } else {
       expect(body.errors[0]).toMatchObject({
         ...{ resourceId: id, type: 'MISSING_FIELD' },
@@ -218,13 +224,14 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     }
   });
 
-  it('decides existing owners if no further data is required', async () => {
+  it('sets the status of existing owners if no further data is required', async () => {
     if (!isLite) return;
-    const as = platformOf(kind);
-    const { id } = await fixture.createBusiness(as, 'REG-1002');
-    for (const lastName of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${lastName}`);
-    ok(await fixture.submitVerification(as, id), 200);
-    expect(await fixture.readStatuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
+    const platform = platformOf(kind);
+    const { id } = await fixture.createBusiness(platform, 'REG-1002');
+    for (const lastName of OWNER_SUFFIXES)
+      await fixture.addOwner(platform, id, `Hopper${lastName}`);
+    ok(await fixture.submitVerification(platform, id), 200);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
   });
 });
 
@@ -232,10 +239,12 @@ describe('a document whose number selects a finding', () => {
   it.each(Object.entries(SCRIPTED_FINDINGS))(
     'has the finding %s about the %s',
     async (type, description) => {
-      const as = platformOf('default');
-      const { id } = await fixture.createPerson(as, 'Ada Lovelace');
-      const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
-      const body = ok(await fixture.submitVerification(as, id), 200);
+      const platform = platformOf('default');
+      const { id } = await fixture.createPerson(platform, 'Ada Lovelace');
+      const passport = await fixture.addDocument(platform, id, 'PASSPORT', {
+        documentNumber: type,
+      });
+      const body = ok(await fixture.submitVerification(platform, id), 200);
       expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
       expect(body.errors).toMatchObject([
         {
@@ -244,7 +253,7 @@ describe('a document whose number selects a finding', () => {
           reason: expect.any(String),
         },
       ]);
-      expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
+      expect(await fixture.readStatuses(platform, id)).toEqual(['UNVERIFIED']);
     },
   );
 });

@@ -20,15 +20,17 @@ describe('the changelog', () => {
     const dates = versions.map((heading) => heading.split(' - ')[1]);
     for (const date of dates) expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     expect(versions.map((heading) => heading.split(' - ')[0])).toContain(version);
-    const byNumber = [...versions].sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
-    expect(versions).toEqual(byNumber);
+    const sortedVersions = [...versions].sort((a, b) =>
+      b.localeCompare(a, 'en', { numeric: true }),
+    );
+    expect(versions).toEqual(sortedVersions);
   });
 
   it('has the sections of Keep a Changelog', () => {
     expect(headings('###').filter((name) => ![...SECTIONS, UPGRADE].includes(name))).toEqual([]);
   });
 
-  it('has short lines', () => {
+  it('has lines of at most 100 characters', () => {
     expect(changelog.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
 

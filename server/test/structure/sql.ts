@@ -10,7 +10,7 @@ const CLAUSES = alternatives(
   ...['where', 'group', 'order', 'having', 'limit', 'offset', 'fetch', 'returning', 'for', 'set'],
   ...['union', 'intersect', 'except', 'window', 'select', 'values', 'on conflict'],
 );
-const ENDS = new RegExp(`^(${CLAUSES})\\b`, 'i');
+const LIST_END = new RegExp(`^(${CLAUSES})\\b`, 'i');
 const JOINS = /^((inner|cross|natural|left|right|full)(\s+outer)?\s+)?join\b/i;
 const NAME =
   /^(?:(?:lateral|only)\s+)*(?:"?public"?\.)?(?:"([^"]+)"|(\w+)(?!\w*\()|(\$\{[^}]*\}))/i;
@@ -21,7 +21,7 @@ const STATEMENT = alternatives(
   ...['select', 'insert into', 'delete from', 'join', 'where', 'returning', 'values', 'truncate'],
 );
 /** Distinguishes SQL from sentences that contain the same words. */
-const IS_SQL = new RegExp(
+const SQL_PATTERN = new RegExp(
   `\\b(${STATEMENT})\\b|\\bset\\s+\\S+\\s*=|^\\s*(from|using|into|update)\\b`,
   'i',
 );
@@ -39,11 +39,11 @@ function referencesOf(text: string): string[] {
   for (let position = 0; position < text.length; ) {
     const remainingText = text.slice(position);
     const char = remainingText.charAt(0);
-    const atWord = !/\w/.test(text.charAt(position - 1));
-    if (depth === 0 && (char === ')' || (atWord && ENDS.test(remainingText)))) break;
+    const isAtWord = !/\w/.test(text.charAt(position - 1));
+    if (depth === 0 && (char === ')' || (isAtWord && LIST_END.test(remainingText)))) break;
     if (char === '(') depth++;
     if (char === ')') depth--;
-    const separator = char === ',' ? [','] : atWord ? JOINS.exec(remainingText) : null;
+    const separator = char === ',' ? [','] : isAtWord ? JOINS.exec(remainingText) : null;
     position += separator?.[0]?.length ?? 1;
     if (separator && depth === 0) references.push(text.slice(position));
   }
@@ -52,7 +52,7 @@ function referencesOf(text: string): string[] {
 
 /** Tables that an SQL statement, or a part of one, names. */
 export function tablesIn(sql: string): string[] {
-  if (!IS_SQL.test(sql)) return [];
+  if (!SQL_PATTERN.test(sql)) return [];
   const textAfter = ({ index, 0: head }: RegExpExecArray) => sql.slice(index + head.length);
   const lists = [...sql.matchAll(LIST)].flatMap((match) => referencesOf(textAfter(match)));
   const names = [...lists, ...[...sql.matchAll(SINGLE)].map(textAfter)].flatMap(nameOf);

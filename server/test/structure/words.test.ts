@@ -58,17 +58,17 @@ const isChecked = (file: string): boolean => {
 };
 
 /** Splits identifiers into words: `moveAndTell` becomes `move And Tell`. */
-const split = (text: string): string =>
+const splitIdentifiers = (text: string): string =>
   text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2');
 
 function bannedIn(text: string, file?: string): string[] {
   const checkedText = EXCEPTIONS.filter(
     (exception) => !exception.file || exception.file === file,
   ).reduce((text, exception) => text.replaceAll(exception.text, ''), text);
-  const bannedWords = split(checkedText)
+  const bannedWords = splitIdentifiers(checkedText)
     .split(/[^A-Za-z]+/)
     .filter((word) => WORDS.test(word));
-  const phrase = PHRASES.exec(split(checkedText).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
+  const phrase = PHRASES.exec(splitIdentifiers(checkedText).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
   return phrase ? [...bannedWords, phrase] : bannedWords;
 }
 
@@ -89,7 +89,7 @@ describe('banned words', () => {
     expect(bannedIn(text)).toEqual(words);
   });
 
-  it('occur nowhere', () => {
+  it('occur in no tracked file', () => {
     const files = trackedFiles.filter(isChecked);
     expect(files.length).toBeGreaterThan(500);
     expect(files.flatMap(problemsOf)).toEqual([]);

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { flagValue, inputOf, readData, setAt } from './flags.ts';
 import { operationsOf, RESOURCES } from './metadata.ts';
 
-const operation = (resource: string, verb: string) => {
+const findOperation = (resource: string, verb: string) => {
   const knownResource = RESOURCES.find(({ name }) => name === resource);
   const knownOperation =
-    knownResource && operationsOf(knownResource).find((args) => args.verb === verb);
+    knownResource && operationsOf(knownResource).find((candidate) => candidate.verb === verb);
   if (!knownOperation) throw new Error(`${resource} ${verb}`);
   return knownOperation;
 };
@@ -27,8 +27,8 @@ describe('flagValue', () => {
     [field('boolean'), 'false', false],
     [field('list'), 'a, b', ['a', 'b']],
     [field('json'), '{ "a": 1 }', { a: 1 }],
-  ] as const)('with %j converts %j', (args, flagInput, value) => {
-    expect(flagValue(args, flagInput)).toEqual(value);
+  ] as const)('for the field %j converts %j', (flagField, flagInput, value) => {
+    expect(flagValue(flagField, flagInput)).toEqual(value);
   });
 
   it.each([
@@ -37,8 +37,8 @@ describe('flagValue', () => {
     [field('boolean'), 'yes', 'neither true nor false'],
     [field('json'), '{', 'is not JSON'],
     [field('list', ['USD']), 'USD,EUX', 'EUX is unknown'],
-  ] as const)('with %j rejects %j', (args, flagInput, reason) => {
-    expect(() => flagValue(args, flagInput)).toThrow(reason);
+  ] as const)('for the field %j rejects %j', (flagField, flagInput, reason) => {
+    expect(() => flagValue(flagField, flagInput)).toThrow(reason);
   });
 });
 
@@ -49,7 +49,7 @@ describe('inputOf', () => {
       'source.accountId': 'b',
       lockedCurrencyAmount: '5',
     };
-    expect(inputOf(operation('quotes', 'create'), options)).toEqual({
+    expect(inputOf(findOperation('quotes', 'create'), options)).toEqual({
       source: { accountId: 'b', sourceType: 'ACCOUNT' },
       description: 'x',
       lockedCurrencyAmount: 5,
@@ -59,6 +59,9 @@ describe('inputOf', () => {
   it('rejects --data without a JSON object', () => {
     expect(() => readData('[]')).toThrow('must be a JSON object');
     expect(() => readData('@/absent/file')).toThrow('cannot be read');
+  });
+
+  it('replaces a text by an object for a flag of a nested field', () => {
     const target: Record<string, unknown> = { a: 'text' };
     setAt(target, 'a.b', 1);
     expect(target).toEqual({ a: { b: 1 } });
@@ -66,7 +69,7 @@ describe('inputOf', () => {
 });
 
 it('an operation has flags for the values of all variants of its body', () => {
-  const { body } = operation('external-accounts', 'create');
+  const { body } = findOperation('external-accounts', 'create');
   const field = (path: string) => body?.fields.find((each) => each.path === path);
   expect(field('accountInfo.accountType')?.values).toContain('EUR_ACCOUNT');
   expect(field('accountInfo.accountType')?.values).toContain('SPARK_WALLET');

@@ -1,4 +1,4 @@
-// Layout of tables at several widths of the terminal.
+// Layout of tables at several widths of the terminal, and the texts, details and colors of values.
 import { describe, expect, it } from 'vitest';
 import { detailLines } from './details.ts';
 import { hasColors, stylesOf } from './style.ts';
@@ -39,7 +39,7 @@ describe('a table', () => {
     expect(layOut([rowId, name, otherColumn], 100, plainStyles)[0]).toMatch(/^ID +NAME +OTHER$/);
   });
 
-  it('shows everything without a terminal', () => {
+  it('shows complete texts without a terminal', () => {
     expect(layOut([id, name, otherColumn], undefined, plainStyles)[1]).toHaveLength(109);
   });
 

@@ -16,9 +16,9 @@ async function baseUrlOf({ server }: TestApp): Promise<string> {
 export async function clientOf(
   app: TestApp,
   options: ClientOptions = {},
-  as: TestCallOptions['as'] = app.platform,
+  caller: TestCallOptions['as'] = app.platform,
 ): Promise<Client> {
-  const { clientId, clientSecret } = as ?? {};
+  const { clientId, clientSecret } = caller ?? {};
   const credentials = clientId && clientSecret ? { clientId, clientSecret } : {};
   return createClient({ baseUrl: await baseUrlOf(app), ...credentials, ...options });
 }

@@ -25,7 +25,7 @@ const withOneDigitChanged = (text: string): string[] =>
 
 describe('isIban', () => {
   // Examples of the SWIFT IBAN registry.
-  const VALID_NUMBER =
+  const VALID_IBANS =
     `AE070331234567890123456 AT611904300234573201 BE68539007547034 BR1800360305000010009795493C1
     CH9300762011623852957 DE89370400440532013000 DK5000400440116243 EG380019000500000000263180002
     ES9121000418450200051332 FR1420041010050500013M02606 GB29NWBK60161331926819
@@ -33,7 +33,7 @@ describe('isIban', () => {
     MT84MALT011000012345MTLCAST001S NL91ABNA0417164300 NO9386011117947 PK36SCBL0000001123456702
     SV62CENR00000000000000700025 TR330006100519786457841326`.split(/\s+/);
 
-  it.each(VALID_NUMBER)('accepts %s, and rejects every text that differs in one digit', (iban) => {
+  it.each(VALID_IBANS)('accepts %s, and rejects every text that differs in one digit', (iban) => {
     expect(isIban(iban)).toBe(true);
     expect(withOneDigitChanged(iban).filter(isIban)).toEqual([]);
   });
@@ -59,42 +59,49 @@ describe('isIban', () => {
 });
 
 describe('isAbaRouting', () => {
-  it.each(['021000021', '011401533', '091000019', '121000248', '026009593'])('accepts %s', (no) => {
-    expect(isAbaRouting(no)).toBe(true);
-    expect(withOneDigitChanged(no).filter(isAbaRouting)).toEqual([]);
-  });
-  it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])('rejects %s', (no) => {
-    expect(isAbaRouting(no)).toBe(false);
-  });
+  it.each(['021000021', '011401533', '091000019', '121000248', '026009593'])(
+    'accepts %s, and rejects every text that differs in one digit',
+    (accountNumber) => {
+      expect(isAbaRouting(accountNumber)).toBe(true);
+      expect(withOneDigitChanged(accountNumber).filter(isAbaRouting)).toEqual([]);
+    },
+  );
+  it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])(
+    'rejects %s',
+    (accountNumber) => {
+      expect(isAbaRouting(accountNumber)).toBe(false);
+    },
+  );
 });
 
 describe('isClabe', () => {
   it.each(['032180000118359719', '002010077777777771', '646180157000000004'])(
-    'accepts %s',
-    (no) => {
-      expect(isClabe(no)).toBe(true);
-      expect(withOneDigitChanged(no).filter(isClabe)).toEqual([]);
+    'accepts %s, and rejects every text that differs in one digit',
+    (accountNumber) => {
+      expect(isClabe(accountNumber)).toBe(true);
+      expect(withOneDigitChanged(accountNumber).filter(isClabe)).toEqual([]);
     },
   );
   it.each(['032180000118359710', '03218000011835971', '0321800001183597190'])(
     'rejects %s',
-    (no) => {
-      expect(isClabe(no)).toBe(false);
+    (accountNumber) => {
+      expect(isClabe(accountNumber)).toBe(false);
     },
   );
 });
 
 describe('isBrazilianTaxId', () => {
-  it.each(['52998224725', '11144477735', '12345678909'])('accepts the CPF %s', (no) => {
-    expect([isCpf(no), isBrazilianTaxId(no)]).toEqual([true, true]);
+  it.each(['52998224725', '11144477735', '12345678909'])('accepts the CPF %s', (accountNumber) => {
+    expect([isCpf(accountNumber), isBrazilianTaxId(accountNumber)]).toEqual([true, true]);
   });
   it.each(['52998224726', '11111111111', '00000000000', '5299822472', '529.982.247-25'])(
     'rejects the CPF %s',
-    (no) => expect(isCpf(no)).toBe(false),
+    (accountNumber) => expect(isCpf(accountNumber)).toBe(false),
   );
   it.each(['11222333000181', '11444777000161', '00000000000191', '12ABC34501DE35'])(
     'accepts the CNPJ %s',
-    (no) => expect([isCnpj(no), isBrazilianTaxId(no)]).toEqual([true, true]),
+    (accountNumber) =>
+      expect([isCnpj(accountNumber), isBrazilianTaxId(accountNumber)]).toEqual([true, true]),
   );
   it.each([
     '11222333000182',
@@ -102,8 +109,8 @@ describe('isBrazilianTaxId', () => {
     '12ABC34501DE36',
     '12abc34501de35',
     '1122233300018',
-  ])('rejects the CNPJ %s', (no) =>
-    expect([isCnpj(no), isBrazilianTaxId(no)]).toEqual([false, false]),
+  ])('rejects the CNPJ %s', (accountNumber) =>
+    expect([isCnpj(accountNumber), isBrazilianTaxId(accountNumber)]).toEqual([false, false]),
   );
 });
 
@@ -129,7 +136,7 @@ describe('PIX keys', () => {
     expect([hasPixKeyFormat(invalidKey, type), isPixKey(invalidKey, type)]).toEqual([false, false]);
   });
 
-  it('have check digits only if the key is a tax number', () => {
+  it('of type CPF need valid check digits, and an unknown type is rejected', () => {
     expect([hasPixKeyFormat('52998224002', 'CPF'), isPixKey('52998224002', 'CPF')]).toEqual([
       true,
       false,

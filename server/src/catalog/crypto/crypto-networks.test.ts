@@ -4,25 +4,27 @@ import { ACCOUNT_TYPE_ROWS } from '../accounts/account-types.ts';
 import { findCurrency } from '../currencies/currencies.ts';
 import { NETWORKS, WITHDRAWAL_NETWORKS } from './crypto-networks.ts';
 
-const rows = Object.entries(NETWORKS);
+const networks = Object.entries(NETWORKS);
 
 describe('networks', () => {
   it('support the digital assets of their account types', () => {
-    const kinds = Object.entries(ACCOUNT_TYPE_ROWS);
-    for (const [name, { currencies }] of rows) {
+    const accountTypes = Object.entries(ACCOUNT_TYPE_ROWS);
+    for (const [name, { currencies }] of networks) {
       for (const code of currencies) expect(findCurrency(code)?.kind).toBe('crypto');
-      const accountTypeEntry = kinds.find(([type, row]) => row.network === name || type === name);
+      const accountTypeEntry = accountTypes.find(
+        ([type, row]) => row.network === name || type === name,
+      );
       if (accountTypeEntry)
         expect([name, [...accountTypeEntry[1].currencies].sort()]).toEqual([
           name,
           [...currencies].sort(),
         ]);
     }
-    expect(rows).toHaveLength(WITHDRAWAL_NETWORKS.length);
+    expect(networks).toHaveLength(WITHDRAWAL_NETWORKS.length);
   });
 
   it('have the price of their fee asset, unless it is a currency', () => {
-    for (const [name, { feeAsset, fee, price }] of rows) {
+    for (const [name, { feeAsset, fee, price }] of networks) {
       expect([name, price === undefined]).toEqual([name, findCurrency(feeAsset) !== undefined]);
       expect(fee).toBeLessThanOrEqual(9_000_000_000_000_000n);
       // Typical fees are below ten dollars.

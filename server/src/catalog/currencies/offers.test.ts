@@ -22,7 +22,7 @@ describe('offers', () => {
     expect(regionsOf('USDT')).toContain('US');
   });
 
-  it('accept ISO countries and the EU', () => {
+  it('are defined for ISO countries and the EU', () => {
     expect(['US', 'EU', 'NO', 'XX', 'us', ''].map(isRegion)).toEqual([
       true,
       true,

@@ -20,7 +20,7 @@ describe('verdictOf', () => {
   const result = (text: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, result: text });
   const error = (code: unknown, message: unknown) => JSON.stringify({ error: { code, message } });
 
-  it('accepts one positive response only', () => {
+  it('returns true for the magic value in upper or lower case', () => {
     expect(verdictOf(result(`0x1626ba7e${'00'.repeat(28)}`))).toBe(true);
     expect(verdictOf(result(`0x1626BA7E${'00'.repeat(28)}`))).toBe(true);
   });
@@ -34,8 +34,8 @@ describe('verdictOf', () => {
     result(`0x${'00'.repeat(32)}`),
     error(3, 'execution reverted'),
     error(-32000, 'VM Exception: REVERT opcode'),
-  ])('returns false for %s', (body) => {
-    expect(verdictOf(body)).toBe(false);
+  ])('returns false for %s', (response) => {
+    expect(verdictOf(response)).toBe(false);
   });
 
   it.each([
@@ -51,7 +51,7 @@ describe('verdictOf', () => {
     error(-32005, 'limit exceeded'),
     error(-32000, 'header not found'),
     error(undefined, undefined),
-  ])('returns undefined for %s', (body) => {
-    expect(verdictOf(body)).toBeUndefined();
+  ])('returns undefined for %s', (response) => {
+    expect(verdictOf(response)).toBeUndefined();
   });
 });

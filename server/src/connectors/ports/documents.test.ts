@@ -1,4 +1,4 @@
-// Requirements for every document check, and the differences between those of the modes.
+// Requirements for the document check of every connector, and the file names that script the sandbox.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';
@@ -41,10 +41,10 @@ describe.each(offersOf('documents', effects))(
   (...offer) => {
     const [, , documents] = offer;
 
-    it('accepts a valid document, and returns the same result when repeated', async () => {
+    it('accepts a valid document, and returns the same result for a repeated check', async () => {
       expect(await documents.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
-      for (const faulty of FAULTY_FINDINGS) {
-        const document = documentOf('passport.jpg', faulty);
+      for (const findings of FAULTY_FINDINGS) {
+        const document = documentOf('passport.jpg', findings);
         expect(await documents.check(document)).toEqual(await documents.check(document));
       }
     });
@@ -65,17 +65,17 @@ describe.each(offersOf('documents', effects))(
 
 describe('file names that script the sandbox', () => {
   const { documents } = connectorRegistry(effects)('sandbox');
-  const findingsOf = async (fileName: string) => {
+  const resultOf = async (fileName: string) => {
     const verdict = await documents?.check(documentOf(fileName));
     return verdict?.state === 'rejected' ? verdict.code : 'accepted';
   };
 
   it.each(CODES)('end in %s', async (code) => {
     for (const name of [code, `${code}.png`, `id-${code}.jpg`, `a.b.${code}.pdf`]) {
-      expect(await findingsOf(name), name).toBe(code);
+      expect(await resultOf(name), name).toBe(code);
     }
     for (const name of [`${code}-id.png`, `id-${code.toLowerCase()}.png`, `${code}.id.png`]) {
-      expect(await findingsOf(name), name).toBe('accepted');
+      expect(await resultOf(name), name).toBe('accepted');
     }
   });
 });

@@ -46,13 +46,13 @@ function recordingKeys(): CustodyKeys & { sealedValues: [string, string][] } {
   };
 }
 
-const attests = { attests: true };
-const NAMES = { organizationId: 'organization-1', walletId: 'wallet-1' };
+const OPTIONS = { attests: true };
+const WALLET_IDS = { organizationId: 'organization-1', walletId: 'wallet-1' };
 
 describe('the built-in custodian', () => {
   it('seals the published session key, with random bytes of the effects only', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
-    const custody = localCustody(effectsOf(plaintext, skE), recordingKeys(), attests);
+    const custody = localCustody(effectsOf(plaintext, skE), recordingKeys(), OPTIONS);
     const client = p256Pair(hex(skR)) as P256Pair;
     expect(await custody.newSessionKey(client.point.toString('hex'))).toEqual({
       publicKey: '0351a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d',
@@ -65,36 +65,36 @@ describe('the built-in custodian', () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
     const invalidScalars = ['00'.repeat(32), 'ff'.repeat(32)];
     const effects = effectsOf(...invalidScalars, plaintext, ...invalidScalars, skE);
-    const custody = localCustody(effects, recordingKeys(), attests);
-    const client = (p256Pair(hex(skR)) as P256Pair).point.toString('hex');
-    expect((await custody.newSessionKey(client)).sealedKey).toBe(sealedKey);
+    const custody = localCustody(effects, recordingKeys(), OPTIONS);
+    const clientPublicKey = (p256Pair(hex(skR)) as P256Pair).point.toString('hex');
+    expect((await custody.newSessionKey(clientPublicKey)).sealedKey).toBe(sealedKey);
   });
 
-  it('generates the words of the BIP-39 vectors', async () => {
+  it('generates the words of the BIP-39 vector', async () => {
     const keys = recordingKeys();
-    const custody = localCustody(effectsOf('7f'.repeat(16), SEALED_KEY.skE), keys, attests);
-    const { seed } = await custody.newSeed(NAMES);
+    const custody = localCustody(effectsOf('7f'.repeat(16), SEALED_KEY.skE), keys, OPTIONS);
+    const { seed } = await custody.newSeed(WALLET_IDS);
     const client = generateP256KeyPair();
-    const to = client.publicKeyUncompressed;
-    const bundle = await custody.exportSeed({ ...NAMES, seed, clientPublicKey: to });
+    const clientPublicKey = client.publicKeyUncompressed;
+    const bundle = await custody.exportSeed({ ...WALLET_IDS, seed, clientPublicKey });
     const data = JSON.parse(hex(JSON.parse(bundle).data).toString());
-    const mnemonic = hpkeDecrypt({
+    const mnemonicBytes = hpkeDecrypt({
       ciphertextBuf: hex(data.ciphertext),
       encappedKeyBuf: hex(data.encappedPublic),
       receiverPriv: client.privateKey,
     });
-    const reportedMnemonic = Buffer.from(mnemonic).toString('ascii');
-    expect(reportedMnemonic).toBe(
+    const mnemonic = Buffer.from(mnemonicBytes).toString('ascii');
+    expect(mnemonic).toBe(
       'legal winner thank year wave sausage worth useful legal winner thank yellow',
     );
-    expect(validateMnemonic(reportedMnemonic, wordlist)).toBe(true);
+    expect(validateMnemonic(mnemonic, wordlist)).toBe(true);
     expect(keys.sealedValues).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
   });
 
   it('seals the key of a code under the ID of the code', async () => {
     const keys = recordingKeys();
     const scalar = `00${'01'.repeat(31)}`;
-    const custody = localCustody(effectsOf(scalar), keys, attests);
+    const custody = localCustody(effectsOf(scalar), keys, OPTIONS);
     const context = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
     const { target, bundle } = await custody.newOtpTarget(context);
     expect(keys.sealedValues).toEqual([[scalar, 'one-time code key of AuthMethod:1']]);
@@ -111,7 +111,7 @@ describe('the built-in custodian', () => {
       return bytes;
     };
     const scalar = `00${'01'.repeat(31)}`;
-    const custody = localCustody(effectsOf(scalar), { ...keys, open }, attests);
+    const custody = localCustody(effectsOf(scalar), { ...keys, open }, OPTIONS);
     const { publicKey, signer } = await custody.newSigner({ id: 'DelegatedKey:1' });
     expect(keys.sealedValues).toEqual([[scalar, 'signer of DelegatedKey:1']]);
     const { point } = p256Pair(hex(scalar)) as P256Pair;
@@ -124,18 +124,18 @@ describe('the built-in custodian', () => {
 
   it('overwrites generated secrets', async () => {
     const randomValues: Uint8Array[] = [];
-    const testRandomness = testEffects();
+    const effects = testEffects();
     const random = (bytes: number) => {
-      const nextBytes = testRandomness.random(bytes);
+      const nextBytes = effects.random(bytes);
       randomValues.push(nextBytes);
       return nextBytes;
     };
-    const custody = localCustody({ ...testRandomness, random }, recordingKeys(), attests);
+    const custody = localCustody({ ...effects, random }, recordingKeys(), OPTIONS);
     const clientPublicKey = generateP256KeyPair().publicKeyUncompressed;
-    const { seed } = await custody.newSeed(NAMES);
+    const { seed } = await custody.newSeed(WALLET_IDS);
     await custody.newSessionKey(clientPublicKey);
     await custody.newOtpTarget({ id: '1', organizationId: '1', expiresAt: 0 });
-    await custody.exportSeed({ ...NAMES, seed, clientPublicKey });
+    await custody.exportSeed({ ...WALLET_IDS, seed, clientPublicKey });
     await custody.newSigner({ id: '1' });
     expect(randomValues).toHaveLength(6);
     for (const bytes of randomValues)

@@ -52,18 +52,18 @@ describe('payment that requires SCA', () => {
   });
 
   it('executes with an authorized quote and is rejected as a transfer', async () => {
-    const heldPayer = await createScaPayer(app);
-    const { person } = heldPayer;
-    const eur = heldPayer.eur.id;
+    const payer = await createScaPayer(app);
+    const { person } = payer;
+    const eurAccountId = payer.eur.id;
     const payeeAccount = await createExternalAccount(app, person.id, 'EUR');
     const agent = await fixture.connectAgent(person.id);
     const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {
-      source: { accountId: eur },
+      source: { accountId: eurAccountId },
       destination: { accountId: payeeAccount.id },
       amount: 10_00,
     });
     expect(codeOf(rejectedResponse)).toEqual([409, 'CONFLICT']);
-    const body = quoteBody(eur, payeeAccount.id, 10_00);
+    const body = quoteBody(eurAccountId, payeeAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
     expect([action.status, action.transaction.status]).toEqual([
@@ -131,45 +131,45 @@ describe('quote with an embedded wallet as source', () => {
     const execute = (headers: Record<string, string> = {}) =>
       agent.call('POST', `/agents/me/quotes/${quote.id}/execute`, undefined, { headers });
     const readSpendableBalance = async () => (await readBalances(app, wallet.accountId)).balance;
-    return { ...wallet, agent, quote, stamp, execute, spendable: readSpendableBalance };
+    return { ...wallet, agent, quote, stamp, execute, readSpendableBalance };
   }
   type WalletQuote = Awaited<ReturnType<typeof setUpWalletQuote>>;
   const approve = ({ agent }: WalletQuote, id: string) =>
     fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
   it('requires the signature of the holder with the request', async () => {
-    const action = await setUpWalletQuote();
+    const walletQuote = await setUpWalletQuote();
     const key = { 'idempotency-key': 'k' };
-    expect(codeOf(await action.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    expect(codeOf(await walletQuote.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const { session } = await walletPaymentFixture(app).createFundedWallet();
-    const otherStamp = await stampWith(session.privateKey, payloadOf(action.quote));
-    const wrongResponse = await action.execute(stampHeaders(otherStamp, key));
+    const otherStamp = await stampWith(session.privateKey, payloadOf(walletQuote.quote));
+    const wrongResponse = await walletQuote.execute(stampHeaders(otherStamp, key));
     expect(wrongResponse.status).toBe(401);
-    expect(await action.spendable()).toBe(100_000_000);
-    const result = ok(await action.execute(stampHeaders(action.stamp, key)), 200);
+    expect(await walletQuote.readSpendableBalance()).toBe(100_000_000);
+    const result = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp, key)), 200);
     expect(result.status).toBe('APPROVED');
-    expect(await action.spendable()).toBe(90_000_000);
+    expect(await walletQuote.readSpendableBalance()).toBe(90_000_000);
   });
 
   it('is approved after the session has expired', async () => {
-    const signedAction = await setUpWalletQuote(REQUIRES_APPROVAL);
-    expect(codeOf(await signedAction.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
-    const action = ok(await signedAction.execute(stampHeaders(signedAction.stamp)), 200);
+    const walletQuote = await setUpWalletQuote(REQUIRES_APPROVAL);
+    expect(codeOf(await walletQuote.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    const action = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp)), 200);
     expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
     await app.runtime.db.query('update wallet_sessions set expires_at = $1', [
       new Date(app.effects.now()),
     ]);
     app.effects.set(app.effects.now() + 60_000);
-    expect(ok(await approve(signedAction, action.id), 200).status).toBe('APPROVED');
-    expect(await signedAction.spendable()).toBe(90_000_000);
+    expect(ok(await approve(walletQuote, action.id), 200).status).toBe('APPROVED');
+    expect(await walletQuote.readSpendableBalance()).toBe(90_000_000);
   });
 
   it('is rejected after the quote has expired', async () => {
-    const expiredAction = await setUpWalletQuote(REQUIRES_APPROVAL);
-    const action = ok(await expiredAction.execute(stampHeaders(expiredAction.stamp)), 200);
-    app.effects.set(Date.parse(expiredAction.quote.expiresAt));
-    expect(ok(await approve(expiredAction, action.id), 200).status).toBe('FAILED');
-    expect(await expiredAction.spendable()).toBe(100_000_000);
+    const walletQuote = await setUpWalletQuote(REQUIRES_APPROVAL);
+    const action = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp)), 200);
+    app.effects.set(Date.parse(walletQuote.quote.expiresAt));
+    expect(ok(await approve(walletQuote, action.id), 200).status).toBe('FAILED');
+    expect(await walletQuote.readSpendableBalance()).toBe(100_000_000);
   });
 });
 

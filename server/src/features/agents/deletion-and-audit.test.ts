@@ -1,5 +1,5 @@
-// Audit of failed requests, approvals that remain pending, deletion of agents with their customer, and
-// retention of device codes.
+// Audit of failed requests, approvals, deletion of default deposit accounts and of customers with their
+// agents, and retention of device codes.
 import { describe, expect, it } from 'vitest';
 import {
   auditEventsOf,
@@ -36,7 +36,7 @@ describe('failed request of an agent', () => {
     expect(codeOf(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const quote = await agent.createQuote(50_01);
     expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect(codeOf(await agent.execute('Quote:nowhere'))).toEqual([404, 'QUOTE_NOT_FOUND']);
+    expect(codeOf(await agent.execute('Quote:unknown'))).toEqual([404, 'QUOTE_NOT_FOUND']);
     const lines = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
     expect(lines.map(({ actor, details }) => [actor, details.code])).toEqual([
       [agent.id, 'INSUFFICIENT_FUNDS'],
@@ -53,7 +53,7 @@ describe('failed request of an agent', () => {
     expect([dailyTransactionCount, dailySpend]).toEqual([0, 0]);
   });
 
-  it('is audited once for each of many concurrent payments without funds', async () => {
+  it('is audited once if many concurrent payments exceed the balance', async () => {
     const agent = await openAgentPayer(app, fixture, {}, 30_00);
     const responses = await Promise.all(
       Array.from({ length: 12 }, () => agent.transfer('out', 10_00)),
@@ -96,35 +96,35 @@ describe('approval', () => {
     await app.settle();
   });
 
-  it('leaves the action pending while the customer is locked, on both paths', async () => {
+  it('leaves the action pending during a lockout of the customer', async () => {
     const person = await createPhoneVerifiedCustomer(app);
     const euros = await findInternalAccount(app, person.id, 'EUR');
     await fundAccount(app, euros.id, 100_00);
     const target = await createExternalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
-    const [requests, approvedAgent] = [
+    const [requestingAgent, automaticAgent] = [
       await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
       await fixture.connectAgent(person.id),
     ];
-    const prepareExecution = async ({ call }: typeof requests) => {
+    const prepareExecution = async ({ call }: typeof requestingAgent) => {
       const body = quoteBody(euros.id, target.id, 10_00);
       const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
       return { quote, execute: () => call('POST', `/agents/me/quotes/${quote.id}/execute`) };
     };
-    const actionId = await prepareExecution(requests);
-    const action = ok(await actionId.execute(), 200);
-    const { execute: executeAgain } = await prepareExecution(approvedAgent);
+    const preparedExecution = await prepareExecution(requestingAgent);
+    const action = ok(await preparedExecution.execute(), 200);
+    const { execute: executeAutomatically } = await prepareExecution(automaticAgent);
     await loginFixture(app).failTimes(person.id, 5);
     const approve = () =>
-      fixture.callAsPlatform('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
-    const byPayment = `/transactions/${actionId.quote.transactionId}/approve`;
+      fixture.callAsPlatform('POST', `/agents/${requestingAgent.id}/actions/${action.id}/approve`);
+    const approvalPath = `/transactions/${preparedExecution.quote.transactionId}/approve`;
     const lockedError = [423, 'ACCOUNT_LOCKED'];
     expect(codeOf(await approve())).toEqual(lockedError);
-    expect(codeOf(await fixture.callAsPlatform('POST', byPayment))).toEqual(lockedError);
-    expect(codeOf(await executeAgain())).toEqual(lockedError);
-    const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
-    const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
-    expect(codeOf(await approvedAgent.call('POST', '/agents/me/quotes', body))).toEqual(
+    expect(codeOf(await fixture.callAsPlatform('POST', approvalPath))).toEqual(lockedError);
+    expect(codeOf(await executeAutomatically())).toEqual(lockedError);
+    const realtimeSource = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
+    const body = { ...quoteBody(euros.id, target.id, 10_00), source: realtimeSource };
+    expect(codeOf(await automaticAgent.call('POST', '/agents/me/quotes', body))).toEqual(
       lockedError,
     );
     await loginFixture(app).reset(person.id);

@@ -46,8 +46,8 @@ describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
     const payment = await fixture.startPayment();
     await expect(payment.notify(clearingNotice(-1))).rejects.toThrow('-1 is not a valid amount');
-    const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
-    await expect(payment.notify(max)).rejects.toThrow('is not a valid amount for the payment');
+    const excess = { kind: 'CLEARING', amount: 2n ** 63n } as const;
+    await expect(payment.notify(excess)).rejects.toThrow('is not a valid amount for the payment');
   });
 
   it('above the maximum amount is rejected, in one clearing or several', async () => {
@@ -91,13 +91,13 @@ describe('a clearing', () => {
   it('in parts settles the payment with the last part', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
-    const partlySettled = {
+    const partialState = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
       cards: 70,
       settled: 30,
     };
-    expect(await payment.readState()).toEqual(partlySettled);
+    expect(await payment.readState()).toEqual(partialState);
     await payment.notify(clearingNotice(20));
     await payment.notify(clearingNotice(50));
     expect(await payment.readState()).toEqual({
@@ -148,12 +148,12 @@ describe('a clearing', () => {
   it('that the account cannot cover is an exception', async () => {
     const payment = await fixture.startPayment({ funds: 110 });
     await payment.notify(clearingNotice(120));
-    const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await payment.readState()).toEqual(inException);
+    const exception = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
+    expect(await payment.readState()).toEqual(exception);
     expect((await payment.readEvents()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
     await payment.notify(clearingNotice(5));
-    expect(await payment.readState()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
+    expect(await payment.readState()).toEqual({ ...exception, account: '5 of 5', settled: 125 });
     await payment.notify(EXPIRY);
     expect((await payment.readEvents()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
@@ -162,22 +162,22 @@ describe('a clearing', () => {
     const payment = await fixture.startPayment();
     await fixture.freezeAccount(payment.accountId);
     await payment.notify(clearingNotice(120));
-    const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
-    expect(await payment.readState()).toEqual(inException);
+    const exception = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
+    expect(await payment.readState()).toEqual(exception);
   });
 
   it('on a closed card writes off the amount that was not debited', async () => {
     const payment = await fixture.startPayment();
     await payment.close();
     await payment.notify(clearingNotice(120));
-    const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await payment.readState()).toEqual(writtenOff);
+    const writeOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await payment.readState()).toEqual(writeOff);
     expect((await payment.readEvents()).slice(3)).toEqual(['SETTLED']);
     // The account is credited with at most the amount that it has paid.
     await payment.notify(refundNotice(120));
     expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     await payment.notify(REVERSAL);
-    expect(await payment.readState()).toEqual(writtenOff);
+    expect(await payment.readState()).toEqual(writeOff);
   });
 });
 
@@ -192,7 +192,7 @@ describe('an expiry', () => {
     expect(await payment.readEvents()).toHaveLength(5);
   });
 
-  it('releases the remainder after a partial clearing', async () => {
+  it('by a clearing of zero releases the remainder after a partial clearing', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     await payment.notify(clearingNotice(0));
@@ -290,8 +290,8 @@ describe('an authorization adjustment', () => {
     });
     expect((await payment.readEvents()).slice(3)).toEqual(['AUTHORIZED']);
     await payment.notify(clearingNotice(105));
-    const partlySettled = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
-    expect(await payment.readState()).toEqual(partlySettled);
+    const partialState = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
+    expect(await payment.readState()).toEqual(partialState);
     await payment.notify(clearingNotice(20));
     expect((await payment.readState()).status).toBe('EXCEPTION');
   });
@@ -306,15 +306,15 @@ describe('an authorization adjustment', () => {
       cards: 100,
     });
     await payment.notify(clearingNotice(120));
-    const partlySettled = {
+    const partialState = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
       settled: 120,
       losses: -20,
     };
-    expect(await payment.readState()).toEqual(partlySettled);
+    expect(await payment.readState()).toEqual(partialState);
     await payment.notify(EXPIRY);
-    expect(await payment.readState()).toEqual({ ...partlySettled, status: 'SETTLED' });
+    expect(await payment.readState()).toEqual({ ...partialState, status: 'SETTLED' });
   });
 });
 
@@ -384,7 +384,7 @@ describe('a refund', () => {
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
     expect((await payment.readState()).account).toBe('100 of 100');
-    const secondPayment = await createOtherPayment(payment.card.id, 60);
+    const secondPaymentId = await createOtherPayment(payment.card.id, 60);
     await payment.notify(REVERSAL);
     expect(await payment.readState()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
@@ -394,7 +394,7 @@ describe('a refund', () => {
     expect((await payment.readEvents()).at(-1)).toBe('SETTLED');
     // The amount released by the second payment repays the debt first.
     await simulate(payment.card.id, 'clearing', {
-      cardTransactionId: secondPayment,
+      cardTransactionId: secondPaymentId,
       amount: 0,
     });
     expect(await payment.readState()).toMatchObject({ account: '0 of 0' });
@@ -428,8 +428,8 @@ describe('a credit', () => {
     const payment = await fixture.startPayment({ kind: 'credit_authorization' });
     expect(await payment.readState()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
     await payment.notify(clearingNotice(40));
-    const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
-    expect(await payment.readState()).toEqual(partlySettled);
+    const partialState = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
+    expect(await payment.readState()).toEqual(partialState);
     await payment.notify(clearingNotice(60));
     expect(await payment.readState()).toEqual({
       status: 'SETTLED',
@@ -483,16 +483,16 @@ describe('an account in USDB', () => {
 describe('further debits', () => {
   it('of two concurrent payments do not exceed the balance', async () => {
     const payment = await fixture.startPayment({ funds: 230 });
-    const secondPayment = await createOtherPayment(payment.card.id, 100);
+    const secondPaymentId = await createOtherPayment(payment.card.id, 100);
     const path = `/sandbox/cards/${payment.card.id}/simulate/clearing`;
-    const body = { cardTransactionId: secondPayment, amount: 120 };
+    const body = { cardTransactionId: secondPaymentId, amount: 120 };
     await Promise.all([payment.clear(120), app.call('POST', path, body)]);
     await app.settle();
-    const statuses = [
+    const transactions = [
       await payment.readResource(),
-      ok(await app.call('GET', `/transactions/${secondPayment}`), 200),
+      ok(await app.call('GET', `/transactions/${secondPaymentId}`), 200),
     ];
-    expect(statuses.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
+    expect(transactions.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
     expect((await payment.readState()).account).toBe('10 of 10');
   });
 });

@@ -26,11 +26,11 @@ function tokenLimiter(limits: Partial<RateLimits>) {
       now += ms;
     },
     /** `true` if the request is admitted, otherwise the seconds until a retry. */
-    request(platformId = 'a', quotes = false, share?: string): true | number | undefined {
+    request(platformId = 'a', isQuote = false, share?: string): true | number | undefined {
       headers = {};
       try {
         const reply = { header: (name: string, value: string) => (headers[name] = value) };
-        limiter.admit(reply, { platformId, share }, quotes);
+        limiter.admit(reply, { platformId, share }, isQuote);
         return true;
       } catch (error) {
         return (error as { retryAfterS?: number }).retryAfterS;
@@ -78,7 +78,7 @@ describe('createLimiter', () => {
     expect(request('b')).toBe(true);
   });
 
-  it('states the lower limit for quotes and imports', () => {
+  it('applies the lower limit to quotes, and states the limit that applied', () => {
     const { request, headers, rejections } = tokenLimiter({ requests: 10, quotes: 1 });
     expect(repeat(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
@@ -136,16 +136,16 @@ describe('createLimiter', () => {
 
   it('delays bytes of files beyond half of the burst', async () => {
     const { limiter, wait } = tokenLimiter({ bytes: 10_485_760 });
-    const half = 10_485_760;
-    expect(limiter.waitForBytes('a', half)).toBeUndefined();
+    const halfBurst = 10_485_760;
+    expect(limiter.waitForBytes('a', halfBurst)).toBeUndefined();
     expect(limiter.waitForBytes('a', 1_048_576)).toBeUndefined();
     const pendingWait = limiter.waitForBytes('a', 1_048_576);
     expect(pendingWait).toBeInstanceOf(Promise);
     // Payments can use the reserved half of the limit.
-    limiter.takeBytes('a', half - 1_048_576);
+    limiter.takeBytes('a', halfBurst - 1_048_576);
     wait(2_000);
     await pendingWait;
-    expect(() => limiter.takeBytes('a', 2 * half)).toThrow('bytes');
+    expect(() => limiter.takeBytes('a', 2 * halfBurst)).toThrow('bytes');
   });
 
   it('counts requests of an address that need no credential', () => {
@@ -165,7 +165,7 @@ describe('createLimiter', () => {
     const { request, headers, limiter } = tokenLimiter({});
     expect(repeat(1_000, () => request('a', true))).toEqual(admissions(1_000));
     expect(headers()).toEqual({});
-    for (let invalid = 0; invalid < 1_000; invalid++) limiter.countRejection('10.0.0.1');
+    for (let index = 0; index < 1_000; index++) limiter.countRejection('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
     for (let index = 0; index < 1_000; index++) limiter.admitAddress('10.0.0.1');
     limiter.takeBytes('a', 1_000_000_000);
@@ -230,31 +230,31 @@ describe('networkOf', () => {
 describe('a server with limits', () => {
   const app = testApp({ rateLimits: { requests: 20, quotes: 1, refused: 2 } });
 
-  it('states them in every reply to valid credentials, including rejections', async () => {
+  it('states its limits in every reply to valid credentials, including rejections', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
-    const viewer = await app.tokenWith(['VIEW']);
+    const viewToken = await app.tokenWith(['VIEW']);
     for (const response of [
       await app.call('GET', '/config'),
       await app.call('GET', '/quotes/none'),
       await app.call('POST', '/quotes', {}),
-      await app.call('POST', '/tokens', {}, { as: viewer }),
+      await app.call('POST', '/tokens', {}, { as: viewToken }),
     ]) {
       for (const name of names) expect(response.headers[name], name).toBeDefined();
     }
-    const anonymous = await app.call('GET', '/config', undefined, { as: null });
-    for (const name of names) expect(anonymous.headers[name], name).toBeUndefined();
+    const anonymousReply = await app.call('GET', '/config', undefined, { as: null });
+    for (const name of names) expect(anonymousReply.headers[name], name).toBeUndefined();
   });
 
   it('counts all tokens of a platform together', async () => {
     app.effects.set(app.effects.now() + 60_000);
-    const replies = [];
+    const tokens = [];
     for (let index = 0; index < 3; index++)
-      replies.push(await app.tokenWith(['VIEW'], `token ${index}`));
+      tokens.push(await app.tokenWith(['VIEW'], `token ${index}`));
     app.effects.set(app.effects.now() + 60_000);
     const statuses = [];
     for (let index = 0; index < 42; index++) {
       statuses.push(
-        (await app.call('GET', '/config', undefined, { as: replies[index % 3] })).status,
+        (await app.call('GET', '/config', undefined, { as: tokens[index % 3] })).status,
       );
     }
     expect(statuses.filter((each) => each === 200)).toHaveLength(40);
@@ -287,7 +287,7 @@ describe('a server with limits', () => {
     );
   });
 
-  it('delays only clients that guess secrets', async () => {
+  it('limits only clients that send invalid secrets', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const request = async (secret: string, remoteAddress: string) => {
       const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
@@ -297,11 +297,11 @@ describe('a server with limits', () => {
     };
     const validSecret = app.platform.clientSecret;
     expect((await request(validSecret, '10.1.1.1')).statusCode).toBe(200);
-    const guesses = [];
+    const guessStatuses = [];
     for (let guess = 0; guess < 6; guess++) {
-      guesses.push((await request(`guess ${guess}`, '10.1.1.1')).statusCode);
+      guessStatuses.push((await request(`guess ${guess}`, '10.1.1.1')).statusCode);
     }
-    expect(guesses).toEqual([401, 401, 401, 401, 429, 429]);
+    expect(guessStatuses).toEqual([401, 401, 401, 401, 429, 429]);
     const rejection = await request('guess', '10.1.1.1');
     expect(rejection.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(rejection.headers['retry-after']).toBe('1');
@@ -325,7 +325,7 @@ describe('a server behind a proxy', () => {
     return statuses;
   };
   const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });
-  const direct = testApp({ rateLimits });
+  const appWithoutProxies = testApp({ rateLimits });
 
   it('uses only the address that a trusted proxy forwards', async () => {
     expect(await statusesOf(app, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
@@ -340,7 +340,7 @@ describe('a server behind a proxy', () => {
   });
 
   it('uses the address of the connection by default', async () => {
-    expect(await statusesOf(direct, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
-    expect(await statusesOf(direct, '10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
+    expect(await statusesOf(appWithoutProxies, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await statusesOf(appWithoutProxies, '10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
   });
 });

@@ -31,7 +31,7 @@ it('the reference shows a call with the SDK for each operation', async () => {
   );
 });
 
-it('the published document remains unchanged', async () => {
+it('the published document has no samples, and samples are added once per document', async () => {
   const { body } = await app.app.server.inject('/openapi.json');
   expect(body).not.toContain('x-codeSamples');
   const document = { paths: {} };

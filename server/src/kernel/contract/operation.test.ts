@@ -16,7 +16,7 @@ const body = Type.Object({});
 
 describe('contract flags', () => {
   it('do not compile in invalid combinations', () => {
-    const invalid = [
+    const invalidContracts = [
       // @ts-expect-error a token has a permission
       operation({ ...base, method: 'GET' }),
       // @ts-expect-error an agent has a permission
@@ -58,7 +58,7 @@ describe('contract flags', () => {
       // @ts-expect-error a form has a separate limit
       operation({ ...post, body, upload: { maxBytes: 1 }, maxBody: { bytes: 1, reason: 'x' } }),
     ];
-    expect(invalid.length).toBeGreaterThan(0);
+    expect(invalidContracts.length).toBeGreaterThan(0);
   });
 });
 
@@ -67,11 +67,11 @@ describe('idempotencyOf', () => {
     ['a POST', operation(post), 'optional'],
     ['a POST that requires a key', operation({ ...post, idempotency: 'required' }), 'required'],
     ['a POST without a stored reply', operation({ ...post, idempotency: 'none' }), 'none'],
-    ['a read', operation({ ...base, method: 'GET', permission: 'VIEW' }), 'none'],
+    ['a GET', operation({ ...base, method: 'GET', permission: 'VIEW' }), 'none'],
     ['a hosted POST', operation({ ...base, method: 'POST', auth: 'hosted' }), 'none'],
     ['a signed POST', operation({ ...post, signedRetry: true }), 'none'],
     ['a signed payment', operation({ ...post, signedRetry: true, money: true }), 'optional'],
-  ])('of %s', (_, contract, expectedKind) => {
+  ])('returns the idempotency of %s', (_, contract, expectedKind) => {
     expect(idempotencyOf(contract)).toBe(expectedKind);
   });
 });

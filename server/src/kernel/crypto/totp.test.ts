@@ -18,7 +18,7 @@ describe('test vectors of RFC 6238', () => {
     [1234567890, '89005924'],
     [2000000000, '69279037'],
     [20000000000, '65353130'],
-  ])('match at %i', (seconds, code) => {
+  ])('match at %i seconds', (seconds, code) => {
     const step = Math.floor(seconds / STEP_S);
     expect(stepOf(SECRET, code, { ...timeStepAt(seconds), digits: 8 })).toBe(step);
     // The shorter code of the same time is its suffix.
@@ -33,7 +33,7 @@ describe('test vectors of RFC 4226', () => {
     ...['254676', '287922', '162583', '399871', '520489'],
   ];
   it.each(CODES.map((code, counter) => [counter, code] as const))(
-    'match for %i',
+    'match for the counter %i',
     (counter, code) => {
       expect(stepOf(SECRET, code, timeStepAt(counter * STEP_S))).toBe(counter);
     },
@@ -46,9 +46,9 @@ describe('a code', () => {
   const CODE = '050471';
 
   it('is accepted up to one step before and after its time', () => {
-    const begin = STEP * STEP_S;
+    const stepStart = STEP * STEP_S;
     const steps = [-2 * STEP_S, -STEP_S - 1, -STEP_S, 0, 2 * STEP_S - 1, 2 * STEP_S].map((offset) =>
-      stepOf(SECRET, CODE, timeStepAt(begin + offset)),
+      stepOf(SECRET, CODE, timeStepAt(stepStart + offset)),
     );
     expect(steps).toEqual([undefined, undefined, STEP, STEP, STEP, undefined]);
   });

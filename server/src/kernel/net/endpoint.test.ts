@@ -1,4 +1,4 @@
-// Public and internal addresses, including other notations of internal addresses.
+// Public and internal addresses of endpoints, other notations of internal addresses, and permitted ports.
 import { describe, expect, it } from 'vitest';
 import {
   type EndpointRule,
@@ -66,7 +66,7 @@ const INTERNAL_ADDRESSES: readonly [string, string][] = [
   ['2606:4700::1%eth0', 'any address with a zone is local'],
   ['fec0::1', 'site-local'],
   ['ff02::1', 'multicast'],
-  ['', 'nothing'],
+  ['', 'an empty text'],
   ['localhost', 'a name'],
 ];
 
@@ -89,7 +89,7 @@ describe('isPublicAddress', () => {
   });
 });
 
-/** Other notations of an internal address. */
+/** Other notations and names of internal addresses. */
 const INTERNAL_URLS = [
   'https://2130706433/',
   'https://0x7f000001/',
@@ -195,7 +195,7 @@ describe('endpointProblem', () => {
 });
 
 describe('mustBePublic', () => {
-  it('returns false only for this machine', () => {
+  it('returns false only for a loopback address', () => {
     expect(mustBePublic('http://localhost:1/')).toBe(false);
     expect(mustBePublic('http://[::1]/')).toBe(false);
     expect(mustBePublic('https://10.0.0.1/')).toBe(true);

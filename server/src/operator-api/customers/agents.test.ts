@@ -1,4 +1,4 @@
-// Operations of agents.
+// Operations on agents: lists, pause and resumption, audit, and access by platform.
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { type AgentPayer, openAgentPayer } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
@@ -25,13 +25,13 @@ beforeAll(async () => {
 const get = async (path: string) => ok(await client.call('GET', path), 200);
 
 it('the API lists and shows agents', async () => {
-  const list = `/agents?platformId=${app.platform.id}&limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/agents?platformId=${app.platform.id}&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({
     data: [{ agentId: secondAgent.id, state: 'active' }],
     hasMore: true,
   });
-  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
+  expect((await get(`${listPath}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { agentId: firstAgent.id, customerId: firstAgent.customer.id },
   ]);
   expect(await get(`/agents/${firstAgent.id}`)).toMatchObject({
@@ -50,18 +50,18 @@ it('the API pauses and resumes an agent, with entries in its audit log and audit
   expect((await change('pause', secret)).status).toBe(404);
   expect(ok(await change('pause'), 200)).toMatchObject({ isPaused: true, state: 'paused' });
   const { data } = await get(`/audit-records?subject=${firstAgent.id}`);
-  const attempt = { operationId: 'pauseAgent', reason: 'Unusual payments' };
+  const auditRecord = { operationId: 'pauseAgent', reason: 'Unusual payments' };
   expect(data).toMatchObject([
-    { ...attempt, outcome: 'SUCCEEDED', hasChanges: true, platformId: app.platform.id },
-    { ...attempt, outcome: 'NOT_FOUND', hasChanges: false },
+    { ...auditRecord, outcome: 'SUCCEEDED', hasChanges: true, platformId: app.platform.id },
+    { ...auditRecord, outcome: 'NOT_FOUND', hasChanges: false },
   ]);
   expect(data[1]).not.toHaveProperty('platformId');
-  const log = await get(`/agent-audit-entries?agentId=${firstAgent.id}&limit=1`);
-  expect(log).toMatchObject({
+  const auditEntries = await get(`/agent-audit-entries?agentId=${firstAgent.id}&limit=1`);
+  expect(auditEntries).toMatchObject({
     data: [{ what: 'CHANGED', details: { paused: true }, platformId: app.platform.id }],
     hasMore: true,
   });
-  const secondPagePath = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${log.nextCursor}`;
+  const secondPagePath = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${auditEntries.nextCursor}`;
   expect((await get(secondPagePath)).data.length).toBeGreaterThan(0);
   const laterTime = new Date(app.effects.now() + 1_000).toISOString();
   const emptyPath = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${laterTime}`;
@@ -74,6 +74,6 @@ it('the API hides agents of other platforms', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', `/agents/${firstAgent.id}`, { secret })).status).toBe(404);
   expect(ok(await client.call('GET', '/agents', { secret }), 200).data).toEqual([]);
-  const log = `/agent-audit-entries?agentId=${firstAgent.id}`;
-  expect(ok(await client.call('GET', log, { secret }), 200).data).toEqual([]);
+  const auditPath = `/agent-audit-entries?agentId=${firstAgent.id}`;
+  expect(ok(await client.call('GET', auditPath, { secret }), 200).data).toEqual([]);
 });

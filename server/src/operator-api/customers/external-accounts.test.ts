@@ -1,4 +1,4 @@
-// Operations of external accounts.
+// Operations on external accounts: lists, transitions with their reasons, and access by platform.
 import { afterEach, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -25,10 +25,10 @@ it('the API lists accounts in pages', async () => {
     app.effects.set(app.effects.now() + 1_000);
     ids.push((await createExternalAccount(app, person.id, 'USD')).id);
   }
-  const list = `/external-accounts?platformId=${app.platform.id}&status=ACTIVE&limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/external-accounts?platformId=${app.platform.id}&status=ACTIVE&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({ data: [{ accountId: ids[0], customerId: person.id }] });
-  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
+  expect((await get(`${listPath}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { accountId: ids[1], status: 'ACTIVE' },
   ]);
   const filteredList = await get(`/external-accounts?accountId=${ids[1]}`);

@@ -70,9 +70,9 @@ it('the API lists customers of all platforms, newest first, in pages', async () 
   const { id: thirdCustomerId } = await createCustomer(app);
   const items = await readAll('/customers');
   expect(idsOf(items).slice(0, 3)).toEqual([thirdCustomerId, secondCustomerId, firstCustomerId]);
-  const ownIds = idsOf(await readAll(`/customers?platformId=${app.platform.id}`));
-  expect(ownIds.slice(0, 2)).toEqual([thirdCustomerId, firstCustomerId]);
-  expect(ownIds).not.toContain(secondCustomerId);
+  const platformCustomerIds = idsOf(await readAll(`/customers?platformId=${app.platform.id}`));
+  expect(platformCustomerIds.slice(0, 2)).toEqual([thirdCustomerId, firstCustomerId]);
+  expect(platformCustomerIds).not.toContain(secondCustomerId);
   expect(JSON.stringify(items)).not.toContain('fullName');
 
   ok(await app.call('DELETE', `/customers/${thirdCustomerId}`), 200);
@@ -199,25 +199,25 @@ it('the API lists payments from and to an account, newest first', async () => {
 });
 
 it('the API lists the deliveries of all platforms', async () => {
-  for (const as of [app.platform, app.other]) {
+  for (const platform of [app.platform, app.other]) {
     for (const host of ['one', 'two']) {
       const body = { url: `https://${host}.example.com/hooks` };
-      ok(await app.call('POST', '/webhook-endpoints', body, { as }), 201);
+      ok(await app.call('POST', '/webhook-endpoints', body, { as: platform }), 201);
     }
   }
   await createCustomer(app);
   await createCustomer(app, { as: app.other });
   await createCustomer(app);
-  const list = await readAll('/webhook-deliveries');
-  expect(idsOf(list)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));
-  expect(new Set(idsOf(list)).size).toBe(list.length);
+  const deliveries = await readAll('/webhook-deliveries');
+  expect(idsOf(deliveries)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));
+  expect(new Set(idsOf(deliveries)).size).toBe(deliveries.length);
   for (const { id } of [app.platform, app.other]) {
     const platformDeliveryIds = idsOf(await readAll(`/platforms/${id}/webhook-deliveries`));
     expect(platformDeliveryIds.length).toBeGreaterThan(1);
     expect(idsOf(await readAll(`/webhook-deliveries?platformId=${id}`))).toEqual(
       platformDeliveryIds,
     );
-    expect(idsOf(list.filter((each) => each.platformId === id))).toEqual(platformDeliveryIds);
+    expect(idsOf(deliveries.filter((each) => each.platformId === id))).toEqual(platformDeliveryIds);
   }
 });
 

@@ -78,21 +78,21 @@ it('the stream sends events of all processes and of every platform', async () =>
 });
 
 it('the stream sends changes by operators, without their content unless permitted', async () => {
-  const [administrator, viewer] = [await follow(), await follow({ roles: ['viewer'] })];
-  await Promise.all([administrator.waitFor(isReady), viewer.waitFor(isReady)]);
+  const [administratorStream, viewerStream] = [await follow(), await follow({ roles: ['viewer'] })];
+  await Promise.all([administratorStream.waitFor(isReady), viewerStream.waitFor(isReady)]);
   const body = { hourlyPayments: 500 };
   const path = `/platforms/${app.platform.id}`;
   ok(await client.call('PATCH', path, { body }), 200);
   const isOperation = (each: { data: { operationId?: string } }) =>
     each.data.operationId === 'updatePlatform';
-  expect((await administrator.waitFor(isOperation)).data).toEqual({
+  expect((await administratorStream.waitFor(isOperation)).data).toEqual({
     type: 'OPERATOR.CHANGE',
     operationId: 'updatePlatform',
     subject: app.platform.id,
     platformId: app.platform.id,
     createdAt: expect.any(String),
   });
-  const { data } = await viewer.waitFor((each) => each.data.type === 'OPERATOR.CHANGE');
+  const { data } = await viewerStream.waitFor((each) => each.data.type === 'OPERATOR.CHANGE');
   expect(data).toEqual({ type: 'OPERATOR.CHANGE', createdAt: expect.any(String) });
 });
 
@@ -116,20 +116,22 @@ it('the stream continues after the last event without gaps', async () => {
   await firstStream.waitFor(isAbout(id));
   await firstStream.close();
   const secondCustomer = await createCustomer(app);
-  const resumed = await follow({}, '', { 'last-event-id': `${readyEvent.id}` });
-  await resumed.waitFor(isAbout(secondCustomer.id));
-  const subjects = resumed.data().map(({ resourceId }) => resourceId);
+  const resumedStream = await follow({}, '', { 'last-event-id': `${readyEvent.id}` });
+  await resumedStream.waitFor(isAbout(secondCustomer.id));
+  const subjects = resumedStream.data().map(({ resourceId }) => resourceId);
   expect(subjects).toEqual([id, secondCustomer.id]);
 
-  const lastEvent = resumed.events.at(-1);
+  const lastEvent = resumedStream.events.at(-1);
   const { id: laterCustomerId } = await createCustomer(app);
-  const resumedByQuery = await follow({}, `?after=${lastEvent?.id}`);
-  await resumedByQuery.waitFor(isAbout(laterCustomerId));
-  expect(resumedByQuery.data().map(({ resourceId }) => resourceId)).toEqual([laterCustomerId]);
-  expect(resumedByQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
+  const streamResumedByQuery = await follow({}, `?after=${lastEvent?.id}`);
+  await streamResumedByQuery.waitFor(isAbout(laterCustomerId));
+  expect(streamResumedByQuery.data().map(({ resourceId }) => resourceId)).toEqual([
+    laterCustomerId,
+  ]);
+  expect(streamResumedByQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
 });
 
-const manyEvents = (count: number, start: number) =>
+const insertEvents = (count: number, start: number) =>
   app.runtime.db.query(
     `insert into events (id, platform_id, type, subject, data, created_at)
      select ${idSql('Webhook', `(${start} + n)`)}, $1, 'TEST', ${idSql('Transaction', `(${start} + n)`)},
@@ -140,17 +142,17 @@ const manyEvents = (count: number, start: number) =>
 it('the stream replaces too many changes with a reset', async () => {
   const stream = await follow();
   const readyEvent = await stream.waitFor(isReady);
-  await manyEvents(300, 0);
+  await insertEvents(300, 0);
   await stream.waitFor(({ event }) => event === 'reset');
-  await manyEvents(600, 1_000);
+  await insertEvents(600, 1_000);
   const resets = () => stream.events.filter(({ event }) => event === 'reset');
   await expect.poll(() => resets().length, { timeout: 5_000 }).toBe(2);
   expect(stream.data().filter(({ type }) => type === 'TEST')).toEqual([]);
 
   for (const cursor of [`${readyEvent.id}`, 'nothing']) {
-    const lateReply = await follow({}, `?after=${cursor}`);
-    await lateReply.waitFor(({ event }) => event === 'reset');
-    expect(lateReply.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
+    const lateStream = await follow({}, `?after=${cursor}`);
+    await lateStream.waitFor(({ event }) => event === 'reset');
+    expect(lateStream.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
   }
 });
 

@@ -1,4 +1,4 @@
-// Operations of suspense items.
+// Operations on suspense items and shortfalls.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -13,8 +13,8 @@ const { service, read, rejects, isHidden, change } = operatorService();
 /** A payment of 100.00 USD whose refund has failed. */
 async function createSuspenseItem() {
   const { id, account } = await service.createPayment();
-  const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-  await service.runJson('payouts', 'fail', id, ...reason);
+  const reasonFlags = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+  await service.runJson('payouts', 'fail', id, ...reasonFlags);
   await service.app.settle();
   return { id, account };
 }
@@ -58,8 +58,8 @@ async function createShortfall(): Promise<string> {
   await app.settle();
   await service.runJson('payouts', 'settle', id);
   await app.settle();
-  const reason = ['--reason', 'PAYOUT_RETURNED'];
-  await service.runJson('payouts', 'return', id, '--of', 'debit', ...reason);
+  const reasonFlags = ['--reason', 'PAYOUT_RETURNED'];
+  await service.runJson('payouts', 'return', id, '--of', 'debit', ...reasonFlags);
   return id;
 }
 

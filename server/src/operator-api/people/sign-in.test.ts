@@ -26,13 +26,13 @@ beforeAll(async () => {
   ({ person: administrator, device } = await firstAdministrator(app));
 });
 
-let number = 0;
+let invitationCount = 0;
 
 /** Invites a user. Returns the secret of the link. */
 async function invite(roles = ['viewer']) {
-  number += 1;
-  const email = `user${number}@example.com`;
-  const body = { name: `User ${number}`, email, roles };
+  invitationCount += 1;
+  const email = `user${invitationCount}@example.com`;
+  const body = { name: `User ${invitationCount}`, email, roles };
   const { id, link } = ok(await administrator.call('POST', '/operator-users', { body }), 201);
   return { id: id as string, email, secret: link.secret as string };
 }
@@ -66,14 +66,20 @@ describe('a link', () => {
   });
 
   it('expires after a day, and is invalid once its user is disabled', async () => {
-    const [lateReply, disabled] = [await invite(), await invite()];
+    const [expiringInvitation, disabledInvitation] = [await invite(), await invite()];
     const body = { isDisabled: true };
-    ok(await administrator.call('PATCH', `/operator-users/${disabled.id}`, { body }), 200);
+    ok(
+      await administrator.call('PATCH', `/operator-users/${disabledInvitation.id}`, { body }),
+      200,
+    );
     const statusOf = async (secret: string) =>
       (await browser(app).call('POST', '/enrollment', { body: { secret } })).status;
-    expect([await statusOf(lateReply.secret), await statusOf(disabled.secret)]).toEqual([200, 410]);
+    expect([
+      await statusOf(expiringInvitation.secret),
+      await statusOf(disabledInvitation.secret),
+    ]).toEqual([200, 410]);
     app.effects.set(app.effects.now() + 24 * 3_600_000);
-    expect(await statusOf(lateReply.secret)).toBe(410);
+    expect(await statusOf(expiringInvitation.secret)).toBe(410);
     ok(await signIn(administrator, device), 201);
   });
 
@@ -96,7 +102,7 @@ describe('a passkey', () => {
   it.each([
     ['another origin', { origin: 'https://evil.example' }],
     ['another site', { rpId: 'evil.example' }],
-    ['no verified user', { uv: false }],
+    ['a missing user verification', { uv: false }],
     ['another type', { type: 'webauthn.create' }],
   ])('is rejected with %s', async (_name, ceremony) => {
     expect((await signIn(browser(app), device, ceremony)).status).toBe(401);
@@ -105,12 +111,12 @@ describe('a passkey', () => {
   it('is accepted once for concurrent sign-ins with different counters', async () => {
     const person = browser(app);
     const { secret } = await invite();
-    const { device: counting, reply } = await enrollWithPasskey(person, secret);
+    const { device: countingDevice, reply } = await enrollWithPasskey(person, secret);
     ok(reply, 201);
-    const begun = [await beginSignIn(browser(app)), await beginSignIn(browser(app))] as const;
+    const ceremonies = [await beginSignIn(browser(app)), await beginSignIn(browser(app))] as const;
     const replies = await Promise.all([
-      begun[0].complete(counting, { counter: 90 }),
-      begun[1].complete(counting, { counter: 50 }),
+      ceremonies[0].complete(countingDevice, { counter: 90 }),
+      ceremonies[1].complete(countingDevice, { counter: 50 }),
     ]);
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 401]);
   });
@@ -127,9 +133,12 @@ describe('a passkey', () => {
     const secondCeremony = await beginSignIn(person);
     const otherBrowser = browser(app);
     await beginSignIn(otherBrowser);
-    const stolen = { state: secondCeremony.state, credential: {} };
+    const copiedCeremony = { state: secondCeremony.state, credential: {} };
     const credential = registrationJson(device, secondCeremony.publicKey.challenge);
-    const body = { ...stolen, credential: { ...credential, response: { ...assertionIn() } } };
+    const body = {
+      ...copiedCeremony,
+      credential: { ...credential, response: { ...assertionIn() } },
+    };
     expect(await otherBrowser.call('POST', '/sign-in/passkey', { body })).toMatchObject({
       status: 400,
     });
@@ -189,27 +198,30 @@ describe('a password', () => {
     expect(messages.size).toBe(1);
   });
 
-  it.each(['of a user', 'of no user'])('%s has five attempts in 15 minutes', async (owner) => {
-    const { email, code } = await passwordOf();
-    const body = {
-      email: owner === 'of a user' ? email : `no-${email}`,
-      password: 'x',
-      code: '000000',
-    };
-    const statuses = await Promise.all(Array.from({ length: 8 }, () => signInWith(body)));
-    const counts = statuses.filter(({ status }) => status === 401).length;
-    expect(counts).toBe(5);
-    expect(await signInWith({ ...body, password: PASSWORD, code: code() })).toMatchObject({
-      status: 429,
-      headers: { 'retry-after': expect.any(String) },
-    });
-  });
+  it.each(['of a user', 'of an unknown user'])(
+    '%s has five attempts in 15 minutes',
+    async (owner) => {
+      const { email, code } = await passwordOf();
+      const body = {
+        email: owner === 'of a user' ? email : `no-${email}`,
+        password: 'x',
+        code: '000000',
+      };
+      const replies = await Promise.all(Array.from({ length: 8 }, () => signInWith(body)));
+      const rejectedCount = replies.filter(({ status }) => status === 401).length;
+      expect(rejectedCount).toBe(5);
+      expect(await signInWith({ ...body, password: PASSWORD, code: code() })).toMatchObject({
+        status: 429,
+        headers: { 'retry-after': expect.any(String) },
+      });
+    },
+  );
 
   it.each(['password1234', 'the address of its user', 'aaaaaaaaaaaaaaaa', 'qwertyuiop123'])(
     'is not %s',
-    async (easy) => {
+    async (weakPassword) => {
       const { secret, email } = await invite();
-      const password = easy.startsWith('the ') ? email : easy;
+      const password = weakPassword.startsWith('the ') ? email : weakPassword;
       const { reply } = await enrollWithPassword(app, browser(app), secret, { password });
       expect(reply.status).toBe(400);
       expect(reply.body.details.errors).toEqual([expect.objectContaining({ field: 'password' })]);

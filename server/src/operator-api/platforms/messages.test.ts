@@ -1,4 +1,4 @@
-// Operations on messages: the list has no personal data, and showing one is recorded.
+// Operations on messages: the list has no personal data, and each access to a message is recorded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

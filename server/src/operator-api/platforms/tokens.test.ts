@@ -6,23 +6,23 @@ import { operatorClient } from '../../../test/kit/operator/client.ts';
 
 const app = testApp();
 const client = operatorClient(app);
-const NEW = { name: 'Script', permissions: ['VIEW'] };
+const TOKEN_INPUT = { name: 'Script', permissions: ['VIEW'] };
 
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
 const create = (options: object = {}) =>
-  client.call('POST', `/platforms/${app.platform.id}/tokens`, { body: NEW, ...options });
+  client.call('POST', `/platforms/${app.platform.id}/tokens`, { body: TOKEN_INPUT, ...options });
 
 describe('tokens', () => {
   it('are created, shown once, and revoked', async () => {
     const headers = { 'Idempotency-Key': 'create' };
     const createdReply = ok(await create({ headers }), 201);
     const { clientSecret, ...token } = createdReply;
-    expect(token).toMatchObject({ ...NEW, platformId: app.platform.id });
+    expect(token).toMatchObject({ ...TOKEN_INPUT, platformId: app.platform.id });
     expect(ok(await create({ headers }), 201)).toEqual(token);
-    const as = { clientId: token.clientId, clientSecret };
-    ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const caller = { clientId: token.clientId, clientSecret };
+    ok(await app.call('GET', '/config', undefined, { as: caller }), 200);
     const revokedReply = ok(await client.call('DELETE', `/tokens/${token.tokenId}`), 200);
     expect(revokedReply).toEqual(token);
     const records = [{ subject: token.tokenId, platformId: app.platform.id }];
@@ -40,10 +40,10 @@ describe('tokens', () => {
     const firstPage = ok(await client.call('GET', `${path}&limit=1`), 200);
     const nextPage = ok(await client.call('GET', `${path}&cursor=${firstPage.nextCursor}`), 200);
     expect([...firstPage.data, ...nextPage.data]).toEqual(allTokens.data);
-    const platforms = ok(await client.call('GET', '/tokens?limit=100'), 200).data.map(
+    const platformIds = ok(await client.call('GET', '/tokens?limit=100'), 200).data.map(
       (each: { platformId: string }) => each.platformId,
     );
-    expect(platforms).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
+    expect(platformIds).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
     expect((await client.call('GET', '/tokens?platformId=none')).status).toBe(404);
   });
 

@@ -8,7 +8,7 @@ import { type CardFixture, cardFixture, newCardName } from '../../../test/kit/ca
 
 const app = testApp();
 let fixture: CardFixture;
-/** Two cards of one holder, the second newer, and one of another. */
+/** Two cards of one holder, the second newer, and a card of another holder. */
 let [firstCard, secondCard, thirdCard]: { id: string; cardholderId: string }[] = [];
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
@@ -101,12 +101,12 @@ describe('cards close', () => {
     const { note: _, platformId: __, bindings, ...view } = result;
     expect(bindings[0].endedAt).not.toBeNull();
     expect(await fixture.readCard(idOf(secondCard))).toEqual(view);
-    const [, notified] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(secondCard));
-    expect(notified?.data).toEqual(view);
+    const [, stateChange] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(secondCard));
+    expect(stateChange?.data).toEqual(view);
     const { out } = await run('cards', 'show', idOf(secondCard));
     expect(out).toContain(`Funded until ${bindings[0].endedAt}`);
-    const repeatedReply = await run('cards', 'close', idOf(secondCard), '--reason', 'x');
-    expect(repeatedReply).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
+    const repeatedResult = await run('cards', 'close', idOf(secondCard), '--reason', 'x');
+    expect(repeatedResult).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
     expect(await run('cards', 'close', idOf(firstCard))).toMatchObject({ code: 2 });
     const longResult = await run('cards', 'close', idOf(firstCard), '--reason', 'x'.repeat(256));
     expect(longResult.code).toBe(2);
@@ -125,30 +125,32 @@ describe('cards close', () => {
 
 describe('platform cards and set-cards', () => {
   const DEFAULTS = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
-  const set = ({ id }: TestPlatform, ...flags: string[]) =>
+  const setCards = ({ id }: TestPlatform, ...flags: string[]) =>
     run('platform', 'set-cards', id, ...flags);
   const settingsOf = ({ id }: TestPlatform) => runJson('platform', 'cards', id);
 
   it('changes only the specified settings, and applies immediately', async () => {
-    const as = app.other;
-    expect(await settingsOf(as)).toEqual(DEFAULTS);
+    const platform = app.other;
+    expect(await settingsOf(platform)).toEqual(DEFAULTS);
     const origins = [
       'https://app.example.com',
       'https://example.com:8443',
       'http://localhost:3000',
     ];
-    expect((await set(as, `--frame-origins=${origins}`)).code).toBe(0);
-    expect((await set(as, '--max-live', '5', '--max-live-per-holder', '1')).code).toBe(0);
-    const program = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
-    expect(await settingsOf(as)).toEqual(program);
-    const otherCardFixture = cardFixture(app, { as });
+    expect((await setCards(platform, `--frame-origins=${origins}`)).code).toBe(0);
+    expect((await setCards(platform, '--max-live', '5', '--max-live-per-holder', '1')).code).toBe(
+      0,
+    );
+    const expectedSettings = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
+    expect(await settingsOf(platform)).toEqual(expectedSettings);
+    const otherCardFixture = cardFixture(app, { as: platform });
     const holder = await otherCardFixture.createCardholder();
     ok(await otherCardFixture.requestCard(holder), 201);
     expect((await otherCardFixture.requestCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
-    expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
-    expect(await settingsOf(as)).toEqual({ ...program, frameOrigins: [] });
+    expect((await setCards(platform, '--frame-origins', 'none')).code).toBe(0);
+    expect(await settingsOf(platform)).toEqual({ ...expectedSettings, frameOrigins: [] });
     expect(await settingsOf(app.platform)).toEqual(DEFAULTS);
-    expect((await run('platform', 'cards', as.id)).out).toMatch(
+    expect((await run('platform', 'cards', platform.id)).out).toMatch(
       /Maximum open cards per cardholder +1\n/,
     );
   });
@@ -168,14 +170,14 @@ describe('platform cards and set-cards', () => {
     'data:text/html',
     '*',
     "'self'",
-  ])('rejects framing of a number in %s', async (origin) => {
-    const { code, err } = await set(app.platform, '--frame-origins', origin);
+  ])('rejects the frame origin %s', async (origin) => {
+    const { code, err } = await setCards(app.platform, '--frame-origins', origin);
     expect(code).toBe(2);
     expect(err).toContain(origin);
     expect(await settingsOf(app.platform)).toEqual(DEFAULTS);
   });
 
-  it('rejects an invalid number, this machine in production, and a call without changes', async () => {
+  it('rejects an invalid number, a loopback origin in production, and a call without changes', async () => {
     for (const [platform, ...flags] of [
       [app.platform, '--max-live', '-1'],
       [app.platform, '--max-live', '1e3'],
@@ -184,7 +186,7 @@ describe('platform cards and set-cards', () => {
       [app.production, '--frame-origins', 'http://localhost:3000'],
       [app.production, '--frame-origins', 'https://localhost'],
     ] as [TestPlatform, ...string[]][]) {
-      expect((await set(platform, ...flags)).code, flags.join(' ')).toBe(2);
+      expect((await setCards(platform, ...flags)).code, flags.join(' ')).toBe(2);
       expect(await settingsOf(platform)).toEqual(DEFAULTS);
     }
     expect((await run('platform', 'set-cards', 'x', '--max-live', '1')).code).toBe(1);

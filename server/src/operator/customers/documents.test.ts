@@ -62,19 +62,19 @@ describe('documents save', () => {
   it('writes the original file, for its owner only', async () => {
     const bytes = pdfFile({ note: 'x'.repeat(200_000) });
     const id = await upload((await createCustomer(app)).id, bytes);
-    const to = path.join(folder, 'pass.pdf');
-    const { json } = await run('save', id, '--to', to);
-    expect(json).toMatchObject({ id, format: 'PDF', savedTo: to });
-    expect(readFileSync(to).equals(bytes)).toBe(true);
-    expect(statSync(to).mode & 0o777).toBe(0o600);
+    const savedFile = path.join(folder, 'pass.pdf');
+    const { json } = await run('save', id, '--to', savedFile);
+    expect(json).toMatchObject({ id, format: 'PDF', savedTo: savedFile });
+    expect(readFileSync(savedFile).equals(bytes)).toBe(true);
+    expect(statSync(savedFile).mode & 0o777).toBe(0o600);
   });
 
   it('overwrites no file', async () => {
     const id = await upload((await createCustomer(app)).id, pdfFile());
-    const to = path.join(folder, 'there.pdf');
-    writeFileSync(to, 'mine');
-    await expect(run('save', id, '--to', to)).rejects.toThrow('EEXIST');
-    expect(readFileSync(to, 'utf8')).toBe('mine');
+    const savedFile = path.join(folder, 'there.pdf');
+    writeFileSync(savedFile, 'existing content');
+    await expect(run('save', id, '--to', savedFile)).rejects.toThrow('EEXIST');
+    expect(readFileSync(savedFile, 'utf8')).toBe('existing content');
   });
 
   it('leaves no file if the content cannot be opened', async () => {
@@ -84,16 +84,16 @@ describe('documents save', () => {
         where id = $1`,
       [id],
     );
-    const to = path.join(folder, 'swapped.pdf');
-    await expect(run('save', id, '--to', to)).rejects.toThrow();
-    expect(existsSync(to)).toBe(false);
+    const savedFile = path.join(folder, 'swapped.pdf');
+    await expect(run('save', id, '--to', savedFile)).rejects.toThrow();
+    expect(existsSync(savedFile)).toBe(false);
   });
 
   it('rejects an unknown document', async () => {
-    const to = path.join(folder, 'none.pdf');
+    const savedFile = path.join(folder, 'none.pdf');
     for (const id of ['unknown', 'Document:0190a000-0000-7000-8000-0123456789ab']) {
-      await expect(run('save', id, '--to', to)).rejects.toThrow('Document not found.');
+      await expect(run('save', id, '--to', savedFile)).rejects.toThrow('Document not found.');
     }
-    expect(existsSync(to)).toBe(false);
+    expect(existsSync(savedFile)).toBe(false);
   });
 });

@@ -14,7 +14,7 @@ import { openForFile } from '../../../test/kit/app/test-app.ts';
 
 const service = openForFile(startProduction);
 
-const verb = (name: string, id: string, ...flags: string[]) =>
+const runVerb = (name: string, id: string, ...flags: string[]) =>
   service.runJson('external-accounts', name, id, ...flags);
 
 const readEmittedStatuses = async (id: string) =>
@@ -35,22 +35,22 @@ describe('the external-accounts verbs', () => {
       const reply = await service.app.call('POST', '/quotes', quoteBody(account.id, id, 1_00));
       return reply.body.code ?? reply.status;
     };
-    expect(await verb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
+    expect(await runVerb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
     expect(await createDebit()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
-    expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
+    expect(await runVerb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     expect([await createDebit(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
-    const rejectedResult = await verb('reject', id, '--reason', 'No such account');
+    const rejectedResult = await runVerb('reject', id, '--reason', 'No such account');
     expect(rejectedResult).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
     expect([await createDebit(), await pay()]).toEqual([
       'INVALID_BANK_ACCOUNT',
       'INVALID_BANK_ACCOUNT',
     ]);
-    await verb('reactivate', id);
+    await runVerb('reactivate', id);
     expect([await createDebit(), await pay()]).toEqual([201, 201]);
-    await verb('review', id);
-    await verb('clear', id);
-    await verb('disable', id);
+    await runVerb('review', id);
+    await runVerb('clear', id);
+    await runVerb('disable', id);
     expect(await readEmittedStatuses(id)).toEqual([
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
@@ -61,7 +61,7 @@ describe('the external-accounts verbs', () => {
       'clear',
       id,
     );
-    const history: { action: string }[] = await verb('history', id);
+    const history: { action: string }[] = await runVerb('history', id);
     expect(history.map((each) => each.action)).toEqual([
       ...['check', 'review', 'reject', 'reactivate', 'review', 'pass', 'disable'],
     ]);
@@ -70,25 +70,25 @@ describe('the external-accounts verbs', () => {
 
   it('stop a production payment that was quoted before', async () => {
     const { account, person } = await service.createPayer('100.00');
-    const to = await service.createPayee(person.id);
-    const body = quoteBody(account, to, 50_00);
+    const payeeAccountId = await service.createPayee(person.id);
+    const body = quoteBody(account, payeeAccountId, 50_00);
     const quote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
-    await verb('review', to);
+    await runVerb('review', payeeAccountId);
     const headers = { 'idempotency-key': quote.id };
     const url = `/quotes/${quote.id}/execute`;
     const reply = await service.app.call('POST', url, undefined, { ...service.as, headers });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
-    expect(await readEmittedStatuses(to)).toEqual(['UNDER_REVIEW']);
+    expect(await readEmittedStatuses(payeeAccountId)).toEqual(['UNDER_REVIEW']);
   });
 
   it('list accounts with the last digits of their numbers', async () => {
-    const { id: owner } = await createCustomer(service.app, service.as);
+    const { id: customerId } = await createCustomer(service.app, service.as);
     const list = (...flags: string[]) =>
       service.runJson('external-accounts', 'list', service.platform.id, ...flags);
-    const { id } = await createExternalAccount(service.app, owner, 'USD', '000', service.as);
-    await verb('check', id);
+    const { id } = await createExternalAccount(service.app, customerId, 'USD', '000', service.as);
+    await runVerb('check', id);
     const [pendingAccount, ...otherAccounts] = await list('--status', 'PENDING');
-    expect(pendingAccount).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
+    expect(pendingAccount).toMatchObject({ accountId: id, customerId, currency: 'USD' });
     expect(otherAccounts).toEqual([]);
     expect(pendingAccount.account.accountNumber).toMatch(/^\*+\w{1,4}$/);
     const allAccounts: { accountId: string }[] = await list();
@@ -113,7 +113,7 @@ describe('the external-accounts verbs', () => {
       'check',
       id,
     );
-    expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
+    expect(await runVerb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     ok(await service.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
     const internalAccount = await findInternalAccount(service.app, person.id, 'USD');
     for (const unknownId of [id, internalAccount.id, 'unknown']) {

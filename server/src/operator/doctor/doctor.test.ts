@@ -28,7 +28,7 @@ interface Finding {
 }
 
 async function run(argv: string[] = [], env: Record<string, string | undefined> = {}) {
-  const printed = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const code = await main(['doctor', ...argv], {
     env: {
       DATABASE_URL: app.databaseUrl,
@@ -37,13 +37,13 @@ async function run(argv: string[] = [], env: Record<string, string | undefined> 
       ...env,
     },
     out: (text) => {
-      printed.out += text;
+      output.out += text;
     },
     err: (text) => {
-      printed.err += text;
+      output.err += text;
     },
   });
-  return { code, ...printed };
+  return { code, ...output };
 }
 
 async function readFindings(env: Record<string, string | undefined> = {}): Promise<Finding[]> {
@@ -56,7 +56,7 @@ const find = async (check: string, env: Record<string, string | undefined> = {})
   (await readFindings(env)).find((each) => each.check === check) as Finding;
 
 describe('doctor', () => {
-  it('has a finding for every check, and a remedy for each that is not passed', async () => {
+  it('has a finding for every check, and a remedy for every finding that is not OK', async () => {
     const checkResults = await readFindings();
     expect(checkResults.map(({ check }) => check)).toEqual([
       ...['node', 'settings', 'data-folder', 'disk', 'master-key', 'database', 'durability'],
@@ -67,7 +67,7 @@ describe('doctor', () => {
       expect(remedy === undefined).toBe(status === 'OK');
   });
 
-  it('exits with 1 if a check finds an error, here of the test database', async () => {
+  it('exits with 1 if a check finds an error, here in the settings of the test database', async () => {
     const { code, out } = await run();
     expect(out).toMatch(/^ERROR {4}durability {4}fsync is off\./m);
     expect(out).toMatch(/^OK {7}migrations {4}All migrations/m);
@@ -105,14 +105,14 @@ describe('doctor', () => {
 });
 
 describe('a defect', () => {
-  let restore: string[] = [];
+  let undoStatements: string[] = [];
   afterEach(async () => {
-    for (const text of restore) await client.query(text);
-    restore = [];
+    for (const text of undoStatements) await client.query(text);
+    undoStatements = [];
   });
 
   async function withChange(change: string, undo: string) {
-    restore.push(undo);
+    undoStatements.push(undo);
     await client.query(change);
   }
 
@@ -157,7 +157,7 @@ describe('a defect', () => {
     });
   });
 
-  it('of the work is a dead job or an overdue delivery', async () => {
+  it('of background work is a dead job or an overdue delivery', async () => {
     await withChange(
       `insert into jobs (id, kind, input, due_at, state, failed_at, platform_id)
         values ('Job:doctor', 'payout.send', '{}', now(), 'dead', now(), '')`,

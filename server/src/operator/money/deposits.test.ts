@@ -12,9 +12,9 @@ import { DAY, startProduction } from '../../../test/kit/app/production.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 
-const DEPOSIT = 'REALTIME_FUNDING';
+const DEPOSIT_SOURCE = 'REALTIME_FUNDING';
 
-/** The list's entries for an account. */
+/** Held deposits of an account. */
 async function listHeldDeposits(accountId: string) {
   const allDeposits: { accountId: string }[] = await service.runJson(
     'deposits',
@@ -87,15 +87,15 @@ describe('a deposit', () => {
     ],
     [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
     [['--hash', '0x1'], 2, '--hash and --network must be used together'],
-  ])('is rejected: %j', async (flags, code, args) => {
+  ])('is rejected with %j', async (flags, code, message) => {
     const { account } = await service.createPayer();
-    const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
-    const input = { ...usual, [flags[0] as string]: flags[1] as string };
+    const validFlags = { '--amount': '1.00', '--currency': 'USD', '--account': account };
+    const input = { ...validFlags, [flags[0] as string]: flags[1] as string };
     const result = await service.run(
-      ...['deposits', 'record', '--reference', `BAD-${flags.join()}`],
+      ...['deposits', 'record', '--reference', `INVALID-${flags.join()}`],
       ...Object.entries(input).flat(),
     );
-    expect(result.err).toContain(args);
+    expect(result.err).toContain(message);
     expect(result.code).toBe(code);
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
@@ -128,9 +128,9 @@ describe('a deposit', () => {
     );
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED PENDING COLLECTION_FAILED');
-    const [back] = await service.readQueue(id);
-    expect(back).toMatchObject({ kind: 'refund', amount: 30_00, currency: 'USD' });
-    expect(back.account.accountIdentifier).toBe('****9');
+    const [refund] = await service.readQueue(id);
+    expect(refund).toMatchObject({ kind: 'refund', amount: 30_00, currency: 'USD' });
+    expect(refund.account.accountIdentifier).toBe('****9');
     await service.runJson('payouts', 'settle', id, '--reference', 'LATE-BACK');
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED COLLECTION_FAILED');
     expect(await service.readQueue(id)).toEqual([]);
@@ -141,15 +141,18 @@ describe('a deposit', () => {
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const record = async (reference: string) => {
       const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
-      const recorded = await service.runJson(
+      const recordedDeposit = await service.runJson(
         'deposits',
         'record',
         ...entry,
         '--reference',
         reference,
       );
-      expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
-      return recorded.transactionId as string;
+      expect(recordedDeposit).toMatchObject({
+        status: 'PENDING',
+        pendingReason: 'COMPLIANCE_REVIEW',
+      });
+      return recordedDeposit.transactionId as string;
     };
     const [firstId, secondId] = [await record('FROZEN-1'), await record('FROZEN-2')];
     expect(await service.runJson('deposits', 'release', firstId)).toMatchObject({
@@ -199,8 +202,8 @@ describe('a deposit', () => {
     expect((await listHeldDeposits(account)).map((each) => each.transactionId).sort()).toEqual(
       [...allDebits].sort(),
     );
-    const cancel = `/transactions/${releasedId}/cancel`;
-    expect((await service.app.call('POST', cancel, undefined, service.as)).status).toBe(409);
+    const cancelPath = `/transactions/${releasedId}/cancel`;
+    expect((await service.app.call('POST', cancelPath, undefined, service.as)).status).toBe(409);
     await service.expectRejected(
       'No result is expected',
       'payouts',
@@ -216,12 +219,12 @@ describe('a deposit', () => {
       status: 'FAILED',
     });
     await service.app.settle();
-    const [back] = await service.readQueue(rejectedId);
-    expect(back).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
-    expect(back.account.routingNumber).toBe('021000021');
+    const [refund] = await service.readQueue(rejectedId);
+    expect(refund).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
+    expect(refund.account.routingNumber).toBe('021000021');
     await service.runJson('payouts', 'settle', rejectedId);
-    const message = ['--reason', 'PAYOUT_RETURNED'];
-    await service.runJson('payouts', 'return', returnedId, ...message);
+    const reasonFlags = ['--reason', 'PAYOUT_RETURNED'];
+    await service.runJson('payouts', 'return', returnedId, ...reasonFlags);
     expect(await service.readStatus(returnedId)).toBe('FAILED - COLLECTION_FAILED');
     expect(await service.runJson('deposits', 'return', recalledId)).toMatchObject({
       status: 'FAILED',
@@ -230,7 +233,7 @@ describe('a deposit', () => {
       balance: 40_00,
       total: 40_00,
     });
-    await service.runJson('payouts', 'return', releasedId, ...message);
+    await service.runJson('payouts', 'return', releasedId, ...reasonFlags);
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 
@@ -239,8 +242,8 @@ describe('a deposit', () => {
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
       const flags = ['--reference', `HOLD-${reason}`, '--hold', reason];
-      const recorded = await service.runJson('deposits', 'record', ...entry, ...flags);
-      expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: reason });
+      const recordedDeposit = await service.runJson('deposits', 'record', ...entry, ...flags);
+      expect(recordedDeposit).toMatchObject({ status: 'PENDING', pendingReason: reason });
     }
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 0,
@@ -256,7 +259,7 @@ describe('a deposit', () => {
     ]);
   });
 
-  it('is decided and recalled in the sandbox too', async () => {
+  it('is released, rejected and recalled in the sandbox', async () => {
     const person = await createCustomer(service.app);
     const account = await findInternalAccount(service.app, person.id, 'USD');
     const holdDeposit = async () => {
@@ -266,8 +269,8 @@ describe('a deposit', () => {
       const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
       return ok(await service.app.call('GET', query), 200).data[0].id as string;
     };
-    const storedDeposit = await holdDeposit();
-    expect(await service.runJson('deposits', 'release', storedDeposit)).toMatchObject({
+    const depositId = await holdDeposit();
+    expect(await service.runJson('deposits', 'release', depositId)).toMatchObject({
       status: 'COMPLETED',
     });
     await service.runJson('deposits', 'reject', await holdDeposit());
@@ -277,10 +280,10 @@ describe('a deposit', () => {
     const parties = { source: { accountId: account.id }, destination: { accountId: to.id } };
     ok(await service.app.call('POST', '/transfer-out', { ...parties, amount: 5_00 }), 201);
     await service.app.settle();
-    expect(await service.runJson('deposits', 'return', storedDeposit)).toMatchObject({
+    expect(await service.runJson('deposits', 'return', depositId)).toMatchObject({
       status: 'FAILED',
     });
-    await service.expectRejected('it is FAILED', 'deposits', 'return', storedDeposit);
+    await service.expectRejected('it is FAILED', 'deposits', 'return', depositId);
     const query = ['accounts', 'list', '--owing', '--platform', service.app.platform.id];
     expect(await service.runJson(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
     expect((await readBalances(service.app, account.id)).total).toBe(0);
@@ -309,7 +312,7 @@ describe('a deposit', () => {
     await service.expectRejected('is in the sandbox', 'payouts', 'settle', id);
   });
 
-  it('is recalled from its payer, not from the payee of a later payment', async () => {
+  it('is recalled from its payer, not from the payee of the payment', async () => {
     const { person, account } = await service.createPayer();
     const payee = await service.createPayer();
     const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.as);
@@ -381,19 +384,24 @@ describe('a deposit', () => {
     const ids: string[] = [];
     for (const reference of ['LIST-1', 'LIST-2']) {
       const entry = ['--account', account, '--amount', '5.25', '--currency', 'USD'];
-      const recorded = await service.runJson(
+      const recordedDeposit = await service.runJson(
         'deposits',
         'record',
         ...entry,
         '--reference',
         reference,
       );
-      ids.push(recorded.transactionId);
+      ids.push(recordedDeposit.transactionId);
       await service.app.advance(1_000);
     }
-    const countBefore = await listHeldDeposits(account);
-    expect(countBefore).toMatchObject([
-      { transactionId: ids[0], reason: 'COMPLIANCE_REVIEW', readable: '5.25', source: DEPOSIT },
+    const depositsBefore = await listHeldDeposits(account);
+    expect(depositsBefore).toMatchObject([
+      {
+        transactionId: ids[0],
+        reason: 'COMPLIANCE_REVIEW',
+        readable: '5.25',
+        source: DEPOSIT_SOURCE,
+      },
       {
         transactionId: ids[1],
         platformId: service.platform.id,
@@ -401,13 +409,13 @@ describe('a deposit', () => {
         accountId: account,
       },
     ]);
-    expect(Date.parse(countBefore[1].since) - Date.parse(countBefore[0].since)).toBe(1_000);
-    // After a month a frozen account still holds it, and it is still listed.
+    expect(Date.parse(depositsBefore[1].since) - Date.parse(depositsBefore[0].since)).toBe(1_000);
+    // A deposit on a frozen account is held and listed for more than a month.
     await service.app.advance(31 * DAY);
     await service.app.settle();
-    expect(await listHeldDeposits(account)).toEqual(countBefore);
-    const firstOutput = await service.runJson('deposits', 'list', '--limit', '1');
-    expect(firstOutput).toHaveLength(1);
+    expect(await listHeldDeposits(account)).toEqual(depositsBefore);
+    const limitedOutput = await service.runJson('deposits', 'list', '--limit', '1');
+    expect(limitedOutput).toHaveLength(1);
     const output = await service.run('deposits', 'list', '--platform', service.platform.id);
     expect(output.out).toContain(ids[0]);
     expect(await service.runJson('deposits', 'list', '--platform', service.app.other.id)).toEqual(

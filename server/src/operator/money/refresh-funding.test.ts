@@ -24,7 +24,7 @@ const NEW_INSTRUCTIONS: PaymentInstructions[] = [
   },
 ];
 
-/** The verb with other collection accounts than the server has. */
+/** Runs the verb with other collection accounts than those of the server. */
 async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   const port = usd && manualFunding({ USD: usd });
   const system = { runtime: service.app.runtime, fundingOf: () => port } as unknown as System;
@@ -46,9 +46,11 @@ describe('accounts refresh-funding', () => {
     const unchangedOutput = await service.runJson('accounts', 'refresh-funding', account);
     expect(unchangedOutput).toEqual({ accounts: 1, changed: [] });
     const person = await createCustomer(service.app);
-    const sandbox = await findInternalAccount(service.app, person.id, 'USD');
-    expect((await service.runJson('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
-    expect([await readEmittedEvents(account), await readEmittedEvents(sandbox.id)]).toEqual([
+    const sandboxAccount = await findInternalAccount(service.app, person.id, 'USD');
+    expect(
+      (await service.runJson('accounts', 'refresh-funding', sandboxAccount.id)).changed,
+    ).toEqual([]);
+    expect([await readEmittedEvents(account), await readEmittedEvents(sandboxAccount.id)]).toEqual([
       [],
       [],
     ]);
@@ -101,7 +103,7 @@ describe('accounts refresh-funding', () => {
     expect(await readEmittedEvents(account)).toHaveLength(2);
   });
 
-  it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
+  it('is rejected without collection accounts, for an unknown ID, and with both or no selection', async () => {
     const { account } = await service.createPayer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/dat
 import { main } from '../../operator.ts';
 
 let database: TestDatabase;
-let platform: string;
+let platformId: string;
 
 async function run(...argv: string[]) {
   const result = { out: '', err: '' };
@@ -29,29 +29,29 @@ async function runJson(...argv: string[]): Promise<unknown> {
 beforeAll(async () => {
   database = await createTestDatabase();
   const createdOutput = await runJson('platform', 'create', '--name', 'Shop');
-  platform = (createdOutput as { platformId: string }).platformId;
+  platformId = (createdOutput as { platformId: string }).platformId;
 });
 afterAll(() => database.drop());
 
 describe('platform limits', () => {
   it('are not set by default', async () => {
-    expect(await runJson('platform', 'limits', platform)).toEqual([]);
-    expect((await run('platform', 'limits', platform)).out).toBe('None.\n');
+    expect(await runJson('platform', 'limits', platformId)).toEqual([]);
+    expect((await run('platform', 'limits', platformId)).out).toBe('None.\n');
   });
 
   it('are set, replaced and listed by currency and destination', async () => {
-    const set = (...flags: string[]) => runJson('platform', 'set-limit', platform, ...flags);
-    await set('--currency', 'USD', '--per-payment', '10000.00', '--per-day', '50000');
-    await set('--currency', 'USD', '--to', 'EUR', '--per-day', '0.5');
-    await set('--currency', 'BTC', '--per-payment', '0.00000001');
-    const allLimits = await set('--currency', 'USD', '--per-payment', '9999.99');
+    const setLimit = (...flags: string[]) => runJson('platform', 'set-limit', platformId, ...flags);
+    await setLimit('--currency', 'USD', '--per-payment', '10000.00', '--per-day', '50000');
+    await setLimit('--currency', 'USD', '--to', 'EUR', '--per-day', '0.5');
+    await setLimit('--currency', 'BTC', '--per-payment', '0.00000001');
+    const allLimits = await setLimit('--currency', 'USD', '--per-payment', '9999.99');
     expect(allLimits).toEqual([
       { currency: 'BTC', perPayment: 1 },
       { currency: 'USD', perPayment: 9_999_99 },
       { currency: 'USD', to: 'EUR', perDay: 50 },
     ]);
-    expect(await runJson('platform', 'limits', platform)).toEqual(allLimits);
-    expect((await run('platform', 'limits', platform)).out).toBe(
+    expect(await runJson('platform', 'limits', platformId)).toEqual(allLimits);
+    expect((await run('platform', 'limits', platformId)).out).toBe(
       [
         'FROM  TO   PER PAYMENT  PER DAY',
         'BTC   any   0.00000001        -',
@@ -63,9 +63,9 @@ describe('platform limits', () => {
   });
 
   it('are removed individually', async () => {
-    const remove = (...flags: string[]) => run('platform', 'remove-limit', platform, ...flags);
+    const remove = (...flags: string[]) => run('platform', 'remove-limit', platformId, ...flags);
     expect((await remove('--currency', 'USD')).code).toBe(0);
-    expect(await runJson('platform', 'limits', platform)).toMatchObject([
+    expect(await runJson('platform', 'limits', platformId)).toMatchObject([
       { currency: 'BTC' },
       { currency: 'USD', to: 'EUR' },
     ]);
@@ -89,7 +89,7 @@ describe('platform limits', () => {
     [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'must be from 0.01 to '],
     [['--per-day', '1'], '--currency USD is required'],
   ])('are rejected for %j', async (flags, message) => {
-    const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);
+    const { code, out, err } = await run('platform', 'set-limit', platformId, ...flags);
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain(message);
   });

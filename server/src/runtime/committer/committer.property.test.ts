@@ -30,7 +30,7 @@ import { col, type RowOf, table } from '../db/table.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Committer, createCommitter } from './committer.ts';
 
-const ORDER = `
+const ORDER_LOG_SQL = `
 create table set_log (
   id text primary key,
   n bigint generated always as identity
@@ -51,9 +51,9 @@ create trigger log_account after update on ledger_accounts
 const setLog = table('set_log', { id: col.text });
 
 const ROWS = 4;
-/** The third account has no balance, so that empty accounts occur. The last account is a system account. */
+/** The fourth account has no balance, so that empty accounts occur. The last account is a system account. */
 const FLOORS = [0n, 0n, -30n, 0n, null];
-const STARTS = [100n, 100n, 100n, 0n, 100n];
+const INITIAL_BALANCES = [100n, 100n, 100n, 0n, 100n];
 const WORKERS = 24;
 
 /**
@@ -104,7 +104,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   ),
 });
 
-interface Done {
+interface CommitResult {
   id: string;
   set: ChangeSet;
   outcome: Outcome;
@@ -117,7 +117,7 @@ let runs = 0;
 
 beforeAll(async () => {
   sample = await createSample();
-  await sample.sql(ORDER);
+  await sample.sql(ORDER_LOG_SQL);
   db = openDatabase({ url: sample.url });
   // Two committers represent two processes. Small batches cause more conflicts.
   committers = [8, 32].map((max) =>
@@ -137,16 +137,16 @@ interface Run {
   rowIds: string[];
   accountIds: string[];
   holds: TransferRow[];
-  results: Done[];
+  results: CommitResult[];
 }
 
 async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
   const read = (i: number) => db.read(things, run.rowIds[i] as string);
-  const present = async (indexes: number[]) =>
+  const existingRows = async (indexes: number[]) =>
     (await Promise.all(indexes.map(read))).filter((row) => row !== undefined);
-  const updates = await present(input.updates);
-  const requires = await present(input.requires);
-  const agedRow = (row: RowOf<typeof things>) =>
+  const updates = await existingRows(input.updates);
+  const requires = await existingRows(input.requires);
+  const withStaleVersion = (row: RowOf<typeof things>) =>
     input.isStale ? { ...row, version: row.version - 1 } : row;
   const inserts: ChangeSet['inserts'] = [{ table: setLog, row: { id } }];
   if (input.key !== null) inserts.push(insertKey(`${run.name}:${input.key}`, id));
@@ -172,9 +172,9 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
     inserts,
     updates: input.removes
       ? []
-      : updates.map((row) => updateThing(agedRow(row), { rank: row.rank + 1 })),
+      : updates.map((row) => updateThing(withStaleVersion(row), { rank: row.rank + 1 })),
     removes: input.removes ? updates.slice(0, 1).map(thingAt) : [],
-    requires: requires.map((row) => thingAt(agedRow(row))),
+    requires: requires.map((row) => thingAt(withStaleVersion(row))),
     transfers,
     freezes:
       input.freeze && frozen && FLOORS[input.freeze.account] !== null
@@ -199,18 +199,18 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
 
 async function execute(specs: readonly Spec[]): Promise<Run> {
   const name = `run${++runs}`;
-  const ids = (kind: string, count: number) =>
+  const idsOf = (kind: string, count: number) =>
     Array.from({ length: count }, (_, i) => `${name}:${kind}${i}`);
   const run: Run = {
     name,
-    rowIds: ids('row', ROWS),
-    accountIds: ids('account', FLOORS.length),
+    rowIds: idsOf('row', ROWS),
+    accountIds: idsOf('account', FLOORS.length),
     holds: [],
     results: [],
   };
   for (const id of run.rowIds) await sample.thing(id);
   for (const [i, id] of run.accountIds.entries())
-    await sample.account(id, STARTS[i] as bigint, FLOORS[i]);
+    await sample.account(id, INITIAL_BALANCES[i] as bigint, FLOORS[i]);
   const remainingSpecs = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
   const worker = async (_: unknown, i: number) => {
     for (let next = remainingSpecs.shift(); next; next = remainingSpecs.shift()) {
@@ -226,7 +226,7 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
 }
 
 /** The transaction that wrote each accepted change set, and the change sets of each in order. */
-async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
+async function batchesOf(run: Run): Promise<Map<string, CommitResult[]>> {
   const rows = await sample.sql(
     'select id, xmin::text as xid from set_log where id like $1 order by n',
     [`${run.name}:%`],
@@ -235,15 +235,18 @@ async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
     run.results.filter((each) => each.outcome.ok).map((each) => [each.id, each]),
   );
   expect(rows.map((row) => row.id).sort()).toEqual([...byId.keys()].sort());
-  const batches = new Map<string, Done[]>();
+  const batches = new Map<string, CommitResult[]>();
   for (const { id, xid } of rows as { id: string; xid: string }[]) {
-    batches.set(xid, [...(batches.get(xid) ?? []), byId.get(id) as Done]);
+    batches.set(xid, [...(batches.get(xid) ?? []), byId.get(id) as CommitResult]);
   }
   return batches;
 }
 
 /** Pairs of transactions in the order of their serialization. */
-async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[string, string][]> {
+async function precedence(
+  run: Run,
+  batches: Map<string, CommitResult[]>,
+): Promise<[string, string][]> {
   const edges: [string, string][] = [];
   const logRows = await sample.sql(
     'select account, xid from account_log where account = any($1) order by n',
@@ -304,7 +307,7 @@ function modelAtStart(run: Run): Model {
   for (const id of run.rowIds) model.rows.set(rowKey(things, id), { ...thingRow(id) });
   for (const [i, id] of run.accountIds.entries()) {
     const floor = FLOORS[i] as bigint | null;
-    const balance = STARTS[i] as bigint;
+    const balance = INITIAL_BALANCES[i] as bigint;
     const state = { isFrozen: false, wasFrozen: false, wasUsed: balance !== 0n };
     model.accounts.set(id, { floor, balance, held: 0n, lowestAvailable: balance, ...state });
   }
@@ -317,7 +320,7 @@ async function replayRun(run: Run): Promise<Model> {
   const order = sortTopologically([...batches.keys()], await precedence(run, batches));
   const model = modelAtStart(run);
   for (const xid of order) {
-    const batch = batches.get(xid) as Done[];
+    const batch = batches.get(xid) as CommitResult[];
     for (const { set } of batch) applyChangeSet(model, set);
     for (const { id, set } of batch.filter((each) => each.set.events.length)) {
       const { balance, held } = model.accounts.get(set.events[0]?.account as string) as never;
@@ -329,10 +332,10 @@ async function replayRun(run: Run): Promise<Model> {
 }
 
 async function compare(run: Run, model: Model): Promise<void> {
-  const like = [`${run.name}:%`];
+  const idPattern = [`${run.name}:%`];
   const accounts = await sample.sql(
     'select id, balance, held, frozen from ledger_accounts where id like $1',
-    like,
+    idPattern,
   );
   const expectedAccounts = [...model.accounts].map(([id, { balance, held, isFrozen }]) => ({
     id,
@@ -344,7 +347,7 @@ async function compare(run: Run, model: Model): Promise<void> {
   expect(accounts).toEqual(expect.arrayContaining(expectedAccounts));
   const storedRows = await sample.sql(
     'select id, version, rank, name from things where id like $1',
-    like,
+    idPattern,
   );
   const rows = [...model.rows].filter(([key]) => key.startsWith('things ')).map(([, row]) => row);
   expect(storedRows).toHaveLength(rows.length);
@@ -355,7 +358,7 @@ async function compare(run: Run, model: Model): Promise<void> {
   );
   const [count] = await sample.sql(
     'select count(*)::int from ledger_transfers where debit like $1',
-    like,
+    idPattern,
   );
   expect(count?.count).toBe(model.transfers.size);
 }

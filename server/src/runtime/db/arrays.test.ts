@@ -30,7 +30,7 @@ const sqlText = (type: ColumnType) => {
 };
 
 /** The elements of an array as text, as PostgreSQL reads them. */
-async function asText(type: ColumnType, values: readonly unknown[]): Promise<unknown[]> {
+async function readAsText(type: ColumnType, values: readonly unknown[]): Promise<unknown[]> {
   const { rows } = await client.query(
     `select ${sqlText(type)} as x from unnest($1::${ARRAY_TYPE[type]}) with ordinality u(x, n)
       order by n`,
@@ -73,7 +73,7 @@ describe('pgArray', () => {
       await fc.assert(
         fc.asyncProperty(fc.array(element, { maxLength: 20 }), async (elements) => {
           const input = elements.map((each) => (each ? each[0] : null));
-          expect(await asText(type, input)).toEqual(
+          expect(await readAsText(type, input)).toEqual(
             elements.map((each) => (each ? each[1] : null)),
           );
         }),
@@ -83,12 +83,19 @@ describe('pgArray', () => {
   }
 
   it('encodes only JSON that PostgreSQL can read', async () => {
-    const invalid = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
-    const storedTexts = await asText('json', invalid);
-    const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
-      storedTexts,
-    ]);
-    expect(read.rows.map((row) => row.x)).toEqual([
+    const invalidTexts = [
+      '\ud800',
+      'a\u0000\udfff\ud800b',
+      '\\\ud800',
+      '\\ud800 \\u0000',
+      '😀\u0001',
+    ];
+    const storedTexts = await readAsText('json', invalidTexts);
+    const parsedTexts = await client.query(
+      "select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x",
+      [storedTexts],
+    );
+    expect(parsedTexts.rows.map((row) => row.x)).toEqual([
       '\ufffd',
       'a\ufffd\ufffd\ufffdb',
       '\\\ufffd',
@@ -103,12 +110,12 @@ describe('pgArray', () => {
   });
 
   it('encodes undefined as null', async () => {
-    expect(await asText('int4', [undefined, 1])).toEqual([null, '1']);
+    expect(await readAsText('int4', [undefined, 1])).toEqual([null, '1']);
   });
 
-  it('grows with its content', async () => {
+  it('encodes texts of 100 kB or more', async () => {
     const longTexts = ['x'.repeat(100_000), '€'.repeat(50_000)];
-    expect(await asText('text', longTexts)).toEqual(longTexts);
+    expect(await readAsText('text', longTexts)).toEqual(longTexts);
   });
 
   it.each([
@@ -126,7 +133,7 @@ describe('pgArray', () => {
     ['int8s', [1]],
     ['int8s', [2n ** 63n]],
     ['texts', ['a', null]],
-  ] as [ColumnType, unknown][])('rejects for %s a value of another type: %s', (type, value) => {
+  ] as [ColumnType, unknown][])('rejects for the type %s the invalid value %s', (type, value) => {
     expect(() => pgArray(type, [value])).toThrow(TypeError);
   });
 });

@@ -51,9 +51,9 @@ function openTestLane(timeoutMs = 10_000): Promise<Lane> {
   });
 }
 
-const count = async () => Number((await sample.sql('select count(*) from things'))[0]?.count);
+const countThings = async () => Number((await sample.sql('select count(*) from things'))[0]?.count);
 
-const kill = () =>
+const terminateBackends = () =>
   sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'railhead committer' and datname = current_database()`);
 
@@ -76,20 +76,20 @@ describe('openLane', () => {
 
   it('writes no statement of a failed message and accepts the next message', async () => {
     const lane = await openTestLane();
-    const countBefore = await count();
+    const countBefore = await countThings();
     await expect(lane.execute([insert('l3'), insert('l3')])).rejects.toMatchObject({
       code: '23505',
       constraint: 'things_pkey',
     });
-    expect(await count()).toBe(countBefore);
+    expect(await countThings()).toBe(countBefore);
     await lane.execute([insert('l3')]);
-    expect(await count()).toBe(countBefore + 1);
+    expect(await countThings()).toBe(countBefore + 1);
   });
 
   it('reports an unknown table as the database error', async () => {
     const lane = await openTestLane();
-    const nowhere = table('nowhere', things.columns);
-    await expect(lane.execute([bind(existingKeys(nowhere), ['a'])])).rejects.toMatchObject({
+    const unknownTable = table('nowhere', things.columns);
+    await expect(lane.execute([bind(existingKeys(unknownTable), ['a'])])).rejects.toMatchObject({
       code: '42P01',
     });
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
@@ -97,10 +97,10 @@ describe('openLane', () => {
 
   it('sends no statement of a message that has a value of another type', async () => {
     const lane = await openTestLane();
-    const countBefore = await count();
-    const invalid = bind(existingKeys(things), [1]);
-    await expect(lane.execute([insert('l4'), invalid])).rejects.toThrow(TypeError);
-    expect(await count()).toBe(countBefore);
+    const countBefore = await countThings();
+    const invalidStatement = bind(existingKeys(things), [1]);
+    await expect(lane.execute([insert('l4'), invalidStatement])).rejects.toThrow(TypeError);
+    expect(await countThings()).toBe(countBefore);
   });
 
   it('reports an unknown outcome when the connection breaks and reconnects', async () => {
@@ -117,7 +117,7 @@ describe('openLane', () => {
       return 'lost';
     });
     await sleep(50);
-    await kill();
+    await terminateBackends();
     expect(await outcome).toBe('lost');
     while (!lane.isConnected) await sleep(10);
     await lane.execute([insert('l5')]);
@@ -126,8 +126,8 @@ describe('openLane', () => {
   it('detects a connection that breaks while idle', async () => {
     const lane = await openTestLane();
     const countBefore = connectCount;
-    await kill();
-    // The lane may be down for less time than the interval of polls of `isConnected`.
+    await terminateBackends();
+    // The lane may be disconnected for less time than the interval of polls of `isConnected`.
     while (connectCount === countBefore) await sleep(5);
     expect(lane.isConnected).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
@@ -146,7 +146,7 @@ describe('openLane', () => {
     const lane = await new Promise<Lane>((resolve) => {
       const newLane = openLane({
         connect: () =>
-          ++attempts < 3 ? Promise.reject(new Error('down')) : connectLane(sample.url),
+          ++attempts < 3 ? Promise.reject(new Error('unreachable')) : connectLane(sample.url),
         onUp: () => resolve(newLane),
         timeoutMs: 10_000,
       });
@@ -157,13 +157,13 @@ describe('openLane', () => {
   });
 
   /** IDs of the backends of lanes, in the order of their start. */
-  const backends = async () =>
+  const readBackends = async () =>
     (
       await sample.sql(`select pid from pg_stat_activity where application_name =
         'railhead committer' and datname = current_database() order by backend_start`)
     ).map(({ pid }) => pid);
 
-  it('replaces an old connection between transactions, without being down', async () => {
+  it('replaces an old connection between transactions, without an interruption', async () => {
     const lane = await new Promise<Lane>((resolve) => {
       const newLane = openLane({
         connect: () => connectLane(sample.url),
@@ -172,21 +172,21 @@ describe('openLane', () => {
       });
       lanes.push(newLane);
     });
-    const [firstBackend] = await backends();
+    const [firstBackend] = await readBackends();
     await lane.execute([bind(BEGIN), insert('l7')]);
     await sleep(600);
     // The successor is connected and waits for the end of the transaction.
-    expect((await backends())[0]).toBe(firstBackend);
+    expect((await readBackends())[0]).toBe(firstBackend);
     await lane.execute([bind(COMMIT)]);
     expect(lane.isConnected).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l7'])])).toEqual([[['l7']]]);
     for (
       let waitedMs = 0;
-      waitedMs < 5_000 && (await backends()).includes(firstBackend);
+      waitedMs < 5_000 && (await readBackends()).includes(firstBackend);
       waitedMs += 20
     )
       await sleep(20);
-    expect(await backends()).not.toContain(firstBackend);
+    expect(await readBackends()).not.toContain(firstBackend);
     expect(lane.isConnected).toBe(true);
   });
 });

@@ -50,21 +50,21 @@ it('checkDataFolder reports whether the data folder exists', () => {
 });
 
 describe('the master key', () => {
-  const inFolder = { masterKey: undefined, production: false, dataDir: folder };
+  const settings = { masterKey: undefined, production: false, dataDir: folder };
 
   it('is created by the first start outside production only', () => {
-    expect(checkMasterKeyFile(inFolder).status).toBe('OK');
-    expect(checkMasterKeyFile({ ...inFolder, production: true }).status).toBe('ERROR');
+    expect(checkMasterKeyFile(settings).status).toBe('OK');
+    expect(checkMasterKeyFile({ ...settings, production: true }).status).toBe('ERROR');
     const masterKey = new Uint8Array(32);
-    expect(checkMasterKeyFile({ ...inFolder, masterKey, production: true }).status).toBe('OK');
+    expect(checkMasterKeyFile({ ...settings, masterKey, production: true }).status).toBe('OK');
   });
 
   it.skipIf(process.platform === 'win32')('is readable by its owner only', () => {
     const file = path.join(folder, 'master.key');
     fs.writeFileSync(file, '', { mode: 0o600 });
-    expect(checkMasterKeyFile(inFolder).status).toBe('OK');
+    expect(checkMasterKeyFile(settings).status).toBe('OK');
     fs.chmodSync(file, 0o640);
-    expect(checkMasterKeyFile(inFolder)).toMatchObject({
+    expect(checkMasterKeyFile(settings)).toMatchObject({
       ...{ status: 'WARNING', remedy: `Run chmod 600 ${file}.` },
     });
   });
@@ -77,6 +77,9 @@ it('checkProductionSettings requires an https address and DATABASE_URL in produc
   expect(checkProductionSettings(productionSettings).detail).toMatch(
     /RAILHEAD_PUBLIC_URL.*DATABASE_URL/,
   );
-  const complete = { publicUrl: 'https://pay.example', databaseUrl: 'postgres://db/railhead' };
-  expect(checkProductionSettings({ ...settings, ...complete }).status).toBe('OK');
+  const completeSettings = {
+    publicUrl: 'https://pay.example',
+    databaseUrl: 'postgres://db/railhead',
+  };
+  expect(checkProductionSettings({ ...settings, ...completeSettings }).status).toBe('OK');
 });

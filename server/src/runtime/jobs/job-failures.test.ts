@@ -13,7 +13,7 @@ import { createWorker, type JobHandler } from './jobs.ts';
 import { jobs } from './jobs-table.ts';
 
 const app = testApp();
-const lines: string[] = [];
+const logLines: string[] = [];
 const metrics = createMetrics();
 afterEach(() => app.runtime.db.query('delete from jobs', []));
 
@@ -22,7 +22,7 @@ const workerWith = (...handlers: JobHandler[]) =>
     runtime: app.runtime,
     handlers,
     sweeps: [],
-    log: createLog(app.effects, 'error', (line) => lines.push(line)),
+    log: createLog(app.effects, 'error', (line) => logLines.push(line)),
     metrics,
   });
 
@@ -34,19 +34,19 @@ const caller = () => ({
 });
 
 const failingHandler = (error: Error, overrides: Partial<JobHandler> = {}): JobHandler => ({
-  kind: 'bad',
+  kind: 'failing',
   run: () => Promise.reject(error),
   ...overrides,
 });
 
-async function stageJob(kind = 'bad'): Promise<string> {
+async function stageJob(kind = 'failing'): Promise<string> {
   await app.operate(async (ctx) => ctx.later(defineJob(kind, Type.Object({})), {}));
   const [row] = await app.runtime.db.query<{ id: string }>('select id from jobs', []);
   return row?.id as string;
 }
 
 const readJob = async (id: string) => await app.runtime.db.read(jobs, id);
-const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 describe('job', () => {
   it('stores the platform that staged it', async () => {
@@ -79,18 +79,18 @@ describe('job', () => {
     );
     for (let index = 1; index <= MAX_ATTEMPTS; index++) {
       expect(await worker.runDue()).toBe(1);
-      pass(backoffMs(index));
+      advanceClock(backoffMs(index));
     }
     expect(await readJob(id)).toMatchObject({
       ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NOT_DUE },
     });
-    pass(100 * 365 * 86_400_000);
+    advanceClock(100 * 365 * 86_400_000);
     expect([await worker.runDue(), runs]).toEqual([0, 20]);
-    expect(lines.some((line) => line.includes('job is dead'))).toBe(true);
-    expect(await metrics.text()).toContain('railhead_jobs_total{kind="bad",result="dead"} 1');
+    expect(logLines.some((line) => line.includes('job is dead'))).toBe(true);
+    expect(await metrics.text()).toContain('railhead_jobs_total{kind="failing",result="dead"} 1');
   });
 
-  it('has the number of attempts of its kind', async () => {
+  it('has the maximum number of attempts of its kind', async () => {
     const id = await stageJob();
     await workerWith(failingHandler(new Error('x'), { maxAttempts: 1 })).runDue();
     expect(await readJob(id)).toMatchObject({ state: 'dead', attempts: 1 });
@@ -107,7 +107,7 @@ describe('job', () => {
       caller: caller(),
       stage: async (ctx) => ctx.emit(testEvent, 'retried', {}),
     });
-    await workerWith({ kind: 'bad', maxAttempts: 1, run: stage }).runDue();
+    await workerWith({ kind: 'failing', maxAttempts: 1, run: stage }).runDue();
     expect(await readJob(id)).toBeUndefined();
     expect((await app.events()).filter(({ subject }) => subject === 'retried')).toHaveLength(1);
   });
@@ -116,7 +116,7 @@ describe('job', () => {
     const id = await stageJob();
     let finish = () => {};
     const slowHandler: JobHandler = {
-      kind: 'bad',
+      kind: 'failing',
       deadlineMs: 50,
       run: () =>
         new Promise((resolve) => {
@@ -143,7 +143,7 @@ describe('job', () => {
       runs++;
       return Promise.reject(new Error('not reached'));
     };
-    await workerWith({ kind: 'bad', run }).runDue();
+    await workerWith({ kind: 'failing', run }).runDue();
     expect(runs).toBe(0);
     expect(await readJob(id)).toMatchObject({
       ...{ state: 'dead', last_error: 'the process exited while the job was running' },
@@ -159,9 +159,9 @@ describe('job', () => {
       expect(await worker.runDue()).toBe(1);
       const row = await readJob(id);
       expect(row).toMatchObject({ state: 'queued', attempts: 0, last_error: null });
-      const waits = (row?.due_at ?? 0) - retryAt;
-      expect(waits).toBeGreaterThanOrEqual(0);
-      expect(waits).toBeLessThan(10_000);
+      const delayMs = (row?.due_at ?? 0) - retryAt;
+      expect(delayMs).toBeGreaterThanOrEqual(0);
+      expect(delayMs).toBeLessThan(10_000);
       await app.runtime.db.query('update jobs set due_at = $1', [new Date(app.effects.now())]);
     }
   });

@@ -21,7 +21,10 @@ function readinessOf(url: string, overrides: { validMs?: number; hasLane?: () =>
   return readiness;
 }
 
-function servingOn(url: string, overrides: { validMs?: number; hasLane?: () => boolean } = {}) {
+function startedReadinessOf(
+  url: string,
+  overrides: { validMs?: number; hasLane?: () => boolean } = {},
+) {
   const readiness = readinessOf(url, overrides);
   readiness.markStarted();
   return readiness;
@@ -56,32 +59,34 @@ describe('readiness', () => {
   });
 
   it('probes at most once while a result is valid', async () => {
-    const readiness = servingOn(database.url, { validMs: 500 });
-    const probes = `select query_start from pg_stat_activity
+    const readiness = startedReadinessOf(database.url, { validMs: 500 });
+    const probesSql = `select query_start from pg_stat_activity
       where application_name = 'railhead readiness' and datname = current_database()`;
     const responses = await Promise.all(Array.from({ length: 50 }, () => readiness.check()));
     expect(new Set(responses)).toEqual(new Set(['ready']));
-    const firstProbe = await query(database.url, probes);
+    const firstProbe = await query(database.url, probesSql);
     expect(firstProbe).toHaveLength(1);
     await readiness.check();
-    expect(await query(database.url, probes)).toEqual(firstProbe);
+    expect(await query(database.url, probesSql)).toEqual(firstProbe);
     await sleep(600);
     await readiness.check();
-    const secondProbe = await query(database.url, probes);
+    const secondProbe = await query(database.url, probesSql);
     expect(secondProbe).toHaveLength(1);
     expect(secondProbe).not.toEqual(firstProbe);
   });
 
   it('needs a connected lane of the committer', async () => {
-    expect(await servingOn(database.url, { hasLane: () => false }).check()).not.toBe('ready');
+    expect(await startedReadinessOf(database.url, { hasLane: () => false }).check()).not.toBe(
+      'ready',
+    );
   });
 
-  it('reports an unreachable database and recovers when it is reachable again', async () => {
+  it('reports an unreachable database, and reconnects after a lost connection', async () => {
     const missingDatabase = new URL(database.url);
     missingDatabase.port = '1';
     missingDatabase.searchParams.delete('host');
-    expect(await servingOn(missingDatabase.href).check()).toBe('database unreachable');
-    const readiness = servingOn(database.url);
+    expect(await startedReadinessOf(missingDatabase.href).check()).toBe('database unreachable');
+    const readiness = startedReadinessOf(database.url);
     expect(await readiness.check()).toBe('ready');
     await query(
       database.url,
@@ -104,7 +109,7 @@ async function withCluster(dir: string, work: (url: string, pid: number) => Prom
 }
 
 /** All processes of a PostgreSQL. If only the postmaster is stopped, its backends still respond. */
-const familyOf = (pid: number) => [
+const processesOf = (pid: number) => [
   pid,
   ...execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
     .split('\n')
@@ -119,11 +124,11 @@ describe('a database', () => {
   });
   afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-  it('without a response is reported as not ready within a second', async () => {
+  it('without a response is reported as unreachable within seconds', async () => {
     await withCluster(dir, async (url, pid) => {
-      const readiness = servingOn(url);
+      const readiness = startedReadinessOf(url);
       expect(await readiness.check()).toBe('ready');
-      const stoppedPids = familyOf(pid);
+      const stoppedPids = processesOf(pid);
       for (const each of stoppedPids) process.kill(each, 'SIGSTOP');
       const startMs = performance.now();
       try {
@@ -144,7 +149,7 @@ describe('a database', () => {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', dir]);
       try {
         await withCluster(path.join(dir, 'data'), async (url) => {
-          const readiness = servingOn(url);
+          const readiness = startedReadinessOf(url);
           expect(await readiness.check()).toBe('ready');
           const fillFile = fs.openSync(path.join(dir, 'ballast'), 'w');
           expect(() => {

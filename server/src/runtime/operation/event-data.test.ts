@@ -33,12 +33,12 @@ describe('eventChanges', () => {
     const fields = fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
       fc.property(fields, fields, (baseFields, addedFields) => {
-        const from = { ...baseFields, note: padding };
-        const data = { ...from, ...addedFields };
-        const changes = eventChanges(from, data, JSON.stringify(data));
+        const baseData = { ...baseFields, note: padding };
+        const data = { ...baseData, ...addedFields };
+        const changes = eventChanges(baseData, data, JSON.stringify(data));
         if (changes === undefined) return;
-        const complete = completeEventData(changes, JSON.stringify(from));
-        expect(JSON.parse(complete)).toEqual(JSON.parse(JSON.stringify(data)));
+        const restoredData = completeEventData(changes, JSON.stringify(baseData));
+        expect(JSON.parse(restoredData)).toEqual(JSON.parse(JSON.stringify(data)));
       }),
     );
   });

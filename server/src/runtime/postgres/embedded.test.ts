@@ -42,7 +42,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-async function waitUntilGone(pid: number): Promise<void> {
+async function waitUntilExited(pid: number): Promise<void> {
   for (let attempts = 0; isAlive(pid); attempts += 1) {
     if (attempts > 500) throw new Error(`process ${pid} is still running`);
     await sleep(10);
@@ -50,9 +50,9 @@ async function waitUntilGone(pid: number): Promise<void> {
 }
 
 async function waitUntilActive(url: string, text: string): Promise<void> {
-  const active = `select 1 from pg_stat_activity where state = 'active' and query like '${text}'
+  const activeSql = `select 1 from pg_stat_activity where state = 'active' and query like '${text}'
     and pid <> pg_backend_pid()`;
-  for (let attempts = 0; (await query(url, active)).length === 0; attempts += 1) {
+  for (let attempts = 0; (await query(url, activeSql)).length === 0; attempts += 1) {
     if (attempts > 100) throw new Error(`no query begins with ${text}`);
     await sleep(20);
   }
@@ -159,7 +159,7 @@ describe('startEmbedded', () => {
     await database.stop();
   });
 
-  it('rejects a folder that another process serves with one line', async () => {
+  it('rejects with one line a folder that another process serves', async () => {
     const dir = path.join(base, 'plain');
     const { child, pid } = await serveElsewhere(dir);
     await expect(startEmbedded({ dir })).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe('startEmbedded', () => {
       message: `The data folder ${dir} is already served by a running PostgreSQL (process ${pid}).`,
     });
     child.kill('SIGKILL');
-    await waitUntilGone(pid);
+    await waitUntilExited(pid);
   });
 
   it('succeeds for one of two starts on the same new folder', async () => {
@@ -208,19 +208,19 @@ describe('startEmbedded', () => {
 });
 
 describe('crash', () => {
-  const count = (url: string) => query<{ count: string }>(url, 'select count(*) from kept');
+  const count = (url: string) => query<{ count: string }>(url, 'select count(*) from stored_rows');
   let dir: string;
 
   beforeAll(async () => {
     dir = path.join(base, 'crash');
-    const ownDatabase = await startEmbedded({ dir });
-    await query(ownDatabase.url, 'create table kept (n int)');
-    await ownDatabase.stop();
+    const database = await startEmbedded({ dir });
+    await query(database.url, 'create table stored_rows (n int)');
+    await database.stop();
   });
 
   it('of Node stops PostgreSQL, and the next start succeeds without intervention', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
-    await query(url, 'insert into kept values (1)');
+    await query(url, 'insert into stored_rows values (1)');
     child.kill('SIGKILL');
     const server = await startEmbedded({ dir });
     expect(isAlive(pid)).toBe(false);
@@ -228,15 +228,15 @@ describe('crash', () => {
     await server.stop();
   });
 
-  it('of PostgreSQL is reported to its starter and repaired by the next start', async () => {
-    const ownDatabase = await startEmbedded({ dir });
-    await query(ownDatabase.url, 'insert into kept values (2)');
-    process.kill(ownDatabase.pid, 'SIGKILL');
-    expect(await ownDatabase.exited).toBe('PostgreSQL exited unexpectedly (137).');
-    await ownDatabase.stop();
-    const next = await startEmbedded({ dir });
-    expect(await count(next.url)).toEqual([{ count: '2' }]);
-    await next.stop();
+  it('of PostgreSQL is reported to the process that started it and repaired by the next start', async () => {
+    const database = await startEmbedded({ dir });
+    await query(database.url, 'insert into stored_rows values (2)');
+    process.kill(database.pid, 'SIGKILL');
+    expect(await database.exited).toBe('PostgreSQL exited unexpectedly (137).');
+    await database.stop();
+    const nextServer = await startEmbedded({ dir });
+    expect(await count(nextServer.url)).toEqual([{ count: '2' }]);
+    await nextServer.stop();
   });
 
   it('of PostgreSQL during a long query delays the next start until the query has completed', async () => {
@@ -247,21 +247,21 @@ describe('crash', () => {
     await waitUntilActive(url, 'select sum(i)%');
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
-    await waitUntilGone(pid);
+    await waitUntilExited(pid);
     const lines: string[] = [];
-    const next = await startEmbedded({ dir, log: (line) => lines.push(line) });
+    const nextServer = await startEmbedded({ dir, log: (line) => lines.push(line) });
     expect(lines).toContainEqual(expect.stringContaining('pre-existing shared memory block'));
-    expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await query(nextServer.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     await longQuery;
-    await next.stop();
+    await nextServer.stop();
   });
 
-  it('of both is repaired by the next start, even if the process ID was reused', async () => {
+  it('of Node and PostgreSQL is repaired by the next start, even if the process ID was reused', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
-    await query(url, 'insert into kept values (3)');
+    await query(url, 'insert into stored_rows values (3)');
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
-    await waitUntilGone(pid);
+    await waitUntilExited(pid);
     const cluster = path.join(dir, 'postgres');
     const { uid, gid } = fs.statSync(cluster);
     const otherProcess = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
@@ -272,10 +272,10 @@ describe('crash', () => {
       const text = fs.readFileSync(file, 'utf8');
       fs.writeFileSync(file, text.replace(/^\d+/, `${otherProcess.pid}`));
     }
-    const next = await startEmbedded({ dir });
-    expect(await count(next.url)).toEqual([{ count: '3' }]);
+    const nextServer = await startEmbedded({ dir });
+    expect(await count(nextServer.url)).toEqual([{ count: '3' }]);
     expect(otherProcess.exitCode).toBe(null);
-    await next.stop();
+    await nextServer.stop();
   });
 });
 
@@ -294,6 +294,6 @@ describe('attachEmbedded and withEmbedded', () => {
     expect(await withEmbedded({ dir }, async (runningUrl) => runningUrl)).toBe(url);
     expect(isAlive(pid)).toBe(true);
     child.kill('SIGKILL');
-    await waitUntilGone(pid);
+    await waitUntilExited(pid);
   });
 });

@@ -56,13 +56,15 @@ describe('configuredMasterKey', () => {
     }
   });
 
-  it('reports a missing key in one line without the output', () => {
+  it('reports a missing or invalid key in one line, without the output of the command', () => {
     const file = path.join(dataDir, 'key');
     expect(() => configuredMasterKey({ masterKeyFile: file })).toThrow(/cannot be read: ENOENT\.$/);
     fs.writeFileSync(file, 'short');
-    const invalid = /must contain 32 bytes in hex or base64\.$/;
-    expect(() => configuredMasterKey({ masterKeyFile: file })).toThrow(invalid);
-    expect(() => configuredMasterKey({ masterKeyCommand: 'echo secret' })).toThrow(invalid);
+    const invalidKeyMessage = /must contain 32 bytes in hex or base64\.$/;
+    expect(() => configuredMasterKey({ masterKeyFile: file })).toThrow(invalidKeyMessage);
+    expect(() => configuredMasterKey({ masterKeyCommand: 'echo secret' })).toThrow(
+      invalidKeyMessage,
+    );
     expect(() => configuredMasterKey({ masterKeyCommand: 'echo secret; exit 3' })).toThrow(
       /^The command for the master key failed with exit code 3\.$/,
     );

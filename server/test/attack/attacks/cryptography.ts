@@ -81,14 +81,14 @@ function replaceFields(value: Json, session: Session, name = ''): number {
   return count;
 }
 
-const mentions = ({ body }: Operation): boolean =>
+const hasKeyFields = ({ body }: Operation): boolean =>
   body !== undefined && FIELDS.test(JSON.stringify([body.schema, body.examples]));
 
 async function sendMalformed(session: Session): Promise<void> {
   const { chance, callers, connection, documents } = session;
   const source = { chance, ids: callers.attacker.ids, documents };
-  const signable = documents.operations.filter(mentions);
-  const operation = chance.pick(signable);
+  const operationsWithKeys = documents.operations.filter(hasKeyFields);
+  const operation = chance.pick(operationsWithKeys);
   const body = bodyFor(operation, source);
   const replacedCount = replaceFields(body, session);
   const authorization = authorizationFor(operation, session);
@@ -121,7 +121,7 @@ async function sendMalformed(session: Session): Promise<void> {
   if (isRejected && replacedCount === 0 && !operation.isPublic) await callers.renew();
 }
 
-const INPUTS = [
+const SIGNATURE_INPUTS = [
   ...['', 'railhead=', 'railhead=()', 'x=("@method");created=1', '"', 'railhead=("@method"'],
   'railhead=("@method" "@authority" "@path" "content-digest");created=1e9;keyid="x";alg="none"',
   `railhead=(${'"@method" '.repeat(1_000)});created=1`,
@@ -129,7 +129,10 @@ const INPUTS = [
 ];
 
 /** Sends a message of a provider with malformed signature headers. */
-async function sendUnsigned(session: Session, { providerId }: ProviderTarget): Promise<void> {
+async function sendUnsignedMessage(
+  session: Session,
+  { providerId }: ProviderTarget,
+): Promise<void> {
   const { chance, connection } = session;
   const withoutControls = (text: string) => text.replaceAll(/[\r\n\0]/g, '').slice(0, 6_000);
   const path = `/connectors/${chance.pick([providerId, 'unknown', '__proto__', '%00'])}`;
@@ -141,7 +144,7 @@ async function sendUnsigned(session: Session, { providerId }: ProviderTarget): P
         'content-digest',
         withoutControls(chance.pick([...VALUES, 'sha-256=:AAAA:', 'md5=:AAAA:', 'sha-256='])),
       ],
-      ['signature-input', withoutControls(chance.pick(INPUTS))],
+      ['signature-input', withoutControls(chance.pick(SIGNATURE_INPUTS))],
       ['signature', withoutControls(`railhead=:${chance.pick(VALUES)}:`)],
     ],
   });
@@ -155,5 +158,5 @@ async function sendUnsigned(session: Session, { providerId }: ProviderTarget): P
 export const cryptographyAttack = (provider: ProviderTarget): Attack => ({
   ...{ name: 'cryptography', weight: 6 },
   run: (session) =>
-    session.chance.percent(85) ? sendMalformed(session) : sendUnsigned(session, provider),
+    session.chance.percent(85) ? sendMalformed(session) : sendUnsignedMessage(session, provider),
 });

@@ -1,5 +1,5 @@
-// Every operation with an ID is called with IDs of another platform in its path, its query and its body. The
-// reply is the same as for an unknown ID.
+// Calls operations with IDs of another platform in the path, the query and the body. No reply may accept an
+// ID in a path, or contain data of the other platform.
 import type { Operation } from '../requests/document.ts';
 import { bodyFor, pathFor, queryFor } from '../requests/values.ts';
 import { type Attack, authorizationFor, type Session } from '../session.ts';
@@ -18,7 +18,7 @@ const isOfPlatform = ({ api, path }: Operation) =>
   api === 'operator' &&
   /\{(platformId|customerId|transactionId|accountId|cardId|agentId)\}/.test(path);
 
-async function crossByPath(session: Session): Promise<void> {
+async function callWithForeignPath(session: Session): Promise<void> {
   const { chance, callers, connection, documents } = session;
   const operation = chance.pick(
     documents.operations.filter((operation) => hasIdInPath(operation) || isOfPlatform(operation)),
@@ -66,7 +66,7 @@ async function crossByPath(session: Session): Promise<void> {
 }
 
 /** Replaces every ID of the attacker in a valid body by one of the victim. */
-async function crossByBody(session: Session): Promise<void> {
+async function callWithForeignBody(session: Session): Promise<void> {
   const { chance, callers, connection, documents } = session;
   const operation = chance.pick(
     documents.operations.filter(
@@ -94,5 +94,6 @@ async function crossByBody(session: Session): Promise<void> {
 
 export const tenants: Attack = {
   ...{ name: 'tenants', weight: 12 },
-  run: (session) => (session.chance.percent(65) ? crossByPath(session) : crossByBody(session)),
+  run: (session) =>
+    session.chance.percent(65) ? callWithForeignPath(session) : callWithForeignBody(session),
 };

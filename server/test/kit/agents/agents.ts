@@ -24,7 +24,7 @@ export type FundedAgent = Awaited<ReturnType<AgentFixture['createAgent']>>;
 
 let counter = 0;
 
-/** `as` is the platform of the agents. Defaults to the main one. */
+/** `as` is the platform of the agents. Defaults to the main platform. */
 export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const callAsPlatform = (
     method: string,

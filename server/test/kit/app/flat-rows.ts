@@ -65,10 +65,10 @@ export const createFiller =
   };
 
 /** SQL for one of `max` values. A third of the rows has the first value. */
-const mostlyFirst = (resource: string, max = PEOPLE) =>
+const oneThirdFirst = (resource: string, max = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
-/** Owners, documents, verifications and messages. The first customer has most of the last two. */
+/** Owners, documents, verifications and messages. The first customer has about a third of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {
   const business = await ownerHarness(app).create();
   const person = await createEuropeanCustomer(app);
@@ -95,13 +95,13 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
   });
   await fill('verifications', createdVerification.id, TRANSACTIONS, {
     id: idSql('Verification', 'n'),
-    customer_id: `case when n < ${PEOPLE} then ${customerId} else ${mostlyFirst('Customer')} end`,
+    customer_id: `case when n < ${PEOPLE} then ${customerId} else ${oneThirdFirst('Customer')} end`,
     latest: `n < ${PEOPLE}`,
     status: `case when n % ${RARE} = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end`,
   });
   await fill('messages', message?.id ?? '', TRANSACTIONS, {
     id: idSql('Message', 'n'),
-    customer_id: mostlyFirst('Customer'),
+    customer_id: oneThirdFirst('Customer'),
     status: `case when n % ${RARE} = 1 then 'FAILED' else 'SENT' end`,
   });
 }
@@ -111,15 +111,15 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
  * because PostgreSQL sorts all rows of a customer with fewer rows than a count reads.
  */
 async function fillActions(app: TestApp, fill: Fill) {
-  const mainlyFirst = (resource: string) =>
+  const twoThirdsFirst = (resource: string) =>
     `case when n % 3 = 1 then ${idSql(resource, `n % ${PEOPLE}`)} else ${idSql(resource, '1')} end`;
   const { requestAction } = await openAgentPayer(app, agentFixture(app), REQUIRES_APPROVAL);
   const { id } = await requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
   await fill('agent_actions', id, TRANSACTIONS, {
     id: idSql('AgentAction', 'n'),
     transaction_id: idSql('Transaction', 'n'),
-    agent_id: mainlyFirst('Agent'),
-    customer_id: mainlyFirst('Customer'),
+    agent_id: twoThirdsFirst('Agent'),
+    customer_id: twoThirdsFirst('Customer'),
     status: "case when n % 7 < 3 then 'PENDING_APPROVAL' else 'REJECTED' end",
   });
 }
@@ -137,14 +137,14 @@ async function fillCards(app: TestApp, fill: Fill) {
   );
   await fill('cards', id, ACCOUNTS, {
     id: idSql('Card', 'n'),
-    customer_id: mostlyFirst('Customer'),
+    customer_id: oneThirdFirst('Customer'),
     platform_card_id: "'card ' || n",
     state: `case when n % ${ACCOUNTS / 20} = 3 then 'ACTIVE' else 'CLOSED' end`,
   });
   await fill('card_funding_sources', source?.id ?? '', ACCOUNTS, {
     id: idSql('CardFundingSource', 'n'),
     card_id: idSql('Card', 'n'),
-    account_id: mostlyFirst('InternalAccount', ACCOUNTS),
+    account_id: oneThirdFirst('InternalAccount', ACCOUNTS),
     ended_at: `case when n % ${ACCOUNTS / 20} <> 3 then t.created_at end`,
   });
   const inquiry = { merchant: { descriptor: 'Corner shop' } };
@@ -154,13 +154,13 @@ async function fillCards(app: TestApp, fill: Fill) {
   const [reveal] = await app.runtime.db.query<{ id: string }>('select id from card_reveals', []);
   await fill('card_messages', message?.id ?? '', TRANSACTIONS, {
     id: "'message ' || n",
-    card_id: mostlyFirst('Card', ACCOUNTS),
+    card_id: oneThirdFirst('Card', ACCOUNTS),
     approved: `n % ${RARE} <> 1`,
     reason: `case when n % ${RARE} = 1 then 'CARD_PAUSED' end`,
   });
   await fill('card_reveals', reveal?.id ?? '', ACCOUNTS, {
     id: "'link ' || n",
-    card_id: mostlyFirst('Card', ACCOUNTS),
+    card_id: oneThirdFirst('Card', ACCOUNTS),
   });
 }
 

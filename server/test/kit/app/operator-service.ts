@@ -1,5 +1,5 @@
 // The operator's command for tests that call it hundreds of times. The process of the tests runs the command
-// on one open installation. Starting the program costs 0.3 s of a core each time.
+// on one open installation. Each start of the program needs 0.3 s of processor time.
 import { readConfig } from '../../../src/config.ts';
 import { withSystem } from '../../../src/operator/cli/system.ts';
 import type { System } from '../../../src/operator/cli/verb.ts';

@@ -20,7 +20,7 @@ let counter = 0;
 /** A unique platformCardId. The card is issued immediately unless `suffix` selects another outcome. */
 export const newCardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
-/** `as` is the platform that the cards belong to. By default the main one. */
+/** `as` is the platform of the cards. Defaults to the main platform. */
 export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (
     method: string,

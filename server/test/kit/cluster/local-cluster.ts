@@ -30,7 +30,7 @@ interface LocalCluster {
 type Row = readonly string[];
 
 /** Formats rows as a table with aligned columns. */
-function table(rows: readonly Row[]): string {
+function formatTable(rows: readonly Row[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -58,7 +58,7 @@ function roleOf(node: Node, members: readonly Member[]): string {
 
 const pidText = (pid: number | undefined) => (pid === undefined ? '-' : String(pid));
 
-async function readiness(server: ServerProcess): Promise<string> {
+async function readReadiness(server: ServerProcess): Promise<string> {
   try {
     const reply = await fetch(`http://127.0.0.1:${server.port}/readyz`, {
       signal: AbortSignal.timeout(2_000),
@@ -71,10 +71,10 @@ async function readiness(server: ServerProcess): Promise<string> {
 
 async function statusText({ cluster, servers }: LocalCluster): Promise<string> {
   const members = await cluster.members();
-  const states = await Promise.all(servers.map(readiness));
+  const states = await Promise.all(servers.map(readReadiness));
   const { etcd, etcdPort, apiPort, port } = cluster;
   const login = '-u cluster:local-cluster-secret';
-  return table([
+  return formatTable([
     ['PROCESS', 'PID', 'PORT', 'ROLE', 'ADDRESS'],
     ...cluster.nodes.map((node) => [
       ...[node.name, pidText(node.patroniPid()), String(node.port), roleOf(node, members)],

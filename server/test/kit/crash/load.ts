@@ -114,8 +114,8 @@ async function createPerson(server: Running, index: number): Promise<Person> {
   };
   const externalAccounts: Person['externalAccountIds'] = { USD: {}, EUR: {} };
   for (const currency of ['USD', 'EUR'] as const) {
-    for (const end of [...QUICK_SUFFIXES, SLOW_SUFFIX]) {
-      const accountInfo = accountInfos[currency]?.(end);
+    for (const suffix of [...QUICK_SUFFIXES, SLOW_SUFFIX]) {
+      const accountInfo = accountInfos[currency]?.(suffix);
       const body = { customerId: id, currency, accountInfo };
       const createdExternalAccount = await callOrThrow(
         server,
@@ -123,12 +123,12 @@ async function createPerson(server: Running, index: number): Promise<Person> {
         '/customers/external-accounts',
         body,
       );
-      externalAccounts[currency][end] = createdExternalAccount.id;
+      externalAccounts[currency][suffix] = createdExternalAccount.id;
     }
   }
   const [usd, eur] = [await internalAccount('USD'), await internalAccount('EUR')];
-  const fund = `/sandbox/internal-accounts/${usd}/fund`;
-  await callOrThrow(server, 'POST', fund, { amount: 5_000_00 });
+  const fundPath = `/sandbox/internal-accounts/${usd}/fund`;
+  await callOrThrow(server, 'POST', fundPath, { amount: 5_000_00 });
   return { usd, eur, externalAccountIds: externalAccounts };
 }
 
@@ -240,11 +240,11 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   /** Sends a request until it has a reply. */
   async function sendUntilReply(recordedRequest: RecordedRequest): Promise<ApiResponse> {
     for (;;) {
-      const to = await serverHolder.waitForServer();
+      const currentServer = await serverHolder.waitForServer();
       inFlightCount++;
       recordedRequest.attempts++;
       const response = await request(
-        to,
+        currentServer,
         'POST',
         recordedRequest.path,
         recordedRequest.body,
@@ -326,9 +326,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     }
 
     /** Sometimes much more than any balance. */
-    const amount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + randomBelow(50_00));
+    const chooseAmount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + randomBelow(50_00));
 
-    function target(person: Person): string {
+    function chooseTarget(person: Person): string {
       if (chance() < 0.5) {
         const otherPerson = choose(people);
         return choose(
@@ -346,9 +346,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       const immediatelyExecute = chance() < 0.15;
       const quote = await sendRequest('quote', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: person.usd },
-        destination: { destinationType: 'ACCOUNT', accountId: target(person) },
+        destination: { destinationType: 'ACCOUNT', accountId: chooseTarget(person) },
         lockedCurrencySide: choose(['SENDING', 'RECEIVING']),
-        lockedCurrencyAmount: amount(),
+        lockedCurrencyAmount: chooseAmount(),
         immediatelyExecute,
       });
       if (quote.status !== 201 || immediatelyExecute) return;
@@ -363,7 +363,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       await sendRequest('transfer', '/transfer-out', {
         source: { accountId: person.usd },
         destination: { accountId: person.externalAccountIds.USD[choose(QUICK_SUFFIXES)] },
-        amount: amount(),
+        amount: chooseAmount(),
       });
     }
 

@@ -45,8 +45,10 @@ export async function openDocumentHarness() {
     as: TestPlatform = app.platform,
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
-    const input = Object.entries(fields).filter((entry): entry is [string, string] => !!entry[1]);
-    const form = documentForm(Object.fromEntries(input), file ?? undefined);
+    const presentFields = Object.entries(fields).filter(
+      (entry): entry is [string, string] => !!entry[1],
+    );
+    const form = documentForm(Object.fromEntries(presentFields), file ?? undefined);
     return app.call(method, url, form, { as, headers });
   }
 

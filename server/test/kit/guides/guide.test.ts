@@ -51,10 +51,10 @@ describe('runGuide', () => {
     ['a here-string', 'dash', ["cat <<< 'a'"], /dash guide\.md:3 .*redirection unexpected/s],
     ['a test in double brackets', 'dash', ['[[ a = a ]]'], /\[\[: not found/],
     ['an array', 'dash', ['A=(1 2)'], /"\(" unexpected/],
-    ['words in one variable', 'zsh', ["A='%s- a'", 'printf $A'], /guide\.md:3 /],
+    ['words in a variable without quotes', 'zsh', ["A='%s- a'", 'printf $A'], /guide\.md:3 /],
     ['a failure without a message', 'bash', ['false', 'true'], /guide\.md:3 .*failed: false/s],
     [
-      'one inside a function',
+      'a failure inside a function',
       'bash',
       ['f() { false; true; }', 'f'],
       /guide\.md:3 .*failed: false/s,
@@ -78,17 +78,25 @@ describe('runGuide', () => {
         /guide\.md:3 (ends with 1|.*failed: false)/s,
       ],
       ['a program that is not permitted in guides', sh('ls'), /guide\.md:3 .*not found/s],
-      ['a later fence', [...sh('true'), '', ...sh('false')], /guide\.md:7 (ends with 1|differs)/],
-      ['the end of the shell', sh('exit 0'), /guide\.md:3 did not complete/],
+      [
+        'a problem in a later fence',
+        [...sh('true'), '', ...sh('false')],
+        /guide\.md:7 (ends with 1|differs)/,
+      ],
+      ['a command that ends the shell', sh('exit 0'), /guide\.md:3 did not complete/],
       ['output that is not shown', sh('echo a'), /guide\.md:3 differs from the printed output:\na/],
       [
         'an error that is not shown',
         sh('echo a >&2'),
         /guide\.md:3 differs from the printed output:\na/,
       ],
-      ['a line too many', [...sh('echo a', 'echo b'), ...text('a')], /guide\.md:8 differs/],
-      ['a line too few', [...sh('echo a'), ...text('a', 'b')], /guide\.md:7 differs/],
-      ['other order', [...sh('echo a', 'echo b'), ...text('b', 'a')], /guide\.md:7 differs/],
+      ['an additional line', [...sh('echo a', 'echo b'), ...text('a')], /guide\.md:8 differs/],
+      ['a missing line', [...sh('echo a'), ...text('a', 'b')], /guide\.md:7 differs/],
+      [
+        'another order of lines',
+        [...sh('echo a', 'echo b'), ...text('b', 'a')],
+        /guide\.md:7 differs/,
+      ],
       ['part of a line', [...sh('echo a b'), ...text('a')], /guide\.md:6 differs/],
     ])('finds %s', { timeout: 20_000 }, async ([, lines, expectedProblem]) => {
       const problems = await run(shell, lines);
@@ -163,14 +171,14 @@ describe('compare', () => {
 
   const orders = ['ID        PRICE  STATUS', 'Order:12   5.00  OPEN', 'Order:13  10.00'];
   it.each<[string, string[], string[]]>([
-    ['as shown', ['A  B', 'c  d'], ['A  B', 'c  d']],
+    ['the output as shown', ['A  B', 'c  d'], ['A  B', 'c  d']],
     [
       'a table with shorter cells',
       orders,
       ['ID       PRICE  STATUS', 'Order:…   5.00  OPEN', 'Order:…  10.00'],
     ],
     [
-      'the number of a table shortened',
+      'a table with shortened numbers',
       orders,
       ['ID        PRICE  STATUS', 'Order:12      …  OPEN', 'Order:13      …'],
     ],
@@ -182,7 +190,7 @@ describe('compare', () => {
         'Order:…  10.00',
       ],
     ],
-    ['gaps of no table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
+    ['gaps outside a table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
   ])('accepts %s', (_, printedLines, expected) => {
     expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBeUndefined();
   });
@@ -199,7 +207,7 @@ describe('compare', () => {
       6,
     ],
     [
-      'a row out of its column',
+      'a cell outside its column',
       orders,
       ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
       7,

@@ -117,8 +117,8 @@ const QUERIES: Record<string, string> = {
   completeTwoFactorReset: '?customerId=@',
 };
 
-/** The resource type of `{id}` in operations whose ID is of a type other than an account or a card. */
-const IDS: Record<string, string> = {
+/** Name of the ID for `{id}`, in operations on resources other than accounts and cards. */
+const ID_NAMES: Record<string, string> = {
   revokeAuthCredential: 'credentialId',
   challengeAuthCredential: 'credentialId',
   verifyAuthCredential: 'credentialId',
@@ -129,7 +129,7 @@ const IDS: Record<string, string> = {
 };
 
 const idOf = ({ operationId, path }: Contract): string =>
-  IDS[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
+  ID_NAMES[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
 
 /**
  * Path and required query of an operation, with a value for each parameter. `customerId` selects an existing

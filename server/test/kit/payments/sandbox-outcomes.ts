@@ -34,16 +34,16 @@ interface Method {
   infoOf(suffix: string): object;
 }
 
-const bank = (currency: string): Method => ({
+const bankMethod = (currency: string): Method => ({
   currency,
   infoOf: (suffix) => accountInfos[currency]?.(suffix) as object,
 });
 
 /** Kinds of external accounts. The argument of `infoOf` is the suffix of the identifier. */
 export const ACCOUNT_METHODS = {
-  USD: bank('USD'),
-  'EUR by IBAN': bank('EUR'),
-  'MXN by CLABE': bank('MXN'),
+  USD: bankMethod('USD'),
+  'EUR by IBAN': bankMethod('EUR'),
+  'MXN by CLABE': bankMethod('MXN'),
   'INR by VPA': {
     currency: 'INR',
     infoOf: (suffix) => ({ accountType: 'INR_ACCOUNT', vpa: `grace.${suffix}@upi`, beneficiary }),
@@ -83,15 +83,11 @@ export interface ObservedAccount {
   labels: readonly [Label, ...Label[]];
 }
 
-type Label = readonly [amount: number, word: string];
+type Label = readonly [amount: number, label: string];
 
 /** `payer remaining/initial`: available and total balance. */
-function balanceLine(
-  { name, labels: text }: ObservedAccount,
-  balance: number,
-  total: number,
-): string {
-  const labelsByAmount = new Map<number, string>(text);
+function balanceLine({ name, labels }: ObservedAccount, balance: number, total: number): string {
+  const labelsByAmount = new Map<number, string>(labels);
   const [available, totalBalance] = [balance, total].map(
     (amount) => labelsByAmount.get(amount) ?? amount,
   );
@@ -163,20 +159,18 @@ export async function observePayment(
      * Balance events are delivered concurrently and are sorted by ID.
      */
     next(): string[] {
-      const creditedDeliveries: Delivery[] = fixture.arrivals
+      const newDeliveries: Delivery[] = fixture.arrivals
         .slice(receivedCount)
         .map(({ body }) => JSON.parse(body));
       receivedCount = fixture.arrivals.length;
-      const ownDeliveries = creditedDeliveries.filter(
+      const paymentDeliveries = newDeliveries.filter(
         (delivery) => delivery.data.id === paymentId(),
       );
-      const ids = ownDeliveries.map((delivery) => delivery.id);
+      const ids = paymentDeliveries.map((delivery) => delivery.id);
       expect(ids).toEqual(ids.toSorted());
-      expect(new Set(creditedDeliveries.map((delivery) => delivery.id)).size).toBe(
-        creditedDeliveries.length,
-      );
-      lastData = ownDeliveries.at(-1)?.data ?? lastData;
-      return creditedDeliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+      expect(new Set(newDeliveries.map((delivery) => delivery.id)).size).toBe(newDeliveries.length);
+      lastData = paymentDeliveries.at(-1)?.data ?? lastData;
+      return newDeliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
     /** The payment as the latest webhook showed it. */
     last: () => lastData,
@@ -216,8 +210,8 @@ async function read({ app }: Fixture, path: string) {
 
 /** Compares the payment, its refund and its quote with `end`, and the payment with its last webhook. */
 async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): Promise<void> {
-  const final = await read(fixture, `/transactions/${payment.id}`);
-  const { status, failureReason, refund } = final;
+  const finalPayment = await read(fixture, `/transactions/${payment.id}`);
+  const { status, failureReason, refund } = finalPayment;
   const { quote, ...expected } = end;
   expect({ status, failureReason, refund: refund && [refund.status, refund.reason] }).toEqual({
     failureReason: undefined,
@@ -225,7 +219,7 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
     ...expected,
   });
   if (refund) expect(refund.settledAt !== undefined).toBe(refund.status === 'COMPLETED');
-  expect(payment.scenario.last()).toEqual(final);
+  expect(payment.scenario.last()).toEqual(finalPayment);
   if (!payment.quoteId) return;
   expect((await read(fixture, `/quotes/${payment.quoteId}`)).status).toBe(quote);
 }
@@ -243,9 +237,9 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
     expect(scenario.next()).toEqual([]);
     expect((await read(fixture, `/transactions/${id}`)).status).toBe(laterEvents.status);
     await app.advance(1);
-    const nextStep = scenario.next();
-    expect(nextStep).toEqual(describePaymentEvents(payment, laterEvents.events));
-    receivedLines.push(...nextStep);
+    const laterLines = scenario.next();
+    expect(laterLines).toEqual(describePaymentEvents(payment, laterEvents.events));
+    receivedLines.push(...laterLines);
   }
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {

@@ -155,7 +155,7 @@ export async function startAdapter(app: TestApp) {
 
 export type Adapter = Awaited<ReturnType<typeof startAdapter>>;
 
-/** Adds a production provider that the adapter plays, and exchanges the keys of both sides. */
+/** Adds a production provider that the adapter simulates, and exchanges the keys of both sides. */
 export async function addProvider(
   write: (method: string, path: string, body?: object) => Promise<Json>,
   adapter: Adapter,

@@ -63,9 +63,10 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
   expect((await openPage(lifecycle, usedLink, 'HEAD')).statusCode).toBe(200);
   const { statusCode, body } = await openPage(lifecycle, usedLink, 'GET');
   expect(statusCode).toBe(200);
-  const inFours = /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
-  const number = secrets.note('the number of a card', inFours.replaceAll(' ', ''));
-  secrets.note('the number of a card', inFours);
+  const groupedNumber =
+    /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
+  const number = secrets.note('the number of a card', groupedNumber.replaceAll(' ', ''));
+  secrets.note('the number of a card', groupedNumber);
   secrets.note('the number of a card', number.slice(-12));
   for (const path of [usedLink, `${unusedLink}/x`, `/card/${number}`]) {
     expect((await openPage(lifecycle, path, 'GET')).statusCode).toBe(404);
@@ -74,7 +75,7 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
   await lifecycle.recordStoredData();
   app.effects.set(app.effects.now() + 6 * 60_000);
   expect((await openPage(lifecycle, unusedLink, 'GET')).statusCode).toBe(404);
-  return [number, inFours, ...links.map((link) => link.split('/').at(-1) as string)];
+  return [number, groupedNumber, ...links.map((link) => link.split('/').at(-1) as string)];
 }
 
 /** A payment that the key signs. */
@@ -97,18 +98,18 @@ async function pay(
 }
 
 /** Sends the secret in unexpected places. Rejections must not repeat it. */
-async function sendInWrongPlaces(
+async function sendInUnexpectedPlaces(
   fixture: DelegatedFixture,
   walletCard: WalletCard,
   secret: string,
 ): Promise<void> {
   const encodedSecret = encodeURIComponent(secret);
-  const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
+  const invalidBody = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
   const validBody = fixture.cards.cardBody({
     customer: { id: secret },
     accountId: walletCard.accountId,
   });
-  const simulate = `/sandbox/cards/${walletCard.card.id}/simulate`;
+  const simulatePath = `/sandbox/cards/${walletCard.card.id}/simulate`;
   for (const [method, path, body] of [
     ['GET', `/cards/${encodedSecret}`],
     ['GET', `/cards?state=${encodedSecret}&cursor=${encodedSecret}`],
@@ -116,11 +117,11 @@ async function sendInWrongPlaces(
     ['POST', `/cards/${walletCard.card.id}/reveal/${encodedSecret}`],
     ['PATCH', `/cards/${walletCard.card.id}`, { state: secret }],
     ['PATCH', `/cards/${walletCard.card.id}`, { fundingSources: [secret] }],
-    ['POST', '/cards', card],
+    ['POST', '/cards', invalidBody],
     ['POST', '/cards', { ...validBody, threeDSecurePassword: secret }],
     ['POST', '/cards', { ...validBody, form: secret }],
-    ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
-    ['POST', `${simulate}/${encodedSecret}`, {}],
+    ['POST', `${simulatePath}/clearing`, { cardTransactionId: secret, amount: 1 }],
+    ['POST', `${simulatePath}/${encodedSecret}`, {}],
     ['POST', '/auth/delegated-keys', fixture.keyBody({ ...walletCard, card: { id: secret } })],
     ['DELETE', `/auth/delegated-keys/${encodedSecret}`],
   ] as const) {
@@ -137,7 +138,8 @@ export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
   await pay(lifecycle, fixture, walletCard.card.id);
   const details = await readCard(lifecycle, fixture, walletCard.card.id);
   const password = lifecycle.secrets.note('a password of a card', randomPassword());
-  for (const secret of [...details, password]) await sendInWrongPlaces(fixture, walletCard, secret);
+  for (const secret of [...details, password])
+    await sendInUnexpectedPlaces(fixture, walletCard, secret);
 }
 
 /** All strings, numbers, booleans and nulls in a JSON value. */
@@ -173,7 +175,7 @@ export async function digitsAt(
       )
       .map(({ name, response }) => ({ name: `the reply to ${name}`, value: response.body })),
   ];
-  const isSuch = (leaf: unknown) => new RegExp(`^\\d{${count}}$`).test(String(leaf));
-  const leaks = searchedTexts.filter(({ value }) => leavesOf(value).some(isSuch));
+  const hasDigitCount = (leaf: unknown) => new RegExp(`^\\d{${count}}$`).test(String(leaf));
+  const leaks = searchedTexts.filter(({ value }) => leavesOf(value).some(hasDigitCount));
   return [...new Set(leaks.map(({ name }) => name))].sort();
 }

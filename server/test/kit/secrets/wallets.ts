@@ -129,30 +129,30 @@ async function signIn(
   credential: ApiResponse['body'],
 ) {
   const { secrets, app } = lifecycle;
-  const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
+  const { submitCode, verifyBundle } = otpFixture(app, fixture);
   const bundle = await fixture.requestOtpBundle(credential.id);
   const code = await lifecycle.codeOf(credential.type);
   const wrongCode = secrets.note('a wrong code', randomText());
-  const rejection = await show(credential, bundle, { code: wrongCode });
+  const rejection = await submitCode(credential, bundle, { code: wrongCode });
   expect(rejection.response.status).toBe(401);
   for (const text of [
     `not JSON, ${secrets.note('a code in a text', randomText())}`,
     JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', randomText()) }),
   ]) {
-    expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
+    expect((await verifyBundle(credential, encryptTo(bundle, text))).status).toBe(400);
   }
   const keys = createKeys(lifecycle);
-  const { sealed: sealedBundle, response } = await show(credential, bundle, { code, keys });
+  const { sealed: sealedBundle, response } = await submitCode(credential, bundle, { code, keys });
   const challengeReply = ok(response, 202);
   const unknownHeaders = await signedHeaders(challengeReply, createKeys(lifecycle));
-  expect((await send(credential, sealedBundle, unknownHeaders)).status).toBe(401);
+  expect((await verifyBundle(credential, sealedBundle, unknownHeaders)).status).toBe(401);
   const headers = { ...(await signedHeaders(challengeReply, keys)), ...idempotencyHeader() };
   const newSession = sessionOf(
     lifecycle,
-    ok(await send(credential, sealedBundle, headers), 200),
+    ok(await verifyBundle(credential, sealedBundle, headers), 200),
     keys,
   );
-  expect((await send(credential, sealedBundle, headers)).status).toBe(401);
+  expect((await verifyBundle(credential, sealedBundle, headers)).status).toBe(401);
   return newSession;
 }
 
@@ -186,13 +186,13 @@ export async function refreshLate(
 
 async function proveByText(lifecycle: Completed): Promise<void> {
   const body = { type: 'SMS_OTP', accountId: lifecycle.accountId };
-  const sms = ok(
+  const smsCredential = ok(
     await lifecycle.fixture.callSigned('POST', '/auth/credentials', body, lifecycle.session),
     201,
   );
   await lifecycle.codeOf('SMS_OTP');
   lifecycle.wait();
-  await signIn(lifecycle, lifecycle.fixture, sms);
+  await signIn(lifecycle, lifecycle.fixture, smsCredential);
 }
 
 async function proveByPasskey(lifecycle: Completed) {
@@ -213,10 +213,10 @@ async function proveByPasskey(lifecycle: Completed) {
   expect((await verifyWith(holder, challengeReply.requestId, otherOriginAssertion)).status).toBe(
     401,
   );
-  const next = await challengeOf(holder, keys.uncompressedKey);
-  const proof = device.get(next.challenge);
-  const newSession = ok(await verifyWith(holder, next.requestId, proof), 200);
-  expect((await verifyWith(holder, next.requestId, proof)).status).toBe(401);
+  const nextChallenge = await challengeOf(holder, keys.uncompressedKey);
+  const proof = device.get(nextChallenge.challenge);
+  const newSession = ok(await verifyWith(holder, nextChallenge.requestId, proof), 200);
+  expect((await verifyWith(holder, nextChallenge.requestId, proof)).status).toBe(401);
   return sessionOf(lifecycle, newSession, keys);
 }
 
@@ -256,21 +256,21 @@ async function exportPhrase(lifecycle: Completed): Promise<void> {
   });
   const bundle = JSON.parse(ok(second, 200).encryptedWalletCredentials);
   const sealedExport = JSON.parse(Buffer.from(bundle.data, 'hex').toString());
-  const newSession = walletCrypto.hpkeDecrypt({
+  const mnemonicBytes = walletCrypto.hpkeDecrypt({
     ciphertextBuf: Buffer.from(sealedExport.ciphertext, 'hex'),
     encappedKeyBuf: Buffer.from(sealedExport.encappedPublic, 'hex'),
     receiverPriv: keys.privateKey,
   });
-  const text = Buffer.from(newSession).toString();
+  const text = Buffer.from(mnemonicBytes).toString();
   secrets.note('the words of a seed', text);
-  const list = text.split(' ');
+  const words = text.split(' ');
   for (const position of [0, 4, 8])
-    secrets.note('four words', list.slice(position, position + 4).join(' '));
+    secrets.note('four words', words.slice(position, position + 4).join(' '));
   secrets.note('a seed', Buffer.from(mnemonicToEntropy(text, wordlist)).toString('hex'));
 }
 
 /** Secrets in unexpected fields. Rejections must not repeat them. */
-async function exceedRequests({
+async function sendMisplacedSecrets({
   fixture,
   accountId,
   email,
@@ -280,11 +280,11 @@ async function exceedRequests({
 }: Completed) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', randomText(bytes));
   const key = secrets.note('a private key for a public one', generateKeys().privateKey);
-  const verify = `/auth/credentials/${email.id}/verify`;
+  const verifyPath = `/auth/credentials/${email.id}/verify`;
   const bodies: [string, object][] = [
-    [verify, { type: 'EMAIL_OTP', encryptedOtpBundle: secret(), code: secret() }],
-    [verify, { type: secret(), encryptedOtpBundle: secret() }],
-    [verify, { type: 'PASSKEY', assertion: { signature: secret(), [secret()]: secret() } }],
+    [verifyPath, { type: 'EMAIL_OTP', encryptedOtpBundle: secret(), code: secret() }],
+    [verifyPath, { type: secret(), encryptedOtpBundle: secret() }],
+    [verifyPath, { type: 'PASSKEY', assertion: { signature: secret(), [secret()]: secret() } }],
     [`/auth/sessions/${session.session.id}/refresh`, { clientPublicKey: key }],
     [`/auth/sessions/${session.session.id}/refresh`, { clientPublicKey: `04${key}${key}` }],
     [`/internal-accounts/${accountId}/export`, { clientPublicKey: key, words: secret(20) }],
@@ -301,15 +301,20 @@ async function exceedRequests({
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.call('DELETE', path, undefined, headers)).status).toBe(401);
   }
-  const basic = { clientId: lifecycle.as.clientId, clientSecret: secret() };
-  expect((await lifecycle.app.call('GET', '/config', undefined, { as: basic })).status).toBe(401);
+  const wrongCredentials = { clientId: lifecycle.as.clientId, clientSecret: secret() };
+  expect(
+    (await lifecycle.app.call('GET', '/config', undefined, { as: wrongCredentials })).status,
+  ).toBe(401);
 }
 
 /** Signed changes of the account and of the owner's contact. */
-async function change(lifecycle: Completed): Promise<void> {
+async function changeAccountAndContact(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, customerId, session } = lifecycle;
-  const hide = { privateEnabled: true };
-  ok(await fixture.callSigned('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
+  const privacyBody = { privateEnabled: true };
+  ok(
+    await fixture.callSigned('PATCH', `/internal-accounts/${accountId}`, privacyBody, session),
+    200,
+  );
   const { email } = newContact(lifecycle);
   const body = { customerType: 'INDIVIDUAL', email };
   ok(await fixture.callSigned('PATCH', `/customers/${customerId}`, body, session), 200);
@@ -331,8 +336,8 @@ export async function continueLifecycle(startedLifecycle: Completed): Promise<Co
   await proveByText(lifecycle);
   const session = await proveByPasskey(lifecycle);
   await proveByIdentity(lifecycle);
-  await exceedRequests(lifecycle);
-  await change(lifecycle);
+  await sendMisplacedSecrets(lifecycle);
+  await changeAccountAndContact(lifecycle);
   await exportPhrase({ ...lifecycle, session });
   const path = `/auth/sessions/${startedLifecycle.session.session.id}`;
   ok(await lifecycle.fixture.callSigned('DELETE', path, undefined, session), 204);

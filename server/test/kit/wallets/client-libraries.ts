@@ -12,19 +12,19 @@ interface StamperOptions {
   runtimeOverride?: 'browser' | 'node' | 'purejs';
 }
 
-interface Sealing {
+interface EncryptInput {
   plainTextBuf: Uint8Array;
   /** Uncompressed: 65 bytes. */
   targetKeyBuf: Uint8Array;
 }
 
-interface Opening {
+interface DecryptInput {
   ciphertextBuf: Uint8Array;
   encappedKeyBuf: Uint8Array;
   receiverPriv: string;
 }
 
-interface Exported {
+interface ExportInput {
   exportBundle: string;
   embeddedKey: string;
   organizationId: string;
@@ -45,11 +45,11 @@ interface Crypto {
   compressRawPublicKey(uncompressedKey: Uint8Array): Uint8Array;
   uncompressRawPublicKey(compressedKey: Uint8Array): Uint8Array;
   getPublicKey(privateKey: Uint8Array | string, isCompressed?: boolean): Uint8Array;
-  hpkeEncrypt(input: Sealing): Uint8Array;
-  hpkeDecrypt(input: Opening): Uint8Array;
+  hpkeEncrypt(input: EncryptInput): Uint8Array;
+  hpkeDecrypt(input: DecryptInput): Uint8Array;
   formatHpkeBuf(sealedData: Uint8Array): string;
   decryptCredentialBundle(sealedBundle: string, privateKey: string): string;
-  decryptExportBundle(input: Exported): Promise<string>;
+  decryptExportBundle(input: ExportInput): Promise<string>;
   encryptOtpCodeToBundle(
     code: string,
     bundle: string,

@@ -82,10 +82,10 @@ export const UMA: readonly Provocation[] = [
     'Convert an amount that results in less than one unit',
     async ({ app, post }) => {
       const { person, account } = await createFundedCustomer(app);
-      const euros = await findInternalAccount(app, person.id, 'EUR');
+      const eurAccount = await findInternalAccount(app, person.id, 'EUR');
       return post('/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: account.id },
-        destination: { destinationType: 'ACCOUNT', accountId: euros.id },
+        destination: { destinationType: 'ACCOUNT', accountId: eurAccount.id },
         lockedCurrencySide: 'SENDING',
         lockedCurrencyAmount: 1,
       });

@@ -57,12 +57,12 @@ function addToSupply(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): v
   if (!row) return;
   const supplies = suppliesOf(book, row.stablecoin_id as string);
   const amount = countedOf(row) * sign;
-  const mints = row.type === 'MINT';
-  if (row.status === 'COMPLETED') supplies.circulatingAmount += mints ? amount : -amount;
-  else if (!isOrderFinal(row)) supplies[mints ? 'mintingAmount' : 'burningAmount'] += amount;
+  const isMint = row.type === 'MINT';
+  if (row.status === 'COMPLETED') supplies.circulatingAmount += isMint ? amount : -amount;
+  else if (!isOrderFinal(row)) supplies[isMint ? 'mintingAmount' : 'burningAmount'] += amount;
 }
 
-const orderIn = (row: RecordedRow | null): string | undefined =>
+const orderIdIn = (row: RecordedRow | null): string | undefined =>
   JSON.parse(row?.input ?? '{}').operationId;
 
 const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void>> = {
@@ -86,7 +86,7 @@ const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void
       [before, -1],
       [after, 1],
     ] as const) {
-      const id = orderIn(row);
+      const id = orderIdIn(row);
       if (id !== undefined) jobCounts.set(id, (jobCounts.get(id) ?? 0) + increment);
     }
   },
@@ -162,22 +162,22 @@ export function coinTransitionProblem(
 /** Expected phases of an order. An expired one was voided and held again. */
 function expectedPhases(row: RecordedRow): string[] {
   const isNothingCounted = countedOf(row) === 0n;
-  const latePhases = 'pending,void';
+  const voidedPhases = 'pending,void';
   const status = row.status as keyof typeof ORDER;
   switch (status) {
     case 'COMPLETED':
       return [
         'pending,post',
         ...(isNothingCounted
-          ? [latePhases]
-          : [`${latePhases},posted`, `${latePhases},pending,post`]),
+          ? [voidedPhases]
+          : [`${voidedPhases},posted`, `${voidedPhases},pending,post`]),
       ];
     case 'FAILED':
-      return [latePhases, `${latePhases},pending,void`];
+      return [voidedPhases, `${voidedPhases},pending,void`];
     case 'EXPIRED':
-      return [latePhases];
+      return [voidedPhases];
     case 'PROCESSING':
-      return ['pending', isNothingCounted ? latePhases : `${latePhases},pending`];
+      return ['pending', isNothingCounted ? voidedPhases : `${voidedPhases},pending`];
     case 'CREATED':
     case 'PENDING_FUNDING':
     case 'PENDING_PROVIDER':

@@ -41,7 +41,7 @@ export function queueProblem(
 }
 
 /** Period for which a server may still apply a limit after its change. */
-const LATE_MS = 61_000;
+const LIMIT_DELAY_MS = 61_000;
 
 const scopeOf = (to: string | undefined) => to || 'any';
 
@@ -61,8 +61,8 @@ function limitsOn(model: Model, row: RecordedRow, at: number) {
     .filter(({ until }) => until >= at)
     .flatMap(({ list }) => list)
     .filter(({ currency, to, perDay }) => {
-      const method = currency === row.sent_currency && (to ?? row.received_currency);
-      return method === row.received_currency && perDay !== undefined;
+      const destinationCurrency = currency === row.sent_currency && (to ?? row.received_currency);
+      return destinationCurrency === row.received_currency && perDay !== undefined;
     });
 }
 
@@ -79,13 +79,13 @@ const isAgentStep = ({ scope }: Step) => scope.startsWith('agent.');
 
 /** A payment with incomplete or unequal usage of the daily, monthly and count limits of its agent. */
 function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
-  const ownSteps = steps.filter(isAgentStep);
+  const agentSteps = steps.filter(isAgentStep);
   const counts = transfers.filter(({ step }) => step === 'count.agent');
-  if (ownSteps.length + counts.length === 0) return undefined;
-  const scopes = ownSteps.map(({ scope }) => scope).sort();
+  if (agentSteps.length + counts.length === 0) return undefined;
+  const scopes = agentSteps.map(({ scope }) => scope).sort();
   const isComplete = scopes.join() === 'agent.day,agent.month' && counts.length === 1;
   const isSameAmount =
-    new Set(ownSteps.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
+    new Set(agentSteps.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
   if (isComplete && isSameAmount) return undefined;
   return `${row.id} counts for its agent as [${scopes}] and ${counts.length} payments`;
 }
@@ -118,7 +118,7 @@ export function startedProblem(model: Model, { row, transfers }: Payment): strin
   if (expectedScopes.sort().join() !== actualScopes.sort().join()) {
     return `${row.id} started and counts for [${actualScopes}], not [${expectedScopes}]`;
   }
-  const earlierLimits = limitsOn(model, row, model.now - LATE_MS);
+  const earlierLimits = limitsOn(model, row, model.now - LIMIT_DELAY_MS);
   for (const { scope, debit } of steps) {
     const maximum = Math.max(
       ...earlierLimits.flatMap(({ to, perDay }) => (scopeOf(to) === scope ? perDay! : [])),

@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Lower bound of the amounts, which are unique and above the amount of any payout. */
-const AMOUNTS = 100_000;
+const MINIMUM_AMOUNT = 100_000;
 
 interface Deposit {
   bankReference: string;
@@ -38,7 +38,7 @@ export function simulatedDeposits(parts: DepositParts) {
   function receive(): void {
     const number = deposits.length + 1;
     const deposit: Deposit = {
-      ...{ bankReference: `DEP-${number}`, amount: AMOUNTS + number },
+      ...{ bankReference: `DEP-${number}`, amount: MINIMUM_AMOUNT + number },
       ...{ isCredited: false, isReturnable: false },
     };
     const { bankReference, amount } = deposit;

@@ -2,7 +2,7 @@
 import type { Model, RecordedRow } from '../model/model.ts';
 import type { Touched } from './touched.ts';
 
-/** Ids of delivered events. */
+/** IDs of delivered events. */
 export type Delivered = Set<string>;
 
 export interface ChangeRule {

@@ -28,67 +28,69 @@ const AT = effects.now();
  * Every result that polling returns, with its time in seconds. `…` marks results that arrive by
  * notice.
  */
-async function scenario(
+async function runScenario(
   firstProgress: IssueProgress | FundingDebitProgress,
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,
 ): Promise<string[]> {
-  const lines: string[] = [];
+  const results: string[] = [];
   let [elapsedMs, progress] = [0, firstProgress];
   for (;;) {
     const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
     const waitsForNotice = progress.state === 'pending' && checkAfterMs === undefined;
-    lines.push(`${elapsedMs / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
-    if (checkAfterMs === undefined) return lines;
+    results.push(`${elapsedMs / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
+    if (checkAfterMs === undefined) return results;
     elapsedMs += checkAfterMs;
     progress = await check(AT + elapsedMs);
   }
 }
 
-const OTHER_SUFFIX = '000';
-const withOther = (table: object) => [...Object.keys(table), OTHER_SUFFIX].sort();
+const UNSCRIPTED_SUFFIX = '000';
+const suffixesOf = (table: object) => [...Object.keys(table), UNSCRIPTED_SUFFIX].sort();
 
 const ISSUING: Readonly<Record<string, string[]>> = {
-  [OTHER_SUFFIX]: ['0 issued'],
+  [UNSCRIPTED_SUFFIX]: ['0 issued'],
   '001': ['0 pending …'],
   '002': ['0 rejected'],
   '005': ['0 pending', '30 issued'],
 };
 
 describe('an order', () => {
-  const order = (platformCardId: string | null, cardholderId: string): CardOrder => ({
+  const cardOrder = (platformCardId: string | null, cardholderId: string): CardOrder => ({
     ...{ id: 'Card:1', platformId: 'PlatformConfig:1', platformCardId, cardholderId },
     ...{ currency: 'USD', orderedAt: AT },
   });
-  const issueScenario = async (order: CardOrder) =>
-    scenario(await issuer.issue(order), (now) => issuer.check(order, now));
+  const runIssueScenario = async (order: CardOrder) =>
+    runScenario(await issuer.issue(order), (now) => issuer.check(order, now));
 
   it('has an expectation for every suffix of its table', () => {
-    expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
+    expect(Object.keys(ISSUING).sort()).toEqual(suffixesOf(ISSUE_OUTCOMES));
   });
 
   it.each(Object.keys(ISSUING))(
     'has the outcome of the suffix %s of the platformCardId',
     async (suffix) => {
-      expect(await issueScenario(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(
+      expect(await runIssueScenario(cardOrder(`card-${suffix}`, 'Customer:1-002'))).toEqual(
         ISSUING[suffix],
       );
     },
   );
 
   it.each(Object.keys(ISSUING))('ignores the suffix %s of the cardholder', async (suffix) => {
-    expect(await issueScenario(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER_SUFFIX]);
+    expect(await runIssueScenario(cardOrder(null, `Customer:1-${suffix}`))).toEqual(
+      ISSUING[UNSCRIPTED_SUFFIX],
+    );
   });
 });
 
 const FUNDING_DEBITS: Readonly<Record<string, string[]>> = {
-  [OTHER_SUFFIX]: ['0 confirmed'],
+  [UNSCRIPTED_SUFFIX]: ['0 confirmed'],
   '005': ['0 pending', '30 confirmed'],
   '006': ['0 failed'],
 };
 
 describe('a funding debit', () => {
   it('has an expectation for every suffix of its table', () => {
-    expect(Object.keys(FUNDING_DEBITS).sort()).toEqual(withOther(FUNDING_DEBIT_OUTCOMES));
+    expect(Object.keys(FUNDING_DEBITS).sort()).toEqual(suffixesOf(FUNDING_DEBIT_OUTCOMES));
   });
 
   it.each(Object.keys(FUNDING_DEBITS))(
@@ -98,25 +100,25 @@ describe('a funding debit', () => {
         ...{ id: 'debit', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
         ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
       };
-      const lines = await scenario(await issuer.debitFunding(debit), (now) =>
+      const results = await runScenario(await issuer.debitFunding(debit), (now) =>
         issuer.checkFundingDebit(debit, now),
       );
-      expect(lines).toEqual(FUNDING_DEBITS[suffix]);
+      expect(results).toEqual(FUNDING_DEBITS[suffix]);
     },
   );
 });
 
 describe('a request', () => {
-  const suffixes = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
+  const suffixes = [...suffixesOf(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
   it('is declined only by the suffix of the descriptor', () => {
-    const rejections = suffixes.map((suffix) => {
+    const reasons = suffixes.map((suffix) => {
       const merchant = { descriptor: `SHOP ${suffix}` };
       const request = { id: '1', token: '1', cardId: 'Card:1-003', amount: 1n, currency: 'USD' };
       const reason = issuer.declineReason?.({ ...request, kind: 'AUTHORIZATION', merchant });
       return [suffix, reason];
     });
-    expect(Object.fromEntries(rejections)).toEqual({
-      ...{ [OTHER_SUFFIX]: undefined, '002': 'INSUFFICIENT_FUNDS', '003': 'CARD_PAUSED' },
+    expect(Object.fromEntries(reasons)).toEqual({
+      ...{ [UNSCRIPTED_SUFFIX]: undefined, '002': 'INSUFFICIENT_FUNDS', '003': 'CARD_PAUSED' },
       ...{ '005': undefined, '006': undefined },
     });
   });

@@ -34,12 +34,12 @@ const payment = (currency: string, network?: string, amount = 123_456n): Payment
 });
 
 type Info = Record<string, string> & { paymentRails?: unknown };
-const info = (currency: string, network?: string, amount?: bigint): Info =>
+const accountInfoOf = (currency: string, network?: string, amount?: bigint): Info =>
   sandboxPaymentFunding(payment(currency, network, amount))[0]?.accountOrWalletInfo as Info;
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
-const isValidSchema = ajv.compile(toAjv(PaymentInstructions));
+const validateInstructions = ajv.compile(toAjv(PaymentInstructions));
 
 /** Every currency with each of its networks. */
 const CURRENCY_NETWORKS = CURRENCIES.flatMap(({ code }) => {
@@ -51,7 +51,7 @@ const CURRENCY_NETWORKS = CURRENCIES.flatMap(({ code }) => {
 });
 
 /** Fields of a text of two-digit tags and lengths, as in EMV codes. */
-function emv(text: string): Record<string, string> {
+function emvFields(text: string): Record<string, string> {
   const fields: Record<string, string> = {};
   for (let index = 0; index < text.length; ) {
     const end = index + 4 + Number(text.slice(index + 2, index + 4));
@@ -62,7 +62,7 @@ function emv(text: string): Record<string, string> {
 }
 
 /** The last field of each number in a protobuf message. */
-function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
+function protobufFields(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
   const fields: Record<number, Uint8Array | bigint> = {};
   let offset = 0;
   const varint = () => {
@@ -84,11 +84,11 @@ function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
 
 function sparkFields(text = '') {
   const { prefix, words } = bech32m.decode(text as `${string}1${string}`, 1_000);
-  const invoiceFields = protobuf(Uint8Array.from(bech32m.fromWords(words)));
+  const invoiceFields = protobufFields(Uint8Array.from(bech32m.fromWords(words)));
   return {
     prefix,
     key: invoiceFields[1] as Uint8Array,
-    fields: protobuf(invoiceFields[2] as Uint8Array),
+    fields: protobufFields(invoiceFields[2] as Uint8Array),
   };
 }
 
@@ -123,10 +123,10 @@ describe('sandboxPaymentFunding', () => {
     'returns for %s %s instructions that match the schema, with amount and expiry',
     (code, network) => {
       const requestedPayment = payment(code, network);
-      const input = sandboxPaymentFunding(requestedPayment);
-      expect(input).toHaveLength(1);
-      for (const each of input) {
-        expect(isValidSchema(each), JSON.stringify(isValidSchema.errors)).toBe(true);
+      const instructions = sandboxPaymentFunding(requestedPayment);
+      expect(instructions).toHaveLength(1);
+      for (const each of instructions) {
+        expect(validateInstructions(each), JSON.stringify(validateInstructions.errors)).toBe(true);
         const notes = each.instructionsNotes ?? '';
         expect(notes).toContain(new Date(requestedPayment.expiresAt).toISOString());
         expect(notes).toContain(` ${code}${network ? ` over ${network}` : ''} by`);
@@ -140,7 +140,7 @@ describe('sandboxPaymentFunding', () => {
   );
 
   it.each(CURRENCY_NETWORKS)(
-    'returns for %s %s the same instructions for one payment, and others for the next',
+    'returns for %s %s instructions that are stable and unique to the payment',
     (code, network) => {
       const paymentFunding = payment(code, network);
       const nextPayment = {
@@ -167,12 +167,12 @@ describe('sandboxPaymentFunding', () => {
       expect(texts(firstInstructions).length).toBeGreaterThan(0);
       for (const text of texts(firstInstructions))
         expect(texts(secondInstructions)).not.toContain(text);
-      const account = sandboxFunding.instructions({
+      const accountInstructions = sandboxFunding.instructions({
         accountId: 'InternalAccount:1',
         currency: code,
         owner: 'customer',
       });
-      expect(account.map((each) => each.accountOrWalletInfo)).not.toContainEqual(
+      expect(accountInstructions.map((each) => each.accountOrWalletInfo)).not.toContainEqual(
         firstInstructions?.accountOrWalletInfo,
       );
     },
@@ -195,7 +195,7 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it('returns instant rails only', () => {
-    const rails = (code: string) => info(code).paymentRails;
+    const rails = (code: string) => accountInfoOf(code).paymentRails;
     expect(rails('USD')).toEqual(['RTP', 'FEDNOW']);
     expect(rails('EUR')).toEqual(['SEPA_INSTANT']);
     expect(rails('GBP')).toEqual(['FASTER_PAYMENTS']);
@@ -204,32 +204,34 @@ describe('sandboxPaymentFunding', () => {
     expect(rails('BRL')).toBeUndefined();
   });
 
-  it('returns numbers with valid check digits', () => {
-    expect(isAbaRouting(info('USD').routingNumber ?? '')).toBe(true);
-    expect(isIban(info('EUR').iban ?? '')).toBe(true);
-    expect(isClabe(info('MXN').clabeNumber ?? '')).toBe(true);
-    expect(isCbu(info('ARS').accountNumber ?? '')).toBe(true);
-    expect(isSolanaAddress(info('USDC', 'SOLANA').address ?? '')).toBe(true);
-    expect(isTronAddress(info('USDT', 'TRON').address ?? '')).toBe(true);
-    expect(isEvmAddress(info('USDC', 'BASE').address ?? '')).toBe(true);
-    expect(isEvmAddress(info('USDT', 'PLASMA').address ?? '')).toBe(true);
+  it('returns valid account numbers and addresses', () => {
+    expect(isAbaRouting(accountInfoOf('USD').routingNumber ?? '')).toBe(true);
+    expect(isIban(accountInfoOf('EUR').iban ?? '')).toBe(true);
+    expect(isClabe(accountInfoOf('MXN').clabeNumber ?? '')).toBe(true);
+    expect(isCbu(accountInfoOf('ARS').accountNumber ?? '')).toBe(true);
+    expect(isSolanaAddress(accountInfoOf('USDC', 'SOLANA').address ?? '')).toBe(true);
+    expect(isTronAddress(accountInfoOf('USDT', 'TRON').address ?? '')).toBe(true);
+    expect(isEvmAddress(accountInfoOf('USDC', 'BASE').address ?? '')).toBe(true);
+    expect(isEvmAddress(accountInfoOf('USDT', 'PLASMA').address ?? '')).toBe(true);
   });
 
   it('returns a PIX code for one payment of exactly the amount', () => {
-    const { qrCode = '' } = info('BRL');
+    const { qrCode = '' } = accountInfoOf('BRL');
     expect(crc16(qrCode.slice(0, -4))).toBe(qrCode.slice(-4));
-    const fields = emv(qrCode);
+    const fields = emvFields(qrCode);
     expect(fields).toMatchObject({ '01': '12', 53: '986', 54: '1234.56', 58: 'BR' });
-    expect(emv(fields[62] ?? '')).toEqual({ '05': 'RHABCDEFGH23' });
-    const accountFields = emv(fields[26] ?? '');
+    expect(emvFields(fields[62] ?? '')).toEqual({ '05': 'RHABCDEFGH23' });
+    const accountFields = emvFields(fields[26] ?? '');
     expect(accountFields['00']).toBe('br.gov.bcb.pix');
     expect(accountFields[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
   });
 
-  it('distinguishes payments by a PIX reference of 25 characters for any ID', () => {
+  it('derives a PIX reference of 25 characters from any payment reference', () => {
     const txid = (reference: string) => {
-      const [input] = sandboxPaymentFunding({ ...payment('BRL'), reference });
-      return emv(emv(String(input?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';
+      const [instructions] = sandboxPaymentFunding({ ...payment('BRL'), reference });
+      return (
+        emvFields(emvFields(String(instructions?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? ''
+      );
     };
     const [firstReference, secondReference] = ['1', '2'].map((lastDigit) =>
       txid(`RH0195A00000007000800000000000000${lastDigit}`),
@@ -240,15 +242,15 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it('returns a Lightning invoice on regtest that expires with the quote', () => {
-    const { invoice = '' } = info('BTC', 'LIGHTNING', 250_000n);
+    const { invoice = '' } = accountInfoOf('BTC', 'LIGHTNING', 250_000n);
     expect(invoice).toMatch(/^lnbcrt2500u1/);
-    // Seven groups of time. Then, by the order of fields, 120 s as two groups: 3 × 32 + 24.
+    // Expiry field: tag x, length qz (2), value rc (3 × 32 + 24 = 120 s).
     expect(invoice).toContain('xqzrc');
   });
 
   it.each(['BTC', 'USDB'])('returns a Spark invoice in %s for the exact amount', (code) => {
     const requestedPayment = payment(code, 'SPARK', 123_456_789n);
-    const { address = '', invoice } = info(code, 'SPARK', 123_456_789n);
+    const { address = '', invoice } = accountInfoOf(code, 'SPARK', 123_456_789n);
     expect(isSparkAddress(address, 'regtest')).toBe(true);
     const { prefix, key, fields } = sparkFields(invoice);
     expect(prefix).toBe('sparkrt');
@@ -258,13 +260,13 @@ describe('sandboxPaymentFunding', () => {
     expect(fields[1]).toBe(1n);
     expect(fields[2]).toHaveLength(16);
     expect(Buffer.from(fields[5] as Uint8Array).toString()).toBe('Payment RHABCDEFGH23');
-    expect(protobuf(fields[7] as Uint8Array)).toEqual({
+    expect(protobufFields(fields[7] as Uint8Array)).toEqual({
       1: BigInt(requestedPayment.expiresAt / 1000),
     });
     if (code === 'BTC') {
-      expect(protobuf(fields[4] as Uint8Array)).toEqual({ 1: 123_456_789n });
+      expect(protobufFields(fields[4] as Uint8Array)).toEqual({ 1: 123_456_789n });
     } else {
-      const token = protobuf(fields[3] as Uint8Array);
+      const token = protobufFields(fields[3] as Uint8Array);
       expect(token[1]).toHaveLength(32);
       expect(Buffer.from(token[2] as Uint8Array).toString('hex')).toBe('075bcd15');
     }

@@ -76,7 +76,7 @@ const perTransactionLimitOf = (
   { accountId }: PlainRequest,
 ) => {
   const rulesOfAccount = (accountRestrictions?.accountRules ?? []).filter(
-    (it) => it.accountId === accountId,
+    (rule) => rule.accountId === accountId,
   );
   return rulesOfAccount[0]?.perTransactionLimit ?? spendingLimits.perTransactionLimit;
 };
@@ -119,7 +119,7 @@ const RULES: [Rule, (agent: Agent, usage: AgentUsage, payment: PlainRequest) => 
     'EXECUTION_MODE',
     ({ policy }, _, { accountId }) => {
       const rules = policy.accountRestrictions?.accountRules ?? [];
-      const ownRule = rules.filter((it) => it.accountId === accountId)[0];
+      const ownRule = rules.filter((rule) => rule.accountId === accountId)[0];
       return (ownRule?.executionMode ?? policy.defaultExecutionMode) === 'APPROVAL_REQUIRED';
     },
   ],
@@ -138,7 +138,7 @@ const lowerOf = (limit: number | null | undefined, newLimit: number) =>
   typeof limit === 'number' ? Math.min(limit, newLimit) : newLimit;
 
 /** Changes that make a policy stricter. `to` is a new limit or selects an element. */
-const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
+const STRICTER_CHANGES: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ({ permissions }, to) => ({ permissions: permissions.filter((_, index) => index !== to % 5) }),
   () => ({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   ...(['perTransactionLimit', 'dailyLimit', 'monthlyLimit', 'dailyTransactionLimit'] as const).map(
@@ -229,7 +229,7 @@ describe('evaluate, for any policy', () => {
   });
 
   it('allows at most the same after the policy becomes stricter', () => {
-    const changes = fc.array(fc.tuple(fc.constantFrom(...STRICTER), amount), {
+    const changes = fc.array(fc.tuple(fc.constantFrom(...STRICTER_CHANGES), amount), {
       minLength: 1,
       maxLength: 4,
     });

@@ -1,4 +1,4 @@
-// Lists of internal accounts with their filters and pages.
+// Lists and retrieval of internal accounts, events of status changes, and the backfill of accounts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
@@ -30,16 +30,16 @@ interface AccountView {
 }
 const currencyCodesOf = (data: AccountView[]) =>
   data.map((each) => each.balance.currency.code).sort();
-const sortTexts = (list: readonly string[]) => [...list].sort();
-/** Accounts of a customer in all currencies: an embedded wallet in addition to the USDB balance. */
+const sortTexts = (texts: readonly string[]) => [...texts].sort();
+/** Currencies of the accounts of a customer. The second USDB account is the embedded wallet. */
 const ALL_CURRENCIES = [...FIRST_CURRENCIES, 'USDB'];
 
 describe('listCustomerInternalAccounts', () => {
-  const list = (query: string, options = {}) =>
+  const listAccounts = (query: string, options = {}) =>
     app.call('GET', `/customers/internal-accounts${query}`, undefined, options);
 
   it('returns one account per currency, and a wallet, directly after the customer is created', async () => {
-    const { status, body } = await list(`?customerId=${ada}`);
+    const { status, body } = await listAccounts(`?customerId=${ada}`);
     expect(status).toBe(200);
     expect(currencyCodesOf(body.data)).toEqual(sortTexts(ALL_CURRENCIES));
     expect(body).toMatchObject({ hasMore: false, totalCount: ALL_CURRENCIES.length });
@@ -65,20 +65,23 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('filters by customer, currency and type', async () => {
-    expect(currencyCodesOf((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
-    const { body } = await list('?currency=USD&type=INTERNAL_FIAT');
+    expect(currencyCodesOf((await listAccounts(`?customerId=${bob}`)).body.data)).toEqual([
+      'EUR',
+      'USD',
+    ]);
+    const { body } = await listAccounts('?currency=USD&type=INTERNAL_FIAT');
     expect(sortTexts(body.data.map((each: AccountView) => each.customerId))).toEqual(
       sortTexts([ada, bob]),
     );
-    expect((await list('?currency=USD&type=EMBEDDED_WALLET')).body.data).toEqual([]);
-    expect((await list('?customerId=Customer:none')).body.data).toEqual([]);
+    expect((await listAccounts('?currency=USD&type=EMBEDDED_WALLET')).body.data).toEqual([]);
+    expect((await listAccounts('?customerId=Customer:none')).body.data).toEqual([]);
   });
 
   it('returns every account once across pages', async () => {
     const listedIds: string[] = [];
     let cursor = '';
     do {
-      const { body } = await list(`?limit=5${cursor && `&cursor=${cursor}`}`);
+      const { body } = await listAccounts(`?limit=5${cursor && `&cursor=${cursor}`}`);
       listedIds.push(...body.data.map((each: AccountView) => each.id));
       cursor = body.nextCursor ?? '';
     } while (cursor);
@@ -87,13 +90,13 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('rejects an invalid page and an unknown type', async () => {
-    expect((await list('?limit=0')).status).toBe(400);
-    expect((await list('?type=SAVINGS')).status).toBe(400);
-    expect((await list('?cursor=nonsense')).status).toBe(400);
+    expect((await listAccounts('?limit=0')).status).toBe(400);
+    expect((await listAccounts('?type=SAVINGS')).status).toBe(400);
+    expect((await listAccounts('?cursor=nonsense')).status).toBe(400);
   });
 
   it('returns no account of another platform', async () => {
-    expect((await list(`?customerId=${ada}`, { as: app.other })).body.data).toEqual([]);
+    expect((await listAccounts(`?customerId=${ada}`, { as: app.other })).body.data).toEqual([]);
   });
 });
 
@@ -166,7 +169,7 @@ describe('status change', () => {
 });
 
 describe('accounts.backfill', () => {
-  const list = async (customerId: string) =>
+  const listAccounts = async (customerId: string) =>
     (await app.call('GET', `/customers/internal-accounts?customerId=${customerId}&limit=100`)).body
       .data as (AccountView & { status: string })[];
 
@@ -185,12 +188,12 @@ describe('accounts.backfill', () => {
     expect((await app.call('PATCH', '/config', { supportedCurrencies })).status).toBe(200);
     await app.advance(1_000);
     for (const id of [ada, ...earlyIds]) {
-      const kes = (await list(id)).filter((each) => each.balance.currency.code === 'KES');
+      const kes = (await listAccounts(id)).filter((each) => each.balance.currency.code === 'KES');
       expect(kes).toMatchObject([{ status: 'ACTIVE' }]);
     }
-    expect(currencyCodesOf(await list(bob))).toEqual(['EUR', 'USD']);
-    const ownResponse = await app.call('GET', '/platform/internal-accounts?currency=KES');
-    expect(ownResponse.body.data).toHaveLength(1);
+    expect(currencyCodesOf(await listAccounts(bob))).toEqual(['EUR', 'USD']);
+    const platformResponse = await app.call('GET', '/platform/internal-accounts?currency=KES');
+    expect(platformResponse.body.data).toHaveLength(1);
     const events = (await app.events())
       .slice(eventCountBefore)
       .filter((each) => each.type.startsWith('INTERNAL'));
@@ -201,11 +204,11 @@ describe('accounts.backfill', () => {
   });
 
   it('is idempotent', async () => {
-    const accountsBefore = await list(ada);
+    const accountsBefore = await listAccounts(ada);
     await app.operate(async (ctx) => {
       ctx.later(BACKFILL_ACCOUNTS, { platformId: app.platform.id, currencies: ['KES', 'USD'] });
     });
     await app.advance(1_000);
-    expect(await list(ada)).toEqual(accountsBefore);
+    expect(await listAccounts(ada)).toEqual(accountsBefore);
   });
 });

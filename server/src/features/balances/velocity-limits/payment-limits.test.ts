@@ -100,9 +100,9 @@ describe('daily limit', () => {
     expect(await pay(40_01n)).toBe(DAILY_LIMIT_CODE);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { ...PAYMENT, sending: usd(1n) };
+    const payment = { ...PAYMENT, sending: usd(1n) };
     // The clock starts at 09:00 UTC.
-    await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
+    await expect(app.operate((ctx) => countPayment(ctx, platform, payment))).rejects.toMatchObject({
       code: DAILY_LIMIT_CODE,
       status: 429,
       message: 'The daily limit (UTC) for payments is 100.00 USD.',
@@ -166,7 +166,7 @@ describe('daily limit', () => {
     await pay(100_00n);
     await refund(secondPayment);
     expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
-    await refund('Transaction:that-took-nothing');
+    await refund('Transaction:without-usage');
     await expectBalancedBooks(app);
   });
 
@@ -221,8 +221,8 @@ describe('hourly limit', () => {
     expect(await payAs('d')).toMatch(/^Transaction:/);
     app.effects.set(app.effects.now() + 60_000);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { ...PAYMENT, sending: usd(1n) };
-    await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
+    const payment = { ...PAYMENT, sending: usd(1n) };
+    await expect(app.operate((ctx) => countPayment(ctx, platform, payment))).rejects.toMatchObject({
       code: HOURLY_LIMIT_CODE,
       status: 403,
       message: 'A customer can start at most 2 payments per hour.',

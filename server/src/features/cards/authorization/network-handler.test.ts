@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
-const WAITS_MS = 2_000;
+const DECISION_TIMEOUT_MS = 2_000;
 
 async function cardOf(funds = 100_00) {
   const holder = await fixture.createCardholder({ funds });
@@ -54,17 +54,18 @@ const processPastDeadline = (concurrentWork: () => Promise<void> = async () => {
     const outcome = await commitChangeSet(set);
     if (!opensPayment(set) || !outcome.ok) return outcome;
     await concurrentWork();
-    app.effects.set(app.effects.now() + WAITS_MS + 1);
+    app.effects.set(app.effects.now() + DECISION_TIMEOUT_MS + 1);
     return outcome;
   });
 
-const unknownOutcome = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
+const unknownOutcome = () =>
+  Object.assign(new Error('unknown outcome'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Sends a request through a process. Returns the request and the decision. */
 async function requestThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
   const networkOfProcess = cardNetwork(app, runtime);
   const request = networkOfProcess.message(cardId, 30_00, kind ? { kind } : {});
-  const deadline = app.effects.now() + WAITS_MS;
+  const deadline = app.effects.now() + DECISION_TIMEOUT_MS;
   return { request, deadline, decision: await networkOfProcess.send(request, deadline) };
 }
 
@@ -136,7 +137,9 @@ describe('a decision after the deadline', () => {
       kind,
       merchant: { descriptor },
     });
-    expect(await delayedNetwork.send(request, app.effects.now() + WAITS_MS)).toEqual(TOO_LATE);
+    expect(await delayedNetwork.send(request, app.effects.now() + DECISION_TIMEOUT_MS)).toEqual(
+      TOO_LATE,
+    );
     expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 100_00,
       total: 100_00,
@@ -156,11 +159,11 @@ describe('a decision after the deadline', () => {
       'FINANCIAL_CREDIT_AUTHORIZATION',
     );
     expect(decision).toEqual(TOO_LATE);
-    const [owingRow] = await app.runtime.db.query(
+    const [accountRow] = await app.runtime.db.query(
       'select owed from internal_accounts where id = $1',
       [fundedCard.accountId],
     );
-    expect(owingRow?.owed).toBe(30_00n);
+    expect(accountRow?.owed).toBe(30_00n);
   });
 
   it.each([
@@ -186,8 +189,10 @@ describe('a decision after the deadline', () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     const clear = () => network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
-    const lateCardNetwork = cardNetwork(app, processPastDeadline(clear));
-    expect(await lateCardNetwork.send(request, app.effects.now() + WAITS_MS)).toMatchObject({
+    const delayedNetwork = cardNetwork(app, processPastDeadline(clear));
+    expect(
+      await delayedNetwork.send(request, app.effects.now() + DECISION_TIMEOUT_MS),
+    ).toMatchObject({
       approved: true,
     });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
@@ -221,12 +226,12 @@ describe('a commit with an unknown outcome', () => {
     expect((await readBalances(app, fundedCard.accountId)).balance).toBe(70_00);
   });
 
-  it('is undone if it was committed after its deadline', async () => {
+  it('is reversed if it was committed after its deadline', async () => {
     const fundedCard = await cardOf();
     const runtime = runtimeWithCommit(async (set, commitChangeSet) => {
       const outcome = await commitChangeSet(set);
       if (!opensPayment(set)) return outcome;
-      app.effects.set(app.effects.now() + WAITS_MS + 1);
+      app.effects.set(app.effects.now() + DECISION_TIMEOUT_MS + 1);
       throw unknownOutcome();
     });
     expect((await requestThrough(runtime, fundedCard.cardId)).decision).toEqual(TOO_LATE);
@@ -332,14 +337,14 @@ describe('a rejection before the decision', () => {
   it('applies to every message of another environment', async () => {
     const fundedCard = await cardOf();
     const parts = { connectors: app.connectorsOf, origin: () => '' };
-    const otherCardNetworkHandler = cardNetworkHandler(app.runtime, parts, 'production');
+    const productionHandler = cardNetworkHandler(app.runtime, parts, 'production');
     const request = network.message(fundedCard.cardId, 30_00);
-    await expect(otherCardNetworkHandler.authorize(request, Infinity)).rejects.toMatchObject({
+    await expect(productionHandler.authorize(request, Infinity)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await network.send(request);
     const notice = { id: 'n', token: request.token, kind: 'AUTHORIZATION_EXPIRY' } as const;
-    await expect(otherCardNetworkHandler.applyNotice(notice)).rejects.toMatchObject({
+    await expect(productionHandler.applyNotice(notice)).rejects.toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',
     });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
@@ -347,7 +352,7 @@ describe('a rejection before the decision', () => {
   });
 });
 
-describe('an id', () => {
+describe('an ID', () => {
   it('that belongs to another message is rejected without effect', async () => {
     const [fundedCard, otherCard] = [await cardOf(), await cardOf()];
     const firstCardRequest = network.message(fundedCard.cardId, 30_00);
@@ -378,7 +383,7 @@ describe('an id', () => {
 });
 
 describe('a merchant', () => {
-  it('can be shown, exported and erased for any input of a terminal', async () => {
+  it('is stored as valid text for any input of a terminal', async () => {
     const fundedCard = await cardOf();
     const invalidMerchant = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
     await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalidMerchant }));
@@ -426,15 +431,15 @@ describe('a notice', () => {
     await app.settle();
     await network.notify(token, { kind: 'CLEARING', amount: 30_00n });
     await network.notify(token, { kind: 'RETURN', amount: 30_00n });
-    let hasCrossed = false;
-    const concurrentCommit = runtimeWithCommit(async (set, commitChangeSet) => {
-      if (!hasCrossed) {
-        hasCrossed = true;
+    let isDebited = false;
+    const runtimeWithConcurrentDebit = runtimeWithCommit(async (set, commitChangeSet) => {
+      if (!isDebited) {
+        isDebited = true;
         expect(await network.request(fundedCard.cardId, 20_00)).toMatchObject({ approved: true });
       }
       return commitChangeSet(set);
     });
-    await cardNetwork(app, concurrentCommit).notify(token, { kind: 'RETURN_REVERSAL' });
+    await cardNetwork(app, runtimeWithConcurrentDebit).notify(token, { kind: 'RETURN_REVERSAL' });
     const owedSql = 'select owed from internal_accounts where id = $1';
     expect(await app.runtime.db.query(owedSql, [fundedCard.accountId])).toEqual([{ owed: 20_00n }]);
   });
@@ -443,8 +448,8 @@ describe('a notice', () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     await network.send(request);
-    const returnMessage = { kind: 'RETURN', amount: 1_00n } as const;
-    await expect(network.notify(request.token, returnMessage)).rejects.toMatchObject({
+    const refundNotice = { kind: 'RETURN', amount: 1_00n } as const;
+    await expect(network.notify(request.token, refundNotice)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
     });
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(1);

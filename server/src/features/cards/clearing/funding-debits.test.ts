@@ -77,7 +77,7 @@ describe('a funding debit that is confirmed later', () => {
     ]);
   });
 
-  it('is pending while a second debit is pending', async () => {
+  it('is confirmed separately from a second debit', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await app.advance(10_000);
     await payment.notify(clearingNotice(150));
@@ -108,8 +108,13 @@ describe('a funding debit that fails', () => {
       ...FAILING_MERCHANT,
       kind: 'financial_authorization',
     });
-    const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await payment.readState()).toEqual(inException);
+    const exceptionState = {
+      status: 'EXCEPTION',
+      account: '900 of 1000',
+      cards: -100,
+      settled: 100,
+    };
+    expect(await payment.readState()).toEqual(exceptionState);
     expect(await payment.readEvents()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
     await payment.notify(refundNotice(100));
     expect(await payment.readState()).toEqual({
@@ -169,8 +174,8 @@ describe('the hold of a failed debit', () => {
     await payment.notify(refundNotice(100));
     expect((await payment.readState()).status).toBe('REFUNDED');
     await runWith(jobOf(payment.id), failingIssuer);
-    const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
-    expect(await payment.readState()).toEqual(inException);
+    const exceptionState = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
+    expect(await payment.readState()).toEqual(exceptionState);
   });
 });
 
@@ -191,24 +196,28 @@ describe('a funding debit of a wallet', () => {
       accountId: walletCard.accountId,
       currency: 'USDB',
     });
-    return { paid: cardPayment, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
+    return { payment: cardPayment, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
   }
 
   it('is signed again when more is debited', async () => {
-    const { paid } = await payByWallet();
-    await paid.notify(clearingNotice(123));
+    const { payment } = await payByWallet();
+    await payment.notify(clearingNotice(123));
     const account = '3770000 of 3770000';
-    expect(await paid.readState()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
-    expect(await countSignatures(paid.id)).toBe(2);
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
+    expect(await countSignatures(payment.id)).toBe(2);
   });
 
   it('is not requested without an active key', async () => {
-    const { paid, revoke } = await payByWallet();
+    const { payment, revoke } = await payByWallet();
     await revoke();
-    await paid.notify(clearingNotice(123));
+    await payment.notify(clearingNotice(123));
     const exception = { status: 'EXCEPTION', account: '4000000 of 4000000' };
-    expect(await paid.readState()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
-    expect(await countSignatures(paid.id)).toBe(1);
+    expect(await payment.readState()).toEqual({
+      ...exception,
+      cards: -230_000,
+      settled: 1_230_000,
+    });
+    expect(await countSignatures(payment.id)).toBe(1);
   });
 });
 
@@ -289,7 +298,7 @@ describe('the funding debit job', () => {
     expect((await payment.readState()).status).toBe('AUTHORIZED');
   });
 
-  it('throws if the issuer does not respond, so that it runs again', async () => {
+  it('throws without a response or without an issuer, so that it runs again', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     const unresponsiveIssuer: Partial<IssuerPort> = {
       debitFunding: async () => {

@@ -97,7 +97,7 @@ describe('a card funded by a wallet', () => {
     });
   });
 
-  it('signs each payment with that key, over a payload that states the debit', async () => {
+  it('signs each payment with the delegated key, over a payload that states the debit', async () => {
     const fundedCard = await cardOf();
     const key = await delegateKey(fundedCard.cardId);
     expect(await network.request(fundedCard.cardId, 5_01)).toMatchObject({ approved: true });
@@ -166,13 +166,13 @@ describe('a card funded by a wallet', () => {
   });
 
   it.each([
-    ['does not respond', () => Promise.reject(new Error('gone'))],
+    ['does not respond', () => Promise.reject(new Error('no response'))],
     ['returns an invalid stamp', () => Promise.resolve('stamp')],
     ['signs with another key', createOtherStamp],
   ])('declines if the custodian %s', async (failure, stampWith) => {
     const fundedCard = await cardOf();
     const key = await delegateKey(fundedCard.cardId);
-    const { handler, noted } = handlerWith(stampWith);
+    const { handler, loggedProblems } = handlerWith(stampWith);
     const request = network.message(fundedCard.cardId, 5_00);
     expect(await handler.authorize(request, Infinity)).toEqual(
       declineDecision('NO_FUNDING_SOURCE'),
@@ -182,7 +182,7 @@ describe('a card funded by a wallet', () => {
     expect((await readBalances(app, fundedCard.accountId)).balance).toBe(20_000_000);
     expect(await network.logOf(fundedCard.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
     const problem = `the custodian did not sign with ${key.id}`;
-    expect(noted).toEqual(failure === 'does not respond' ? [problem] : []);
+    expect(loggedProblems).toEqual(failure === 'does not respond' ? [problem] : []);
   });
 
   it('logs the ID of a key that does not sign, without a secret', async () => {
@@ -206,9 +206,9 @@ describe('a card funded by a wallet', () => {
 
   it('rejects a clearing above the authorization while the custodian does not respond', async () => {
     const { fundedCard, token, clearing } = await clearAboveAuthorization();
-    const appliedNotice = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
-      clearing,
-    );
+    const appliedNotice = handlerWith(() =>
+      Promise.reject(new Error('no response')),
+    ).handler.applyNotice(clearing);
     // An error of a custodian may contain a secret, and errors are logged with their cause.
     await expect(appliedNotice).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
@@ -262,7 +262,7 @@ function handlerWith(stampWith: (input: { payload: string }) => Promise<string>)
     origin: () => '',
     note: (problem: string) => void loggedProblems.push(problem),
   };
-  return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted: loggedProblems };
+  return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), loggedProblems };
 }
 
 async function createOtherStamp({ payload }: { payload: string }): Promise<string> {

@@ -33,8 +33,8 @@ const app = testAppForEach(() => ({
   connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
 }));
 
-const as = () => ({ as: app.production });
-const createPerson = (overrides?: object) => createEuropeanCustomer(app, as(), overrides);
+const asProduction = () => ({ as: app.production });
+const createPerson = (overrides?: object) => createEuropeanCustomer(app, asProduction(), overrides);
 
 const readMailedCode = (index = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.receivedMail.at(index)?.rawText ?? '')?.[1] ?? '';
@@ -43,7 +43,7 @@ const wrongCode = (code: string, offset = 1) =>
   String((Number(code) + offset) % 1_000_000).padStart(6, '0');
 
 async function sendMailedCode(id: string): Promise<string> {
-  ok(await sendCode(app, id, 'email', as()), 204);
+  ok(await sendCode(app, id, 'email', asProduction()), 204);
   await app.settle();
   return readMailedCode();
 }
@@ -59,28 +59,28 @@ describe('a code in production', () => {
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, content: null, to: email });
     expect(row?.sent_at).toBe(app.effects.now());
     expect(row).not.toHaveProperty('text');
-    expect((await confirmCode(app, id, 'email', wrongCode(code), as())).status).toBe(400);
-    const body = ok(await confirmCode(app, id, 'email', code, as()), 200);
+    expect((await confirmCode(app, id, 'email', wrongCode(code), asProduction())).status).toBe(400);
+    const body = ok(await confirmCode(app, id, 'email', code, asProduction()), 200);
     expect(body.contactVerification).toEqual({ email: 'VERIFIED', phone: 'PENDING' });
   });
 
   it('is sent by text message', async () => {
     const { id, phoneNumber } = await createPerson();
-    ok(await sendCode(app, id, 'phone', as()), 204);
+    ok(await sendCode(app, id, 'phone', asProduction()), 204);
     await app.settle();
     const [row] = await messagesTo(app, id);
     const { text, ...rest } = readTextMessage();
     expect(rest).toEqual({ id: row?.id, to: phoneNumber });
     expect(row).toMatchObject({ status: 'SENT', content: null });
-    ok(await confirmCode(app, id, 'phone', text.slice(0, 6), as()), 200);
+    ok(await confirmCode(app, id, 'phone', text.slice(0, 6), asProduction()), 200);
   });
 
   it('differs from the sandbox code, which is rejected', async () => {
     const { id } = await createPerson();
-    expect((await confirmCode(app, id, 'email', '123456', as())).status).toBe(400);
+    expect((await confirmCode(app, id, 'email', '123456', asProduction())).status).toBe(400);
     const code = await sendMailedCode(id);
     if (code !== '123456') {
-      expect((await confirmCode(app, id, 'email', '123456', as())).status).toBe(400);
+      expect((await confirmCode(app, id, 'email', '123456', asProduction())).status).toBe(400);
     }
   });
 
@@ -99,9 +99,9 @@ describe('a code in production', () => {
     for (const [code, name] of codes) {
       // The two codes are equal in one of a million cases.
       if (code === secondMailedCode && name === 'email') continue;
-      expect((await confirmCode(app, id, name, code, as())).status).toBe(400);
+      expect((await confirmCode(app, id, name, code, asProduction())).status).toBe(400);
     }
-    ok(await confirmCode(app, id, 'email', secondMailedCode, as()), 200);
+    ok(await confirmCode(app, id, 'email', secondMailedCode, asProduction()), 200);
   });
 
   it('does not verify a contact that changed after it was sent', async () => {
@@ -109,12 +109,12 @@ describe('a code in production', () => {
     const { id } = await createPerson({ currencies: ['USD'] });
     const code = await sendMailedCode(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };
-    ok(await app.call('PATCH', `/customers/${id}`, patch, as()), 200);
-    expect((await confirmCode(app, id, 'email', code, as())).status).toBe(400);
+    ok(await app.call('PATCH', `/customers/${id}`, patch, asProduction()), 200);
+    expect((await confirmCode(app, id, 'email', code, asProduction())).status).toBe(400);
     app.effects.set(app.effects.now() + 30_000);
     const nextMailedCode = await sendMailedCode(id);
     expect(mail.receivedMail.at(-1)?.to).toEqual(['another@example.org']);
-    ok(await confirmCode(app, id, 'email', nextMailedCode, as()), 200);
+    ok(await confirmCode(app, id, 'email', nextMailedCode, asProduction()), 200);
   });
 
   it('is rejected with 501 and not staged if no provider is configured', async () => {
@@ -133,42 +133,47 @@ describe('a code in production', () => {
   });
 });
 
-describe('an undeliverable message', () => {
+describe('a message', () => {
   it('fails if the address is rejected', async () => {
     const { id, email } = await createPerson();
     mail.reject(email, 550);
-    ok(await sendCode(app, id, 'email', as()), 204);
+    ok(await sendCode(app, id, 'email', asProduction()), 204);
     await app.settle();
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'REFUSED', content: null, attempts: 1 });
   });
 
-  it.each([503, 401])('is retried until the provider accepts it: %i', async (status) => {
-    const { id } = await createPerson();
-    sms.behave(status);
-    ok(await sendCode(app, id, 'phone', as()), 204);
-    await app.settle();
-    await app.advance(5_000);
-    const [pendingMessage] = await messagesTo(app, id);
-    expect(pendingMessage?.status).toBe('QUEUED');
-    const triedCount = sms.arrivals.length;
-    expect(triedCount).toBeGreaterThan(1);
-    sms.behave(200);
-    await app.advance(MINUTE);
-    expect(sms.arrivals).toHaveLength(triedCount + 1);
-    expect(new Set(sms.arrivals.map((each) => each.id)).size).toBe(1);
-    expect(await messagesTo(app, id)).toMatchObject([{ status: 'SENT', attempts: triedCount + 1 }]);
-  });
+  it.each([503, 401])(
+    'is retried after status %i until the provider accepts it',
+    async (status) => {
+      const { id } = await createPerson();
+      sms.behave(status);
+      ok(await sendCode(app, id, 'phone', asProduction()), 204);
+      await app.settle();
+      await app.advance(5_000);
+      const [pendingMessage] = await messagesTo(app, id);
+      expect(pendingMessage?.status).toBe('QUEUED');
+      const attemptCount = sms.arrivals.length;
+      expect(attemptCount).toBeGreaterThan(1);
+      sms.behave(200);
+      await app.advance(MINUTE);
+      expect(sms.arrivals).toHaveLength(attemptCount + 1);
+      expect(new Set(sms.arrivals.map((each) => each.id)).size).toBe(1);
+      expect(await messagesTo(app, id)).toMatchObject([
+        { status: 'SENT', attempts: attemptCount + 1 },
+      ]);
+    },
+  );
 
   it('is not sent after its code has expired', async () => {
     const { id } = await createPerson();
     sms.behave(503);
-    ok(await sendCode(app, id, 'phone', as()), 204);
+    ok(await sendCode(app, id, 'phone', asProduction()), 204);
     await app.advance(10 * MINUTE - 1);
     sms.behave(200);
-    const triedCount = sms.arrivals.length;
+    const attemptCount = sms.arrivals.length;
     await app.advance(60 * MINUTE);
-    expect(sms.arrivals).toHaveLength(triedCount);
+    expect(sms.arrivals).toHaveLength(attemptCount);
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'EXPIRED', content: null });
   });
@@ -176,7 +181,7 @@ describe('an undeliverable message', () => {
   it('is erased with the customer, whether queued or sent', async () => {
     const { id } = await createPerson();
     await sendMailedCode(id);
-    ok(await sendCode(app, id, 'phone', as()), 204);
+    ok(await sendCode(app, id, 'phone', asProduction()), 204);
     const subject = { id, platform_id: app.production.id, created_at: 0 };
     await app.operate(async (ctx) => messagePersonalData.erase?.(ctx, subject), app.production);
     await app.settle();
@@ -189,7 +194,7 @@ describe('an undeliverable message', () => {
 
   it('is not sent if the data key of the customer was erased', async () => {
     const { id } = await createPerson();
-    ok(await sendCode(app, id, 'phone', as()), 204);
+    ok(await sendCode(app, id, 'phone', asProduction()), 204);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
     await app.settle();
     expect(sms.arrivals).toEqual([]);
@@ -197,7 +202,7 @@ describe('an undeliverable message', () => {
   });
 });
 
-/** A second server process on the same database, with its own connections. */
+/** Runs work with a second runtime on the same database, as in another server process. */
 async function runWithSecondProcess<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
   const db = openDatabase({ url: app.databaseUrl });
   const committer = createCommitter({ connect: () => connectLane(app.databaseUrl) });
@@ -259,7 +264,7 @@ describe('the verification of a code', () => {
     mail.reject(email, 451);
     sms.behave(500);
     for (const name of ['email', 'phone'] as const) {
-      ok(await sendCode(app, id, name, as()), 204);
+      ok(await sendCode(app, id, name, asProduction()), 204);
     }
     await app.advance(3_000);
     const codes = (await messagesTo(app, id)).map((row) => String(row.text).slice(0, 6));
@@ -270,7 +275,7 @@ describe('the verification of a code', () => {
       id,
       'email',
       wrongCode(codes[0] as string),
-      as(),
+      asProduction(),
     );
     const secrets = [...codes, email, phoneNumber];
     const lines = app.log.join('\n');
@@ -284,13 +289,13 @@ describe('the verification of a code', () => {
       [id],
     );
     expect(storedTexts.length).toBeGreaterThan(3);
-    for (const storagePlace of [
+    for (const output of [
       lines,
       JSON.stringify(rejectedResponse.body),
       JSON.stringify(storedTexts),
     ]) {
       for (const secret of secrets)
-        expect(storagePlace).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
+        expect(output).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
     }
   });
 });

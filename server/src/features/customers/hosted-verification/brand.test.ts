@@ -34,9 +34,9 @@ describe('the brand of the verification page', () => {
     const page = await openPage(pathname);
     expect(page.status).toBe(200);
     app.effects.set(app.effects.now() + 24 * 3_600_000);
-    const endedPage = await openPage(pathname);
-    expect(endedPage.status).toBe(410);
-    for (const { body, policy } of [page, endedPage]) {
+    const expiredPage = await openPage(pathname);
+    expect(expiredPage.status).toBe(410);
+    for (const { body, policy } of [page, expiredPage]) {
       expect(body).toContain('<span class="who">Unregulated</span>');
       expect(body).toContain(`src="${LOGO}"`);
       expect(body).toContain('--brand-light:#0a7d5a');

@@ -1,5 +1,5 @@
-// Jobs of an import that are repeated, interrupted or run concurrently. Every row is registered exactly once
-// without a delay of other work.
+// Jobs of an import that are repeated, interrupted or run concurrently. Every row is registered exactly once,
+// and requests are not delayed.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
@@ -58,8 +58,8 @@ describe('the import job', () => {
     const id = await harness.startImport(
       csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`d-${index}`))),
     );
-    const interruptedResult = await createHandler().run(app.runtime, await jobOf(id));
-    expect(interruptedResult).toBeDefined(); // The result is never staged.
+    const unstagedResult = await createHandler().run(app.runtime, await jobOf(id));
+    expect(unstagedResult).toBeDefined(); // The result is never staged.
     expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(40, 0, 0),
@@ -80,20 +80,20 @@ describe('the import job', () => {
     const id = await harness.startImport(
       csvFile(...Array.from({ length: 100 }, (_, index) => harness.personRow(`p-${index}`))),
     );
-    let [run, longest, isDone] = [0, 0, false];
-    const serveOnce = () => {
-      run = 0;
-      if (!isDone) setImmediate(serveOnce);
+    let [rowCount, maxRowCount, isDone] = [0, 0, false];
+    const resetRowCount = () => {
+      rowCount = 0;
+      if (!isDone) setImmediate(resetRowCount);
     };
-    serveOnce();
+    resetRowCount();
     const countedBodyErrors: typeof bodyErrors = (...values) => {
-      run += 1;
-      longest = Math.max(longest, run);
+      rowCount += 1;
+      maxRowCount = Math.max(maxRowCount, rowCount);
       return bodyErrors(...values);
     };
     await createHandler({ bodyErrors: countedBodyErrors }).run(app.runtime, await jobOf(id));
     isDone = true;
-    expect(longest).toBe(16);
+    expect(maxRowCount).toBe(16);
     await app.settle();
     expect(await harness.readImport(id)).toMatchObject({ progress: progress(100, 100, 0) });
   });
@@ -128,13 +128,13 @@ describe('the import job', () => {
       csvFile(harness.personRow('i-1'), harness.personRow('i-2')),
     );
     const job = { ...(await jobOf(id)), attempts: 10 };
-    let isFirst = true;
+    let isFirstCommit = true;
     const failingRuntime = {
       ...app.runtime,
       committer: {
         commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
-          if (!isFirst) return app.runtime.committer.commit(set);
-          isFirst = false;
+          if (!isFirstCommit) return app.runtime.committer.commit(set);
+          isFirstCommit = false;
           return Promise.reject(new Error('broken'));
         },
       },
@@ -259,8 +259,10 @@ describe('the import job', () => {
     for (let index = 0; index < 6; index++)
       ids.push(await harness.startImport(csvFile(harness.personRow(`m-${index}`))));
     await app.worker.runDue();
-    const states = await Promise.all(ids.map(async (id) => (await harness.readImport(id)).status));
-    expect(states.filter((status) => status === 'PENDING')).toHaveLength(2);
+    const statuses = await Promise.all(
+      ids.map(async (id) => (await harness.readImport(id)).status),
+    );
+    expect(statuses.filter((status) => status === 'PENDING')).toHaveLength(2);
     await app.advance(1_000);
     for (const id of ids) expect((await harness.readImport(id)).status).toBe('COMPLETED');
   });

@@ -1,4 +1,4 @@
-// Creation, lists and reading of beneficial owners.
+// Creation, lists and retrieval of beneficial owners, and the mask of their identifiers.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -58,7 +58,7 @@ describe('createBeneficialOwner', () => {
     [{ idType: 'NON_US_TAX_ID', identifier: 'X1234567-L', countryOfIssuance: 'ES' }],
     [{ idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' }],
     [{ idType: 'NON_US_TAX_ID', identifier: 'NG-777', countryOfIssuance: 'NG' }],
-  ])('accepts %j', async (info) => {
+  ])('accepts the identity number %j', async (info) => {
     const owner = ok(await harness.add(ownerBody((await harness.company()).id, {}, info)), 201);
     expect(owner.personalInfo).toMatchObject({
       ...info,
@@ -132,7 +132,7 @@ describe('createBeneficialOwner', () => {
     [{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'Spain' }, 'countryOfIssuance'],
     [{ middleName: null }, 'middleName'],
     [{ address: { line1: 'x'.repeat(256), postalCode: '1', country: 'US' } }, 'address.line1'],
-  ])('rejects %j', async (info, field) => {
+  ])('rejects the personal information %j', async (info, field) => {
     const rejectedResponse = await harness.add(ownerBody((await harness.company()).id, {}, info));
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejectedResponse)).toEqual([`personalInfo.${field}`]);
@@ -154,9 +154,9 @@ describe('createBeneficialOwner', () => {
     const business = await harness.company();
     for (const status of ['APPROVED', 'REJECTED']) {
       await harness.setStatus(business.id, status);
-      const lateResponse = await harness.add(ownerBody(business.id));
-      expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
-      expect(fieldsOf(lateResponse)).toEqual(['customerId']);
+      const rejectedResponse = await harness.add(ownerBody(business.id));
+      expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(fieldsOf(rejectedResponse)).toEqual(['customerId']);
     }
     for (const status of ['PENDING', 'HOLD']) {
       await harness.setStatus(business.id, status);
@@ -208,12 +208,12 @@ describe('createBeneficialOwner', () => {
 
   it('limits a business to 100 owners', async () => {
     const business = await harness.company();
-    const firstBody = ok(await harness.add(ownerBody(business.id)), 201);
+    const firstOwner = ok(await harness.add(ownerBody(business.id)), 201);
     const sql = `insert into beneficial_owners (id, platform_id, customer_id, roles, share, status,
         personal, created_at, updated_at)
       select 'BeneficialOwner:' || n, platform_id, customer_id, roles, 0, status, null, created_at,
         updated_at from beneficial_owners, generate_series(1, 98) n where id = $1`;
-    await app.runtime.db.query(sql, [firstBody.id]);
+    await app.runtime.db.query(sql, [firstOwner.id]);
     expect((await harness.add(ownerBody(business.id))).status).toBe(201);
     expect(fieldsOf(await harness.add(ownerBody(business.id)))).toEqual(['customerId']);
   });
@@ -228,14 +228,14 @@ describe('listBeneficialOwners', () => {
       await app.advance(1_000);
       ids.unshift(ok(await harness.add(ownerBody(business.id, {}, { lastName })), 201).id);
     }
-    const firstBody = ok(await harness.list(`?customerId=${business.id}&limit=2`), 200);
-    expect(firstBody).toMatchObject({ hasMore: true, totalCount: 3 });
-    const secondBody = ok(
-      await harness.list(`?customerId=${business.id}&limit=2&cursor=${firstBody.nextCursor}`),
+    const firstPage = ok(await harness.list(`?customerId=${business.id}&limit=2`), 200);
+    expect(firstPage).toMatchObject({ hasMore: true, totalCount: 3 });
+    const secondPage = ok(
+      await harness.list(`?customerId=${business.id}&limit=2&cursor=${firstPage.nextCursor}`),
       200,
     );
-    expect(secondBody).toMatchObject({ hasMore: false });
-    const listedOwners = [...firstBody.data, ...secondBody.data];
+    expect(secondPage).toMatchObject({ hasMore: false });
+    const listedOwners = [...firstPage.data, ...secondPage.data];
     expect(listedOwners.map((each: { id: string }) => each.id)).toEqual(ids);
     expect(listedOwners[0].personalInfo.identifier).toBe('***-**-6789');
   });
@@ -258,7 +258,7 @@ describe('listBeneficialOwners', () => {
     ['?customerId=x&limit=0', 'limit'],
     ['?customerId=x&limit=101', 'limit'],
     ['?customerId=x&cursor=nonsense', 'cursor'],
-  ])('rejects "%s"', async (query, field) => {
+  ])('rejects the query "%s"', async (query, field) => {
     const rejectedResponse = await harness.list(query);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejectedResponse)).toEqual([field]);

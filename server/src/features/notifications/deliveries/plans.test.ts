@@ -1,5 +1,5 @@
 // The cost of a page of deliveries does not depend on the number of deliveries, because each statement reads
-// a range of an index. RAILHEAD_PLANNED_DELIVERIES sets their number.
+// a range of an index. RAILHEAD_PLANNED_DELIVERIES sets the number of events.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';
@@ -21,7 +21,7 @@ const MAX_STEP_BLOCKS = 400;
 
 const app = testApp();
 let client: pg.Client;
-let checkFlat: Planned;
+let checkPlan: Planned;
 let filter: DeliveryFilter;
 const middleKey: DeliveryKey = { eventId: `Webhook:${uuid(EVENTS / 2)}`, endpoint: 0 };
 
@@ -52,24 +52,24 @@ beforeAll(async () => {
       standard_webhooks, format, keys, created_at, updated_at, version)
     select 'WebhookEndpoint:' || row_number() over (), id, 1, 'ENABLED', now(), false, 'FULL', '[]',
       now(), now(), 1 from platforms`);
-  // The other tables are almost empty.
+  // The planner prefers sequential scans, because the other tables are almost empty.
   await client.query('set enable_seqscan = off');
-  checkFlat = createPlanner(client);
+  checkPlan = createPlanner(client);
 }, 120_000);
 
 afterAll(() => client?.end());
 
 const STATUSES: (DeliveryStatus | undefined)[] = [undefined, 'PENDING', 'DELIVERED', 'FAILED'];
 
-describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
+describe.each(['asc', 'desc'] as const)('a page in order %s', (order) => {
   it.each(STATUSES)('of status %s reads a range of an index', async (status) => {
     for (const platformId of [app.platform.id, app.other.id, 'none']) {
       for (const after of [undefined, middleKey]) {
         const query = { ...filter, platformId, status };
         const step = { order, after, limit: 21 };
-        await checkFlat(candidatesSql(query, step), MAX_STEP_BLOCKS);
+        await checkPlan(candidatesSql(query, step), MAX_STEP_BLOCKS);
         const boundedFilter = { from: 'Webhook:0', before: 'Webhook:9' };
-        await checkFlat(candidatesSql({ ...query, ...boundedFilter }, step), MAX_STEP_BLOCKS);
+        await checkPlan(candidatesSql({ ...query, ...boundedFilter }, step), MAX_STEP_BLOCKS);
       }
     }
   });
@@ -81,15 +81,15 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
       eventId: `Webhook:${uuid(n * 3)}`,
       endpoint: n % 2,
     }));
-    await checkFlat(detailsSql({}, keys, { order, limit: 21 }), MAX_STEP_BLOCKS);
+    await checkPlan(detailsSql({}, keys, { order, limit: 21 }), MAX_STEP_BLOCKS);
     const types = ['CARD.STATE_CHANGE'];
-    await checkFlat(detailsSql({ types }, keys, { order, limit: 21 }), MAX_STEP_BLOCKS);
+    await checkPlan(detailsSql({ types }, keys, { order, limit: 21 }), MAX_STEP_BLOCKS);
   });
 
   it.each<[string, Partial<DeliveryFilter>, number]>([
     ['a type', { types: ['CARD.STATE_CHANGE'] }, 2 * Math.ceil(EVENTS / 20_000)],
     ['a resource', { resourceId: `Transaction:${uuid(77)}` }, 6],
-    ['a status', { status: 'FAILED', types: ['TEST'] }, 0],
+    ['a status and a type', { status: 'FAILED', types: ['TEST'] }, 0],
   ])('finds each delivery that matches a filter by %s once', async (_, filters, count) => {
     const ids = new Set<string>();
     let after: DeliveryKey | undefined;
@@ -127,19 +127,19 @@ describe('a page over all platforms', () => {
         const step = { after, limit: 21 };
         const queues =
           status === 'PENDING' ? [{ platformId: app.platform.id, endpoint: 1 }] : undefined;
-        await checkFlat(allCandidatesSql({ status, ...bounds }, step, queues), MAX_STEP_BLOCKS);
+        await checkPlan(allCandidatesSql({ status, ...bounds }, step, queues), MAX_STEP_BLOCKS);
       }
     }
   });
 
   it('finds the endpoints with pending deliveries by one step for each', async () => {
-    await checkFlat({ text: QUEUES, values: [] }, MAX_STEP_BLOCKS);
+    await checkPlan({ text: QUEUES, values: [] }, MAX_STEP_BLOCKS);
   });
 
-  it('finds every delivery once, in order', async () => {
+  it('finds every delivery once', async () => {
     const allDeliveries = await pageOfAll(undefined, 1_000);
     expect(new Set(allDeliveries).size).toBe(allDeliveries.length);
-    // Deliveries of the configured endpoint, and of the other endpoint if it exists.
+    // One delivery of each event to each of the two endpoints.
     expect(allDeliveries.length).toBe(2 * EVENTS);
     const failedDeliveries = await pageOfAll('FAILED', 700);
     expect(failedDeliveries).toHaveLength(EVENTS / 10);
@@ -150,7 +150,7 @@ describe('a page over all platforms', () => {
     const insert = `insert into webhook_queue (platform_id, endpoint, event_id, due_at)
       select 'PlatformConfig:' || p, 0, $1, now() from generate_series(1, ${MAX_QUEUES + 1}) p`;
     await client.query(insert, [`Webhook:${uuid(EVENTS + 1)}`]);
-    await checkFlat({ text: QUEUES, values: [] }, 6 * MAX_QUEUES);
+    await checkPlan({ text: QUEUES, values: [] }, 6 * MAX_QUEUES);
     const page = await pageOfAllDeliveries(app.runtime, { status: 'PENDING', limit: 50 });
     expect(page.data).toHaveLength(50);
     await client.query(
@@ -159,7 +159,7 @@ describe('a page over all platforms', () => {
   });
 });
 
-it('countUndelivered counts up to a maximum, and returns a range below it', async () => {
+it('countUndelivered counts to one above a maximum, and returns the end of a range with the maximum', async () => {
   const range = {
     platformId: app.platform.id,
     endpoint: 1,

@@ -100,9 +100,9 @@ describe('standardHeaders', () => {
   });
 });
 
-describe('headersOf', () => {
+describe('signatures of an event', () => {
   const keyPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const standard = generateKeyPairSync('ed25519');
+  const standardKeyPair = generateKeyPairSync('ed25519');
   const pem = (key: typeof keyPair.publicKey) =>
     key.export({ type: 'spki', format: 'pem' }).toString();
   const key = {
@@ -110,10 +110,13 @@ describe('headersOf', () => {
     earlierStandard: [],
     privateKey: keyPair.privateKey,
     publicKeyPem: pem(keyPair.publicKey),
-    standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
+    standard: {
+      privateKey: standardKeyPair.privateKey,
+      publicKeyPem: pem(standardKeyPair.publicKey),
+    },
   };
 
-  it('contains signatures that verify with the public keys for the unchanged body only', () => {
+  it('verify with the public keys for the unchanged body only', () => {
     const body = bodyOf(createEvent(), naming);
     const now = 1_700_000_000_123;
     const text = signedText(createEvent().id, body, now);
@@ -132,7 +135,7 @@ describe('headersOf', () => {
     expect(verify(null, signedBytes, standardKey, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
-  it('contains one signature for each format of an event, computed once', () => {
+  it('are computed once for each format', () => {
     const signatures = createSignatures();
     const [fullBody, thinBody] = [
       bodyOf(createEvent(), naming),
@@ -153,7 +156,7 @@ describe('headersOf', () => {
     expect(signatures.of(createEvent().id, 'THIN', thinBody, key)).toBe(secondSignature);
   });
 
-  it('derives the name of the signature header from the service name prefix', () => {
+  it('are in headers with the service name prefix', () => {
     const headers = headersOf(signatureOf('{}', key), key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers['X-Acme-Signature-Key-Id']).toBe('key-1');

@@ -1,4 +1,4 @@
-// Times of the attempts of a delivery.
+// Times of the attempts of a delivery, and the statuses of a successful delivery.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Effects } from '../../../kernel/effects.ts';
@@ -13,7 +13,7 @@ const effectsWith = (byte: () => number): Effects => ({
 });
 
 // 0x800000 of 2^24 is zero jitter.
-const steadyEffects = effectsWith(
+const effectsWithoutJitter = effectsWith(
   (
     (count) => () =>
       count++ % 3 === 0 ? 0x80 : 0
@@ -28,13 +28,13 @@ describe('nextAttemptAt', () => {
     const hours: number[] = [];
     let attemptAt = event.created_at;
     for (let attempt = 1; ; attempt++) {
-      const nextTime = nextAttemptAt(steadyEffects, event, attempt, realTimeAt(attemptAt));
+      const nextTime = nextAttemptAt(effectsWithoutJitter, event, attempt, realTimeAt(attemptAt));
       if (nextTime === null) break;
       hours.push((nextTime - attemptAt) / 3_600_000);
       attemptAt = nextTime;
     }
-    const repeats = Array.from({ length: 15 }, () => 10);
-    expect(hours).toEqual([5 / 3_600, 5 / 60, 0.5, 2, 5, 10, ...repeats]);
+    const repeatedDelays = Array.from({ length: 15 }, () => 10);
+    expect(hours).toEqual([5 / 3_600, 5 / 60, 0.5, 2, 5, 10, ...repeatedDelays]);
     expect(attemptAt - event.created_at).toBeGreaterThan(RETRY_PERIOD_MS - 10 * 3_600_000);
     expect(attemptAt - event.created_at).toBeLessThanOrEqual(RETRY_PERIOD_MS);
   });
@@ -75,15 +75,17 @@ describe('nextAttemptAt', () => {
   });
 
   it('has no jitter on a platform with its own clock', () => {
-    const random = effectsWith(() => 255);
+    const effects = effectsWith(() => 255);
     const attemptTimes = RETRY_DELAYS_MS.map((_, index) =>
-      nextAttemptAt(random, event, index + 1, { now: 0, ownClock: true }),
+      nextAttemptAt(effects, event, index + 1, { now: 0, ownClock: true }),
     );
     expect(attemptTimes).toEqual(RETRY_DELAYS_MS);
   });
 
   it('is null for a test event', () => {
-    expect(nextAttemptAt(steadyEffects, { ...event, type: 'TEST' }, 1, realTimeAt(0))).toBeNull();
+    expect(
+      nextAttemptAt(effectsWithoutJitter, { ...event, type: 'TEST' }, 1, realTimeAt(0)),
+    ).toBeNull();
   });
 });
 
@@ -105,7 +107,7 @@ describe('isDelivered', () => {
     [500, false],
     [503, false],
     [null, false],
-  ])('%s: %s', (status, isSuccess) => {
+  ])('for the status %s returns %s', (status, isSuccess) => {
     expect(isDelivered(status)).toBe(isSuccess);
   });
 });

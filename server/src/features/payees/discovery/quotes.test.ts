@@ -16,7 +16,7 @@ const DIGITAL_ASSETS = ['USDC', 'USDT', 'USDB', 'BTC'];
 const { beneficiary: indianBeneficiary } = exampleOf('INR_ACCOUNT');
 const { beneficiary: salvadoranBeneficiary } = exampleOf('SLV_ACCOUNT');
 /** Accounts for the rails that the examples of the catalog do not cover. */
-const RAIL_FIELDS: Record<string, Account[]> = {
+const ADDITIONAL_ACCOUNTS: Record<string, Account[]> = {
   INR: ['NEFT', 'RTGS'].map((rail, index) => ({
     accountType: 'INR_ACCOUNT',
     accountNumber: `5010001234567${index}`,
@@ -41,7 +41,9 @@ beforeAll(async () => {
   payees = await Promise.all(
     FIRST_CURRENCIES.flatMap((currency) => [
       ...typesOf(currency).map((type) => createPayee(person.id, currency, exampleOf(type))),
-      ...(RAIL_FIELDS[currency] ?? []).map((info) => createPayee(person.id, currency, info)),
+      ...(ADDITIONAL_ACCOUNTS[currency] ?? []).map((info) =>
+        createPayee(person.id, currency, info),
+      ),
     ]),
   );
 });
@@ -50,8 +52,8 @@ beforeAll(async () => {
 const typesOf = (currency: string): AccountType[] =>
   (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter((type) => {
     const { currencies } = ACCOUNT_TYPE_ROWS[type];
-    const isAny = currencies.length === 0 && !DIGITAL_ASSETS.includes(currency);
-    return type !== 'LIGHTNING' && (isAny || currencies.includes(currency));
+    const allowsEveryCurrency = currencies.length === 0 && !DIGITAL_ASSETS.includes(currency);
+    return type !== 'LIGHTNING' && (allowsEveryCurrency || currencies.includes(currency));
   });
 
 async function createPayee(customerId: string, currency: string, info: Account) {
@@ -166,10 +168,10 @@ describe('getExchangeRates compared with createQuote', () => {
     const [price] = (await listRates('USD', 10_000)).filter(
       (each) => each.destinationCurrency.code === 'USDT',
     );
-    const to = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
+    const payee = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
     const { maxSendingAmount: max } = price as Price;
-    ok(await requestQuote('USD', to?.id ?? '', undefined, max), 201);
-    const aboveMaximum = await requestQuote('USD', to?.id ?? '', undefined, max + 1);
+    ok(await requestQuote('USD', payee?.id ?? '', undefined, max), 201);
+    const aboveMaximum = await requestQuote('USD', payee?.id ?? '', undefined, max + 1);
     expect([aboveMaximum.status, aboveMaximum.body.code]).toEqual([
       400,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',

@@ -6,11 +6,11 @@ import { startOwnership, statusAndCode } from '../../../../test/kit/customers/ow
 
 const ownership = openForFile(startOwnership);
 
-describe('a contract wallet', () => {
+describe('the proof of a wallet', () => {
   const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
   const reply = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
 
-  it('is verified on its chain, with the EIP-191 digest and the unmodified signature', async () => {
+  it('is verified by a call of the wallet contract with the unmodified signature', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof(
       'customer',
       'BASE_WALLET',
@@ -30,7 +30,7 @@ describe('a contract wallet', () => {
     expect(messageToSign).toContain(wallet.address);
   });
 
-  it('requires no node if its address belongs to a key', async () => {
+  it('requires no node if the address belongs to a key', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof(
       'customer',
       'BASE_WALLET',
@@ -59,9 +59,9 @@ describe('a contract wallet', () => {
     const { id } = await ownership.createPendingProof('customer', 'BASE_WALLET');
     ownership.node.respondWith(response);
     const headers = { 'idempotency-key': `node ${id}` };
-    const unansweredResponse = await ownership.verify(id, '0xabcd', {}, 'customer', headers);
-    expect(statusAndCode(unansweredResponse)).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(unansweredResponse.headers['retry-after']).toBe('5');
+    const unavailableResponse = await ownership.verify(id, '0xabcd', {}, 'customer', headers);
+    expect(statusAndCode(unavailableResponse)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(unavailableResponse.headers['retry-after']).toBe('5');
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     ownership.node.respondWith(reply(MAGIC_VALUE));
     ok(await ownership.verify(id, '0xabcd', {}, 'customer', headers), 200);

@@ -94,7 +94,7 @@ describe('sandboxReceive', () => {
     const platform = await app.newPlatform('Curious');
     await fixture.listen(platform);
     const person = await createCustomer(app, { as: platform });
-    const discover = async (...names: string[]) => {
+    const requireSenderFields = async (...names: string[]) => {
       const { supportedCurrencies } = ok(
         await app.call('GET', '/config', undefined, { as: platform }),
         200,
@@ -114,13 +114,13 @@ describe('sandboxReceive', () => {
         200,
       );
     };
-    await discover('FULL_NAME', 'NATIONALITY');
+    await requireSenderFields('FULL_NAME', 'NATIONALITY');
     const payment = ok(await fixture.receive({ customerId: person.id }, platform), 200);
     expect(payment.counterpartyInformation).toEqual({
       FULL_NAME: 'Sandbox Sender',
       NATIONALITY: 'US',
     });
-    await discover('TAX_ID', 'REGISTRATION_NUMBER');
+    await requireSenderFields('TAX_ID', 'REGISTRATION_NUMBER');
     const rejectedResponse = await fixture.receive({ customerId: person.id }, platform);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
       400,
@@ -145,8 +145,8 @@ describe('sandboxReceive', () => {
     await expectError({ senderUmaAddress: unknownAddress }, 404, 'UMA_NOT_FOUND');
     await expectError({ senderUmaAddress: '$a@elsewhere.example' }, 404, 'UMA_NOT_FOUND');
     await expectError({ senderUmaAddress: 'invalid' }, 400, 'INVALID_UMA_ADDRESS');
-    const error = '$error.cert-chain-expired@sandbox.uma.money';
-    await expectError({ senderUmaAddress: error }, 400, 'SENDER_NOT_ACCEPTED');
+    const rejectedAddress = '$error.cert-chain-expired@sandbox.uma.money';
+    await expectError({ senderUmaAddress: rejectedAddress }, 400, 'SENDER_NOT_ACCEPTED');
     const blockedAddress = '$success.usd@blockvale.example';
     await expectError({ senderUmaAddress: blockedAddress }, 403, 'COUNTERPARTY_NOT_ALLOWED');
     await expectError({ receiverUmaAddress: '$unknown@main.example' }, 404, 'UMA_NOT_FOUND');
@@ -159,14 +159,15 @@ describe('sandboxReceive', () => {
     await expectError(bodyByAddress, 404, 'UMA_NOT_FOUND');
     await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
     await expectError({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
-    const invalidError = await expectError(
+    const errorBody = await expectError(
       { customerId: undefined, receivingCurrencyAmount: 0 },
       400,
       'INVALID_INPUT',
     );
-    expect(invalidError.details.errors.map((each: { field: string }) => each.field).sort()).toEqual(
-      ['receiverUmaAddress', 'receivingCurrencyAmount'],
-    );
+    expect(errorBody.details.errors.map((each: { field: string }) => each.field).sort()).toEqual([
+      'receiverUmaAddress',
+      'receivingCurrencyAmount',
+    ]);
     await expectError(
       { customerId: foreignCustomer.id },
       400,
@@ -342,12 +343,12 @@ describe('default UMA deposit account', () => {
     const payeeAccount = ok(await app.call('POST', '/customers/external-accounts', body), 201);
     const account = await findInternalAccount(app, person.id, 'USD');
     const payment = ok(await fixture.receive({ customerId: person.id }), 200);
-    return { outside: payeeAccount, account, payment };
+    return { externalAccount: payeeAccount, account, payment };
   }
 
   it('is paid over a rail', async () => {
-    const { outside, account, payment } = await receiveWithDefaultAccount('000');
-    expect(payment.destination.accountId).toBe(outside.id);
+    const { externalAccount, account, payment } = await receiveWithDefaultAccount('000');
+    expect(payment.destination.accountId).toBe(externalAccount.id);
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
@@ -416,9 +417,9 @@ describe('default UMA deposit account', () => {
   it('is skipped if it holds another currency or is not active', async () => {
     const { account, payment } = await receiveWithDefaultAccount('000', 'EUR');
     expect(payment.destination.accountId).toBe(account.id);
-    const { outside, account: ownAccount } = await receiveWithDefaultAccount('000');
+    const { externalAccount, account: ownAccount } = await receiveWithDefaultAccount('000');
     const disableSql = `update external_accounts set status = 'INACTIVE' where id = $1`;
-    await app.runtime.db.query(disableSql, [outside.id]);
+    await app.runtime.db.query(disableSql, [externalAccount.id]);
     const secondPayment = ok(await fixture.receive({ customerId: ownAccount.customerId }), 200);
     expect(secondPayment.destination.accountId).toBe(ownAccount.id);
   });

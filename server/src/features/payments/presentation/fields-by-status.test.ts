@@ -1,4 +1,4 @@
-// Every field of a transaction in every status, for the payer and the receiver.
+// Fields of a transaction by status, for the payer and the receiver, and counterparty information.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const get = async (path: string) => ok(await app.call('GET', path, undefined, options), 200);
 
-async function requestFor(currency: string, names: string[]) {
+async function requireCounterpartyFields(currency: string, names: string[]) {
   const { supportedCurrencies } = await get('/config');
   const list = supportedCurrencies.map((currencySettings: { currencyCode: string }) => {
     const { providerRequiredCustomerFields: _, ...rest } = currencySettings as Record<
@@ -47,7 +47,7 @@ const EUR = { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 };
 
 describe('getTransactionById', () => {
   describe('an outgoing transaction', () => {
-    it('includes its fields from creation of the quote', async () => {
+    it('includes its fields from the creation of the quote to completion', async () => {
       const { person, account } = await createFundedCustomer(app, 1_000_00, options);
       const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
       const quote = await createQuote(account.id, target.id, {
@@ -67,7 +67,7 @@ describe('getTransactionById', () => {
       });
       expect(quote.description).toBe('March rent');
       const { createdAt } = quote;
-      const day = new Date(Date.parse(createdAt) + 86_400_000).toISOString();
+      const settlementDate = new Date(Date.parse(createdAt) + 86_400_000).toISOString();
       const expectedTransaction = {
         id: quote.transactionId,
         type: 'OUTGOING',
@@ -88,7 +88,7 @@ describe('getTransactionById', () => {
         reconciliationInstructions: { reference: expect.stringMatching(/^RH[0-9A-F]{32}$/) },
         paymentRail: 'SEPA',
         railSelectionMode: 'MANUAL',
-        expectedSettlementAt: day,
+        expectedSettlementAt: settlementDate,
         settlementTimelineSeconds: 86_400,
         createdAt,
         updatedAt: createdAt,
@@ -137,9 +137,9 @@ describe('getTransactionById', () => {
       await fundAccount(app, platformAccount.id, 500_00, options);
       const person = await createCustomer(app, options);
       const target = await createExternalAccount(app, null, 'EUR', '000', options);
-      const plainQuote = await createQuote(platformAccount.id, target.id);
+      const platformQuote = await createQuote(platformAccount.id, target.id);
       const { id } = options.as;
-      expect(await get(`/transactions/${plainQuote.transactionId}`)).toMatchObject({
+      expect(await get(`/transactions/${platformQuote.transactionId}`)).toMatchObject({
         customerId: id,
         platformCustomerId: id,
       });
@@ -237,17 +237,22 @@ describe('getTransactionById', () => {
 
   describe('counterpartyInformation', () => {
     it('contains the known fields that the platform requires in the received currency', async () => {
-      await requestFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
+      await requireCounterpartyFields('EUR', [
+        'FULL_NAME',
+        'BIRTH_DATE',
+        'COUNTRY_OF_RESIDENCE',
+        'USER_TYPE',
+      ]);
       const { person, account } = await createFundedCustomer(app, 1_000_00, options);
-      const bank = await createExternalAccount(app, person.id, 'EUR', '000', options);
-      const payout = await createQuote(account.id, bank.id);
+      const externalAccount = await createExternalAccount(app, person.id, 'EUR', '000', options);
+      const payoutQuote = await createQuote(account.id, externalAccount.id);
       const beneficiary = {
         FULL_NAME: 'Grace Hopper',
         COUNTRY_OF_RESIDENCE: 'DE',
         USER_TYPE: 'INDIVIDUAL',
       };
-      expect(payout.counterpartyInformation).toEqual(beneficiary);
-      const payment = await get(`/transactions/${payout.transactionId}`);
+      expect(payoutQuote.counterpartyInformation).toEqual(beneficiary);
+      const payment = await get(`/transactions/${payoutQuote.transactionId}`);
       expect(payment.counterpartyInformation).toEqual(beneficiary);
 
       const payee = await createCustomer(app, options, { fullName: 'Emmy Noether' });
@@ -274,12 +279,14 @@ describe('getTransactionById', () => {
       expect(await createQuote(account.id, ownInternalAccount.id)).not.toHaveProperty(
         'counterpartyInformation',
       );
-      const mxn = await createExternalAccount(app, person.id, 'MXN', '000', options);
-      expect(await createQuote(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
+      const mxnAccount = await createExternalAccount(app, person.id, 'MXN', '000', options);
+      expect(await createQuote(account.id, mxnAccount.id)).not.toHaveProperty(
+        'counterpartyInformation',
+      );
     });
 
-    it('contains the platform if it pays or receives for itself', async () => {
-      await requestFor('EUR', ['FULL_NAME', 'USER_TYPE']);
+    it('contains the platform if it pays for itself', async () => {
+      await requireCounterpartyFields('EUR', ['FULL_NAME', 'USER_TYPE']);
       const platformAccount = await findInternalAccount(app, null, 'USD', options);
       await fundAccount(app, platformAccount.id, 500_00, options);
       const person = await createCustomer(app, options);

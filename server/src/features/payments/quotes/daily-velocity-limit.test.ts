@@ -40,16 +40,16 @@ async function createPayer(suffix = '000') {
     const { status, body } = await app.call('POST', `/quotes/${id}/execute`);
     return [status, body.code];
   };
-  return { person, account, target, quote: requestQuote, pay };
+  return { person, account, target, requestQuote, pay };
 }
 
 describe('velocity limits', () => {
   it('reject every operation that would exceed the daily limit', async () => {
-    const { account, target, quote, pay } = await createPayer();
+    const { account, target, requestQuote, pay } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(DAILY_LIMIT_EXCEEDED);
-    const { status, body, headers } = await quote({ immediatelyExecute: true });
+    const { status, body, headers } = await requestQuote({ immediatelyExecute: true });
     expect([status, body.code]).toEqual(DAILY_LIMIT_EXCEEDED);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     const transfer = {
@@ -87,10 +87,10 @@ describe('velocity limits', () => {
   it('reject only customers who reached the hourly limit', async () => {
     const HOURLY_LIMIT_EXCEEDED = [403, 'VELOCITY_LIMIT_EXCEEDED'];
     const previousLimits = await setLimits({ hourly_payments: 1, limits: [] });
-    const { account, target, pay, quote } = await createPayer();
+    const { account, target, pay, requestQuote } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(HOURLY_LIMIT_EXCEEDED);
-    const { status, body } = await quote({ immediatelyExecute: true });
+    const { status, body } = await requestQuote({ immediatelyExecute: true });
     expect([status, body.code]).toEqual(HOURLY_LIMIT_EXCEEDED);
     const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
     const headers = { 'Idempotency-Key': 'patient' };
@@ -110,8 +110,8 @@ describe('velocity limits', () => {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', target.id, 100_00), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
-    const send = { quoteId: quote.id, currencyCode: 'USD' };
-    ok(await app.call('POST', '/sandbox/send', send), 200);
+    const fundingBody = { quoteId: quote.id, currencyCode: 'USD' };
+    ok(await app.call('POST', '/sandbox/send', fundingBody), 200);
     await app.settle();
     return ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
   }

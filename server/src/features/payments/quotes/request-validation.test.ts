@@ -56,8 +56,8 @@ describe('createQuote', () => {
       const base = quoteBody('', '', 100_00);
       const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
       const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
-      const uma = { ...base, source, destination: address };
-      expect(await rejectedFieldsOf('/quotes', uma)).toEqual([
+      const umaBody = { ...base, source, destination: address };
+      expect(await rejectedFieldsOf('/quotes', umaBody)).toEqual([
         'destination.accountId',
         'source.accountId',
       ]);
@@ -109,10 +109,10 @@ describe('createQuote', () => {
       'lockedCurrencySide',
       'source.sourceType',
     ]);
-    const field = (await app.call('POST', '/quotes', body)).body.details.errors.find(
+    const railError = (await app.call('POST', '/quotes', body)).body.details.errors.find(
       (each: { field: string }) => each.field === 'destination.paymentRail',
     );
-    expect(field.constraint.enum).toContain('SEPA');
+    expect(railError.constraint.enum).toContain('SEPA');
   });
 
   it('accepts integers in minor units only', async () => {
@@ -203,9 +203,9 @@ describe('createQuote', () => {
   });
 
   it('rejects a customer who is not approved', async () => {
-    const waitingCustomer = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
-    const account = await findInternalAccount(app, waitingCustomer.id, 'USD');
-    const bank = await createExternalAccount(app, waitingCustomer.id, 'USD');
+    const unapprovedCustomer = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
+    const account = await findInternalAccount(app, unapprovedCustomer.id, 'USD');
+    const bank = await createExternalAccount(app, unapprovedCustomer.id, 'USD');
     const notReadyError: [number, string] = [403, 'USER_NOT_READY'];
     await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReadyError);
     const transfer = {
@@ -218,7 +218,7 @@ describe('createQuote', () => {
     const source = {
       sourceType: 'ACCOUNT',
       accountId: platformAccount.id,
-      customerId: waitingCustomer.id,
+      customerId: unapprovedCustomer.id,
     };
     await expectError(
       '/quotes',
@@ -237,8 +237,8 @@ describe('createQuote', () => {
       [account.id, 'source.accountId'],
       [eur.id, 'destination.accountId'],
     ]) {
-      for (const unusableStatus of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
-        await setAccountStatus(id, unusableStatus);
+      for (const inactiveStatus of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
+        await setAccountStatus(id, inactiveStatus);
         expect(await rejectedFieldsOf('/quotes', quoteBody(account.id, eur.id, 100_00))).toEqual([
           field,
         ]);

@@ -87,8 +87,8 @@ describe('createQuote from an embedded wallet', () => {
   it('returns a unique payload per quote', async () => {
     const { accountId, target } = await createQuote();
     const body = quoteBody(accountId, target.id, AMOUNT);
-    const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
-    expect(payloadOf(firstBody)).not.toBe(payloadOf(secondBody));
+    const [firstQuote, secondQuote] = [ok(await create(body), 201), ok(await create(body), 201)];
+    expect(payloadOf(firstQuote)).not.toBe(payloadOf(secondQuote));
   });
 
   it('rejects immediate execution and transfers without a quote', async () => {
@@ -110,7 +110,7 @@ describe('createQuote from an embedded wallet', () => {
     expect(await readBalances(app, accountId)).toEqual(fullBalance);
   });
 
-  it('rejects wallets that are not provisioned, frozen, or of another platform', async () => {
+  it('rejects wallets that are unprovisioned, frozen, or of another platform', async () => {
     const { accountId, customer: person } = await payer.createFundedWallet();
     const target = await createExternalAccount(app, person.id, 'EUR');
     const body = quoteBody(accountId, target.id, AMOUNT);
@@ -174,7 +174,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(codeOf(await execute(quote.id))).toEqual([409, 'CONFLICT']);
   });
 
-  it('limits the request to the expiry of the quote and to five minutes', async () => {
+  it('limits the request to the expiry of the quote', async () => {
     const { quote } = await createQuote();
     app.effects.set(app.effects.now() + 2 * MINUTE);
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
@@ -195,10 +195,10 @@ describe('executeQuote from an embedded wallet', () => {
     const laterQuote = await createQuote();
     app.effects.set(app.effects.now() + 16 * MINUTE);
     const body = quoteBody(laterQuote.accountId, laterQuote.target.id, AMOUNT);
-    const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
-    ok(await execute(firstBody.id, sandboxStamp), 200);
-    const { requestId } = ok(await execute(secondBody.id), 202);
-    ok(await execute(secondBody.id, { ...sandboxStamp, 'request-id': requestId }), 200);
+    const [firstQuote, secondQuote] = [ok(await create(body), 201), ok(await create(body), 201)];
+    ok(await execute(firstQuote.id, sandboxStamp), 200);
+    const { requestId } = ok(await execute(secondQuote.id), 202);
+    ok(await execute(secondQuote.id, { ...sandboxStamp, 'request-id': requestId }), 200);
     expect(await readStamps(laterQuote.accountId)).toMatchObject([
       { session_id: null, stamp: 'sandbox-valid-signature' },
       { session_id: null, stamp: 'sandbox-valid-signature' },
@@ -252,25 +252,22 @@ describe('executeQuote from an embedded wallet', () => {
     for (let i = 0; i < 5; i++) {
       expect((await execute(quote.id, stampHeaders(wrongStamp, headers))).status).toBe(401);
     }
-    const lateResponse = await execute(quote.id, stampHeaders(stamp, headers));
-    expect(codeOf(lateResponse)).toEqual([401, 'UNAUTHORIZED']);
+    const droppedResponse = await execute(quote.id, stampHeaders(stamp, headers));
+    expect(codeOf(droppedResponse)).toEqual([401, 'UNAUTHORIZED']);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
   });
 
   it('accepts active sessions only', async () => {
     const { quote, accountId, session, stamp } = await createQuote();
-    const revoke = 'update wallet_sessions set status = $2 where id = $1';
-    await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
+    const setStatusSql = 'update wallet_sessions set status = $2 where id = $1';
+    await app.runtime.db.query(setStatusSql, [session.session.id, 'REVOKED']);
     expect(codeOf(await execute(quote.id, stampHeaders(stamp)))).toEqual([401, 'UNAUTHORIZED']);
     const newSession = await payer.fixture.openEmailSession(accountId);
-    const freshStamp = await stampWith(newSession.privateKey, payloadOf(quote));
-    const endedSql = 'update wallet_sessions set expires_at = created_at where id = $1';
-    await app.runtime.db.query(endedSql, [newSession.session.id]);
-    expect(codeOf(await execute(quote.id, stampHeaders(freshStamp)))).toEqual([
-      401,
-      'UNAUTHORIZED',
-    ]);
+    const newStamp = await stampWith(newSession.privateKey, payloadOf(quote));
+    const expireSql = 'update wallet_sessions set expires_at = created_at where id = $1';
+    await app.runtime.db.query(expireSql, [newSession.session.id]);
+    expect(codeOf(await execute(quote.id, stampHeaders(newStamp)))).toEqual([401, 'UNAUTHORIZED']);
     expect(await readBalances(app, accountId)).toEqual(fullBalance);
   });
 
@@ -319,7 +316,7 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('accepts one Idempotency-Key for all requests of a signed retry', async () => {
     const { quote, accountId, stamp } = await createQuote();
-    const key = { 'idempotency-key': `all legs ${quote.id}` };
+    const key = { 'idempotency-key': `all requests ${quote.id}` };
     const { requestId } = ok(await execute(quote.id, key), 202);
     expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
     const wrongStamp = await stampWith(generateKeys().privateKey, payloadOf(quote));
@@ -343,16 +340,16 @@ describe('executeQuote from an embedded wallet', () => {
     const { accountId, session } = await payer.createFundedWallet();
     const payee = await createExternalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, payee.id, 90_000_000);
-    const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
-    const sign = (quote: typeof firstBody) => stampWith(session.privateKey, payloadOf(quote));
-    ok(await execute(firstBody.id, stampHeaders(await sign(firstBody))), 200);
-    const key = { 'idempotency-key': `rejected ${secondBody.id}` };
-    const rejectedResponse = await execute(secondBody.id, {
+    const [firstQuote, secondQuote] = [ok(await create(body), 201), ok(await create(body), 201)];
+    const sign = (quote: typeof firstQuote) => stampWith(session.privateKey, payloadOf(quote));
+    ok(await execute(firstQuote.id, stampHeaders(await sign(firstQuote))), 200);
+    const key = { 'idempotency-key': `rejected ${secondQuote.id}` };
+    const rejectedResponse = await execute(secondQuote.id, {
       ...key,
-      ...stampHeaders(await sign(secondBody)),
+      ...stampHeaders(await sign(secondQuote)),
     });
     expect(codeOf(rejectedResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const secondResponse = await execute(secondBody.id, key);
+    const secondResponse = await execute(secondQuote.id, key);
     expect(codeOf(secondResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.settle();

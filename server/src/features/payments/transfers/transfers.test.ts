@@ -1,4 +1,4 @@
-// Same-currency payouts with every outcome that the sandbox scripts.
+// Same-currency payouts with every scripted outcome of the sandbox, and transfers in after approval.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -56,8 +56,8 @@ describe('createTransferOut', () => {
         expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
         await app.advance(waitMs);
       }
-      const completedTransaction = ok(await app.call('GET', `/transactions/${id}`), 200);
-      expect(completedTransaction).toMatchObject({
+      const failedTransaction = ok(await app.call('GET', `/transactions/${id}`), 200);
+      expect(failedTransaction).toMatchObject({
         status: 'FAILED',
         failureReason: reason,
         refund: { status: 'COMPLETED' },
@@ -115,8 +115,11 @@ describe('createTransferOut', () => {
     await fundAccount(app, wallet.id, 5_000_000);
     const address = `sparkrt1${'q'.repeat(40)}`;
     const accountInfo = { accountType: 'SPARK_WALLET', address };
-    const target = { customerId: person.id, currency: 'USDB', accountInfo };
-    const externalWallet = ok(await app.call('POST', '/customers/external-accounts', target), 201);
+    const externalAccountBody = { customerId: person.id, currency: 'USDB', accountInfo };
+    const externalWallet = ok(
+      await app.call('POST', '/customers/external-accounts', externalAccountBody),
+      201,
+    );
     const body = {
       source: { accountId: wallet.id },
       destination: { accountId: externalWallet.id },

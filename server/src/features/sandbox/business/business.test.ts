@@ -11,7 +11,7 @@ const build = (body: object = {}) =>
 
 const DAY = 86_400_000;
 
-it('the plan contains the same payments for the same input', () => {
+it('the plan contains the same payments for the same input, in order of time', () => {
   const input = { from: 0, until: 60 * DAY, payments: 400 };
   const [firstPlan, secondPlan] = [businessPlan(input), businessPlan(input)];
   const stepsOf = (plan: typeof firstPlan) =>
@@ -62,12 +62,12 @@ it('the times of events follow the order of their commits within two minutes', a
 it('the world has identity checks in review, agents, a stablecoin and endpoints', async () => {
   const readList = async (path: string) => ok(await app.call('GET', path), 200).data;
   const customers = await readList('/customers?limit=100');
-  const review = customers.filter(
+  const pendingCustomers = customers.filter(
     (each: { kycStatus?: string; kybStatus?: string }) =>
       (each.kycStatus ?? each.kybStatus) === 'PENDING',
   );
-  expect(review.length).toBeGreaterThan(4);
-  expect(review[0]).not.toMatchObject({ fullName: expect.stringContaining('001') });
+  expect(pendingCustomers.length).toBeGreaterThan(4);
+  expect(pendingCustomers[0]).not.toMatchObject({ fullName: expect.stringContaining('001') });
   const documents = await readList('/documents');
   const names = new Set(documents.map(({ fileName }: { fileName: string }) => fileName));
   expect([...names].sort()).toEqual(['passport.png', 'utility-bill.pdf']);
@@ -76,7 +76,7 @@ it('the world has identity checks in review, agents, a stablecoin and endpoints'
   expect(await readList('/webhook-endpoints')).toHaveLength(2);
 });
 
-it('the world requires an empty platform and no other fields', async () => {
+it('the world requires an empty platform, and rejects fields of other worlds', async () => {
   expect(await build()).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   const fieldsOf = async (body: object) => {
     const { status, body: reply } = await app.call('POST', '/sandbox/fixtures', body);

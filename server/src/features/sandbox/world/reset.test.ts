@@ -202,7 +202,7 @@ describe('resetSandbox', () => {
       'statement_sources',
     ]);
     const retainedTables = rules.flatMap(({ retained = {} }) => Object.keys(retained));
-    const keptTables = [
+    const expectedTables = [
       'api_request_bodies',
       'api_request_reads',
       'api_requests',
@@ -236,13 +236,13 @@ describe('resetSandbox', () => {
       'webhook_endpoints',
       'webhook_lanes',
     ];
-    expect(retainedTables.sort()).toEqual(keptTables);
+    expect(retainedTables.sort()).toEqual(expectedTables);
   });
 
   it('requires a sandbox platform and a token with MANAGE', async () => {
     expect(await reset(undefined, { as: app.production })).toMatchObject({ status: 403 });
-    const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
-    expect(await reset(undefined, { as: viewer })).toMatchObject({ status: 403 });
+    const tokenWithoutManage = await app.tokenWith(['VIEW', 'TRANSACT']);
+    expect(await reset(undefined, { as: tokenWithoutManage })).toMatchObject({ status: 403 });
   });
 
   it('reports unknown fields', async () => {

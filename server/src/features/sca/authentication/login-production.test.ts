@@ -38,10 +38,10 @@ const sms = openForFile(startReceiver);
 let fixture: ReturnType<typeof loginFixture>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  fixture = loginFixture(app, as());
+  fixture = loginFixture(app, asProduction());
 });
 
-const as = () => ({ as: app.production });
+const asProduction = () => ({ as: app.production });
 const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as sent. Other messages may be sent concurrently. */
 async function readTextMessage(customerId: string) {
@@ -57,10 +57,13 @@ const wrongCode = (correctCode: string, offset = 1) =>
 
 /** A customer with a phone number that was verified by its code. */
 async function createPerson() {
-  const customer = await createEuropeanCustomer(app, as(), { currencies: ['EUR'] });
-  ok(await sendCode(app, customer.id, 'phone', as()), 204);
+  const customer = await createEuropeanCustomer(app, asProduction(), { currencies: ['EUR'] });
+  ok(await sendCode(app, customer.id, 'phone', asProduction()), 204);
   await app.settle();
-  ok(await confirmCode(app, customer.id, 'phone', await readCode(customer.id), as()), 200);
+  ok(
+    await confirmCode(app, customer.id, 'phone', await readCode(customer.id), asProduction()),
+    200,
+  );
   advanceClock(MINUTE);
   return customer;
 }
@@ -122,8 +125,7 @@ describe('a code in production', () => {
     expect(storedRows.length).toBeGreaterThan(3);
     // The pattern is a whole word, because random data can contain the six digits.
     const pattern = new RegExp(`\\b${secret}\\b`);
-    for (const storagePlace of [...storedRows, ...app.log])
-      expect(storagePlace).not.toMatch(pattern);
+    for (const output of [...storedRows, ...app.log]) expect(output).not.toMatch(pattern);
     const [row] = await app.runtime.db.query('select digest from codes', []);
     expect(row?.digest).toMatch(/^[0-9a-f]{64}$/);
     sms.behave(200);
@@ -201,12 +203,12 @@ describe('attempts at two servers', () => {
     expect(statuses.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await startSmsLogin(id);
-    const wrongAttempts = await completeOnBothServers(20, (index) => ({
+    const wrongStatuses = await completeOnBothServers(20, (index) => ({
       ...proof,
       code: wrongCode(proof.code, index + 1),
     }));
-    expect(wrongAttempts.filter((status) => status === 400)).toHaveLength(5);
-    expect(wrongAttempts.filter((status) => status === 423)).toHaveLength(15);
+    expect(wrongStatuses.filter((status) => status === 400)).toHaveLength(5);
+    expect(wrongStatuses.filter((status) => status === 423)).toHaveLength(15);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(5);
     expect(await completeAt(secondRuntime, id, proof)).toBe(423);
     expect((await app.runtime.db.read(scaChallenges, proof.challengeId))?.wrong).toBe(5);
@@ -304,7 +306,7 @@ describe('a proof', () => {
     ).toBe('valid');
   });
 
-  it('can be requested again without a longer expiry', async () => {
+  it('by a code can be sent again without a longer expiry', async () => {
     const { id } = await createPerson();
     const action = paymentAction('1.00 EUR');
     const row = await openPaymentChallenge(id, action);
@@ -352,7 +354,7 @@ describe('a proof', () => {
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
-    await factorFixture(app, as()).enrollPasskey(id, device);
+    await factorFixture(app, asProduction()).enrollPasskey(id, device);
     const action = paymentAction('100.00 EUR');
     const row = await openPaymentChallenge(id, action, {
       factor: 'PASSKEY',
@@ -393,7 +395,7 @@ describe('a proof', () => {
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
-    const { origin } = await factorFixture(app, as()).enrollPasskey(id, device);
+    const { origin } = await factorFixture(app, asProduction()).enrollPasskey(id, device);
     const { passkeyOptions, relyingPartyId } = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(relyingPartyId).toBe('bank.example');
     const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);

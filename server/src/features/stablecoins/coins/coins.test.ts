@@ -1,5 +1,4 @@
-// Registration of tokens: the provider account, the provider's data, concurrent registrations, and
-// the issuance afterwards.
+// Registration, lists and issuance of tokens, and their supply accounts in the ledger.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -161,11 +160,11 @@ describe('a token that is already registered', () => {
     ['token', 'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS', true],
   ])(
     'is registered once by ten concurrent requests with the same %s',
-    async (_, code, sameToken) => {
+    async (_, code, isSameToken) => {
       const fixture = await linkedFixture(app);
       const body = fixture.tokenBody();
       const networkOfAttempt = (attempt: number) =>
-        sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${attempt}-` };
+        isSameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${attempt}-` };
       const responses = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           fixture.write('/stablecoins', { ...body, ...networkOfAttempt(index) }),
@@ -220,33 +219,36 @@ describe('issuance', () => {
       'PROVISIONED',
     ]);
     expect((await app.events()).filter(({ subject }) => subject === coin.id)).toEqual([]);
-    const jobs = "select kind from jobs where kind like 'stablecoins.%'";
-    expect(await app.runtime.db.query(jobs, [])).toEqual([]);
+    const jobsSql = "select kind from jobs where kind like 'stablecoins.%'";
+    expect(await app.runtime.db.query(jobsSql, [])).toEqual([]);
   });
 
-  it.each(['002', '003'])('that failed releases identifier and symbol: …%s', async (suffix) => {
-    const fixture = await linkedFixture(app);
-    const body = fixture.tokenBody(suffix);
-    const failedStablecoin = ok(await fixture.write('/stablecoins', body), 201);
-    const repeatedBody = {
-      ...body,
-      providerTokenIdentifier: `${failedStablecoin.symbol.toLowerCase()}-000`,
-    };
-    const registeredStablecoin = ok(await fixture.write('/stablecoins', repeatedBody), 201);
-    expect(registeredStablecoin.symbol).toBe(failedStablecoin.symbol);
-    expect(codeOf(await fixture.write('/stablecoins', repeatedBody))).toEqual([
-      409,
-      'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
-    ]);
-    const otherBody = {
-      ...repeatedBody,
-      networkTokenIdentifier: `${body.networkTokenIdentifier}-x`,
-    };
-    expect(codeOf(await fixture.write('/stablecoins', otherBody))).toEqual([
-      409,
-      'STABLECOIN_SYMBOL_ALREADY_EXISTS',
-    ]);
-  });
+  it.each(['002', '003'])(
+    'that failed for the suffix %s releases the identifier and the symbol',
+    async (suffix) => {
+      const fixture = await linkedFixture(app);
+      const body = fixture.tokenBody(suffix);
+      const failedStablecoin = ok(await fixture.write('/stablecoins', body), 201);
+      const repeatedBody = {
+        ...body,
+        providerTokenIdentifier: `${failedStablecoin.symbol.toLowerCase()}-000`,
+      };
+      const registeredStablecoin = ok(await fixture.write('/stablecoins', repeatedBody), 201);
+      expect(registeredStablecoin.symbol).toBe(failedStablecoin.symbol);
+      expect(codeOf(await fixture.write('/stablecoins', repeatedBody))).toEqual([
+        409,
+        'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+      ]);
+      const otherBody = {
+        ...repeatedBody,
+        networkTokenIdentifier: `${body.networkTokenIdentifier}-x`,
+      };
+      expect(codeOf(await fixture.write('/stablecoins', otherBody))).toEqual([
+        409,
+        'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+      ]);
+    },
+  );
 });
 
 describe('listStablecoins', () => {
@@ -263,9 +265,9 @@ describe('listStablecoins', () => {
       return data.map((each: { id: string }) => each.id);
     };
     expect(await list()).toEqual(ids);
-    const firstStablecoin = ok(await fixture.read('/stablecoins?limit=2'), 200);
-    expect(firstStablecoin).toMatchObject({ hasMore: true, totalCount: 3 });
-    expect(await list(`?limit=2&cursor=${firstStablecoin.nextCursor}`)).toEqual([ids[2]]);
+    const firstPage = ok(await fixture.read('/stablecoins?limit=2'), 200);
+    expect(firstPage).toMatchObject({ hasMore: true, totalCount: 3 });
+    expect(await list(`?limit=2&cursor=${firstPage.nextCursor}`)).toEqual([ids[2]]);
     expect(await list('?issuanceStatus=PROVISIONING')).toEqual([ids[1]]);
     expect(await list('?serviceOperationsStatus=PENDING_APPROVAL')).toEqual([ids[2]]);
     expect(await list('?serviceOperationsStatus=NOT_ENABLED&issuanceStatus=PROVISIONED')).toEqual([
@@ -294,13 +296,13 @@ describe('supply accounts of a token', () => {
 
   it('are opened with the circulating supply', async () => {
     const id = await openSupply(1_500_000n);
-    const [issuedAmount, circulating] = await Promise.all(
+    const [issuedAccount, circulatingAccount] = await Promise.all(
       [issuedTokensAccount(id), circulatingTokensAccount(id)].map((each) =>
         app.runtime.db.read(ledgerAccounts, each),
       ),
     );
-    expect(issuedAmount).toMatchObject({ balance: -1_500_000n, currency: TOKEN_UNIT + id });
-    expect(circulating).toMatchObject({ balance: 1_500_000n, floor: 0n });
+    expect(issuedAccount).toMatchObject({ balance: -1_500_000n, currency: TOKEN_UNIT + id });
+    expect(circulatingAccount).toMatchObject({ balance: 1_500_000n, floor: 0n });
     await expectBalancedBooks(app);
   });
 
@@ -333,22 +335,22 @@ describe('supply accounts of a token', () => {
     const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${id}`), 200);
     expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
     await expectBalancedBooks(app);
-    return { id, issuanceStatus, circulates: await readCirculating() };
+    return { id, issuanceStatus, circulatingSupply: await readCirculating() };
   }
 
   it('contain the circulating supply once the token is provisioned', async () => {
     for (const supply of [70_000n, MAX_UNITS]) {
       const result = await createProvisioned(supply);
-      expect(result).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
+      expect(result).toMatchObject({ issuanceStatus: 'PROVISIONED', circulatingSupply: supply });
     }
   });
 
   it('reject a supply above the maximum, and the token fails', async () => {
     for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
       const { id, ...result } = await createProvisioned(supply);
-      expect(result).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
-      const actions = 'select actor, action, reason from account_actions where account_id = $1';
-      expect(await app.runtime.db.query(actions, [id])).toEqual([
+      expect(result).toEqual({ issuanceStatus: 'FAILED', circulatingSupply: 0n });
+      const actionsSql = 'select actor, action, reason from account_actions where account_id = $1';
+      expect(await app.runtime.db.query(actionsSql, [id])).toEqual([
         {
           actor: 'service',
           action: 'fail',

@@ -19,8 +19,8 @@ describe('issuance', () => {
       const row = await ctx.read(stablecoins, id);
       if (row) schedulePoll(ctx, row, 0);
     }, fixture.as);
-    const jobs = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
-    const pollJobs = await app.runtime.db.query(jobs, [POLL_ISSUANCE.kind, id]);
+    const jobsSql = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
+    const pollJobs = await app.runtime.db.query(jobsSql, [POLL_ISSUANCE.kind, id]);
     expect(pollJobs.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + SECOND]);
   });
 
@@ -91,9 +91,9 @@ describe('issuance', () => {
     ok(await fixture.registerCoin('005'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, account.id);
-      const revokedJson = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
+      const rejectedCredentials = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
       const context = `stablecoin_provider_accounts ${account.id} credentials`;
-      const credentials = ctx.vault.sealOwn(revokedJson, context);
+      const credentials = ctx.vault.sealOwn(rejectedCredentials, context);
       if (row) ctx.update(providerAccounts, row, { credentials });
     }, fixture.as);
     await app.advance(15 * SECOND);

@@ -1,5 +1,4 @@
-// The audit of operators: a record in the commit of each change, a chain that shows tampering, and
-// changes that an erasure makes unreadable.
+// The audit of operators: a record in the commit of each change, and a chain that shows tampering.
 import { describe, expect, it } from 'vitest';
 import { testApp, testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../../test/kit/operator/client.ts';
@@ -138,7 +137,7 @@ describe('a record', () => {
 
 describe('verification', () => {
   const app = testAppForEach();
-  const sql = async (text: string) => {
+  const runSql = async (text: string) => {
     await app.runtime.db.query('alter table operator_audit disable trigger user');
     await app.runtime.db.query(text);
   };
@@ -149,7 +148,7 @@ describe('verification', () => {
     'actor_kind, actor_id, actor_name, roles, operation_id, previous_hash, hash, created_at';
 
   /** Writes five records. Returns the last. */
-  const prepare = async () => {
+  const writeFiveRecords = async () => {
     for (let number = 1; number <= 5; number++) await rename(app, `Name ${number}`);
     const { problems, last } = await verifyAudit(app.runtime);
     expect(problems).toEqual([]);
@@ -175,7 +174,7 @@ describe('verification', () => {
     ['a removed first record', [remove(1)]],
     ['a removed last record', [remove(5)]],
     [
-      'a removed record and a closed gap',
+      'a removed record and renumbered later records',
       [
         remove(3),
         'update operator_audit set number = number - 1 where number > 3',
@@ -189,18 +188,18 @@ describe('verification', () => {
     ['a forged record at the end', [copyOf(6, COLUMNS), changeHead('number = 6')]],
     ['another hash', [change(`hash = ${otherHash}`, 5), changeHead(`hash = ${otherHash}`)]],
     ['a changed head', [changeHead(`hash = ${otherHash}`)]],
-  ])('finds %s', async (_, tamper) => {
-    await prepare();
-    for (const statement of tamper) await sql(statement);
+  ])('finds %s', async (_, statements) => {
+    await writeFiveRecords();
+    for (const statement of statements) await runSql(statement);
     const { problems } = await verifyAudit(app.runtime);
     expect(problems.length).toBeGreaterThan(0);
   });
 
   it('detects a chain truncated with its head, by the number and hash of an earlier record', async () => {
-    const recordedHead = await prepare();
+    const recordedHead = await writeFiveRecords();
     expect((await verifyAudit(app.runtime, recordedHead)).problems).toEqual([]);
-    await sql('delete from operator_audit where number > 3');
-    await sql(
+    await runSql('delete from operator_audit where number > 3');
+    await runSql(
       'update operator_audit_head set number = 3, ' +
         'hash = (select hash from operator_audit where number = 3)',
     );
@@ -211,7 +210,7 @@ describe('verification', () => {
   });
 
   it('is supported by a trigger that rejects changes of records', async () => {
-    await prepare();
+    await writeFiveRecords();
     const change = app.runtime.db.query("update operator_audit set reason = 'other'");
     await expect(change).rejects.toThrow('never changed');
   });

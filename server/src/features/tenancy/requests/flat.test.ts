@@ -57,7 +57,7 @@ const isoAt = (n: number) => new Date(START + n * 20).toISOString();
 const middleCursor = cursorOf({ created_at: START + (ROWS / 2) * 20, id: '0' });
 
 /** Filters that read a page of an index. */
-const INDEXED: RequestSelection[] = [
+const INDEXED_SELECTIONS: RequestSelection[] = [
   {},
   { status: 404 },
   { status: 409 },
@@ -75,21 +75,21 @@ const INDEXED: RequestSelection[] = [
   { statusClass: '4xx', createdBefore: isoAt(ROWS / 3) },
 ];
 /** Filters that skip entries of an index and match few requests, with their number. */
-const RARE: [RequestSelection, number][] = [
+const RARE_SELECTIONS: [RequestSelection, number][] = [
   [{ operationId: 'deleteTokenById' }, 10],
   [{ operationId: 'listCards' }, 0],
   [{ tokenId: RARE_TOKEN }, 5],
   [{ tokenId: RARE_TOKEN, operationId: 'createQuote', status: 201 }, 5],
 ];
-const SELECTIVE: RequestSelection[] = [
-  ...RARE.map(([query]) => query),
+const PERIOD_SELECTIONS: RequestSelection[] = [
+  ...RARE_SELECTIONS.map(([query]) => query),
   { operationId: 'getQuoteById' },
   { status: 200 },
   { statusClass: '2xx' },
   { tokenId: TOKEN },
 ];
 
-it.each(INDEXED)('%j reads a range of an index', async (query) => {
+it.each(INDEXED_SELECTIONS)('%j reads a range of an index', async (query) => {
   const check = createPlanner(client);
   // Prepared statements are planned without their values after a few runs.
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
@@ -103,7 +103,7 @@ it.each(INDEXED)('%j reads a range of an index', async (query) => {
   }
 });
 
-it.each(SELECTIVE)('%j reads entries of the index of a period', async (query) => {
+it.each(PERIOD_SELECTIONS)('%j reads entries of the index of a period', async (query) => {
   const check = createPlanner(client);
   const from = START + 2 * HOUR_MS - HOUR_MS / 2;
   const filters = [
@@ -119,7 +119,7 @@ it.each(SELECTIVE)('%j reads entries of the index of a period', async (query) =>
   }
 });
 
-it.each(RARE)('%j finds all matches, in order', async (query, count) => {
+it.each(RARE_SELECTIONS)('%j finds all matches, in order', async (query, count) => {
   const { db } = app.runtime;
   for (const sort of ['asc', 'desc'] as const) {
     const ids: string[] = [];
@@ -184,22 +184,25 @@ describe('successful reads of all platforms', () => {
     [undefined, undefined],
     ['listCards', undefined],
     [undefined, RARE_TOKEN],
-  ])('read a range of an index for a step: %s %s', async (operationId, tokenId) => {
-    const check = createPlanner(client);
-    const head = { platform_id: '', last_id: '1', matches: true };
-    const middleTime = (START + END) / 2;
-    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
-      await client.query(`set plan_cache_mode = ${mode}`);
-      for (const [until, after] of [
-        [Date.UTC(9999, 0), undefined],
-        [Date.UTC(9999, 0), { ...head, last_at: middleTime }],
-        // The rows of ten seconds may have requests before the position. Only their entries of the index are
-        // read.
-        [middleTime, undefined],
-      ] as const) {
-        const step = { from: 0, until, operationId, tokenId, after, length: 10 };
-        await check(headsSql(step), MAX_PAGE_BLOCKS + (40 * PLATFORMS * 40) / 8_192);
+  ])(
+    'read a range of an index for a step of the operation %s and the token %s',
+    async (operationId, tokenId) => {
+      const check = createPlanner(client);
+      const head = { platform_id: '', last_id: '1', matches: true };
+      const middleTime = (START + END) / 2;
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        await client.query(`set plan_cache_mode = ${mode}`);
+        for (const [until, after] of [
+          [Date.UTC(9999, 0), undefined],
+          [Date.UTC(9999, 0), { ...head, last_at: middleTime }],
+          // The rows of ten seconds may have requests before the position. Only their entries of the index are
+          // read.
+          [middleTime, undefined],
+        ] as const) {
+          const step = { from: 0, until, operationId, tokenId, after, length: 10 };
+          await check(headsSql(step), MAX_PAGE_BLOCKS + (40 * PLATFORMS * 40) / 8_192);
+        }
       }
-    }
-  });
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { readBasic } from './authenticator.ts';
 const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('readBasic', () => {
-  it('splits at the first colon', () => {
+  it('splits at the first colon, and accepts the scheme in lower case', () => {
     expect(readBasic(basicHeader('id:se:cret'))).toEqual({ id: 'id', secret: 'se:cret' });
     expect(readBasic(basicHeader('id:secret').replace('Basic', 'basic'))).toEqual({
       id: 'id',

@@ -15,9 +15,9 @@ import { openWallets } from '../accounts/provision.ts';
 import { startRecovery } from '../recovery/recovery-jobs.ts';
 import { authorizeContactChange } from './contacts.ts';
 
-const DELAY = 48 * 3_600_000;
+const RECOVERY_DELAY_MS = 48 * 3_600_000;
 
-const app = testApp({ walletRecoveryMs: DELAY });
+const app = testApp({ walletRecoveryMs: RECOVERY_DELAY_MS });
 const fixture = walletFixture(app);
 
 type OpenWallets = Parameters<typeof changeCustomer>[1]['openWallets'];
@@ -45,7 +45,7 @@ function change(customerId: string, overrides: object, concurrentWork: () => Pro
 }
 
 /** The change requires a signature, and the contact is unchanged. */
-async function expectRequested(
+async function expectSignatureRequired(
   previousContact: { id: string; email?: string; phoneNumber?: string },
   overrides: object,
   concurrentWork: () => Promise<unknown>,
@@ -64,7 +64,7 @@ describe('a contact that changes while a credential is linked to it', () => {
   it('requires a signature after a session has added the credential', async () => {
     const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const session = await fixture.openEmailSession(wallet.accountId);
-    await expectRequested(wallet.customer, { phoneNumber: newPhoneNumber() }, async () => {
+    await expectSignatureRequired(wallet.customer, { phoneNumber: newPhoneNumber() }, async () => {
       const body = { type: 'SMS_OTP', accountId: wallet.accountId };
       ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
     });
@@ -73,7 +73,7 @@ describe('a contact that changes while a credential is linked to it', () => {
   it('requires a signature after the first credential of a wallet', async () => {
     const person = await createCustomer(app, {}, { phoneNumber: newPhoneNumber() });
     const { id: accountId } = await fixture.walletOf(person.id);
-    await expectRequested(person, { phoneNumber: newPhoneNumber() }, async () => {
+    await expectSignatureRequired(person, { phoneNumber: newPhoneNumber() }, async () => {
       ok(await app.call('POST', '/auth/credentials', { type: 'SMS_OTP', accountId }), 201);
     });
   });
@@ -86,14 +86,14 @@ describe('a contact that changes while a credential is linked to it', () => {
       type: 'SMS_OTP',
       actor: 'Ada',
       reason: 'lost',
-      delayMs: DELAY,
+      delayMs: RECOVERY_DELAY_MS,
     };
     await app.operate((ctx) =>
       startRecovery(ctx, recoveryRequest as Parameters<typeof startRecovery>[1]),
     );
     await app.settle();
-    await expectRequested(wallet.customer, { phoneNumber: newPhoneNumber() }, () =>
-      app.advance(DELAY),
+    await expectSignatureRequired(wallet.customer, { phoneNumber: newPhoneNumber() }, () =>
+      app.advance(RECOVERY_DELAY_MS),
     );
     const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
     expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
@@ -103,7 +103,7 @@ describe('a contact that changes while a credential is linked to it', () => {
 it('a contact is assigned to one of two customers that request it concurrently', async () => {
   const email = 'wanted@example.com';
   const body = { customerType: 'INDIVIDUAL', email };
-  const requestedCustomer = await Promise.all(
+  const signedRequests = await Promise.all(
     [1, 2].map(async () => {
       const { customer: person, accountId } = await fixture.createWalletCustomer();
       const path = `/customers/${person.id}`;
@@ -112,7 +112,7 @@ it('a contact is assigned to one of two customers that request it concurrently',
       return () => app.call('PATCH', path, body, { headers });
     }),
   );
-  const responses = await Promise.all(requestedCustomer.map((send) => send()));
+  const responses = await Promise.all(signedRequests.map((send) => send()));
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
   const { body: rejection } = responses.find(({ status }) => status === 409) as ApiResponse;
   expect(rejection.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');

@@ -85,22 +85,22 @@ describe('verifyAuthCredential', () => {
       },
     );
 
-    it('accepts a key in either form, also encrypted by the test itself', async () => {
+    it('accepts a compressed or an uncompressed key in a bundle', async () => {
       const { credential, accountId } = await fixture.createWalletCustomer();
       for (const form of ['publicKey', 'uncompressedKey'] as const) {
         const keys = generateKeys();
         const plainJson = JSON.stringify({ otp_code: CODE, public_key: keys[form] });
         const sealedText = encryptTo(await fixture.requestOtpBundle(credential.id), plainJson);
-        const firstBody = ok(await otp.verifyBundle(credential, sealedText), 202);
+        const signableBody = ok(await otp.verifyBundle(credential, sealedText), 202);
         ok(
-          await otp.verifyBundle(credential, sealedText, await signedHeaders(firstBody, keys)),
+          await otp.verifyBundle(credential, sealedText, await signedHeaders(signableBody, keys)),
           200,
         );
       }
       expect(await fixture.sessionsOf(accountId)).toHaveLength(2);
     });
 
-    it('counts wrong codes, of which five invalidate the code and ten are accepted per hour', async () => {
+    it('invalidates a code after five wrong attempts, and permits ten attempts per hour', async () => {
       const { credential } = await fixture.createWalletCustomer();
       for (let round = 0; round < 2; round++) {
         const bundle = await fixture.requestOtpBundle(credential.id);
@@ -128,7 +128,7 @@ describe('verifyAuthCredential', () => {
       );
     });
 
-    it('accepts the right code once, even for two concurrent requests', async () => {
+    it('accepts the correct code once, even for concurrent requests', async () => {
       const { credential } = await fixture.createWalletCustomer();
       const bundle = await fixture.requestOtpBundle(credential.id);
       const submissions = await Promise.all(
@@ -142,7 +142,7 @@ describe('verifyAuthCredential', () => {
         expect(errorOf(otherResponse)).toEqual(NONE_PENDING);
     });
 
-    it('counts concurrent guesses', async () => {
+    it('limits concurrent wrong attempts to five', async () => {
       const { credential } = await fixture.createWalletCustomer();
       const bundle = await fixture.requestOtpBundle(credential.id);
       const sealedBundles = await Promise.all(
@@ -159,11 +159,11 @@ describe('verifyAuthCredential', () => {
 
     it('requires a pending code', async () => {
       const { credential, customer: person } = await fixture.createWalletCustomer();
-      const withoutCode = await otp.verifyBundle(
+      const responseWithoutCode = await otp.verifyBundle(
         credential,
         '{"encappedPublic":"04","ciphertext":"00"}',
       );
-      expect(errorOf(withoutCode)).toEqual(NONE_PENDING);
+      expect(errorOf(responseWithoutCode)).toEqual(NONE_PENDING);
       const firstBundle = await fixture.requestOtpBundle(credential.id);
       const secondBundle = await fixture.requestOtpBundle(credential.id);
       // The key of the previous code was deleted with it.
@@ -198,7 +198,7 @@ describe('verifyAuthCredential', () => {
       const bundle = await fixture.requestOtpBundle(credential.id);
       const validBundle = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
       const invalidPoint = `02${'f'.repeat(64)}`;
-      const invalidSignatures = [
+      const invalidBundles = [
         '',
         'x',
         'null',
@@ -217,7 +217,7 @@ describe('verifyAuthCredential', () => {
         encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: invalidPoint })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
-      for (const each of invalidSignatures) {
+      for (const each of invalidBundles) {
         const rejectedResponse = await otp.verifyBundle(credential, each);
         expect(errorFieldsOf(rejectedResponse), each).toEqual([
           400,
@@ -249,25 +249,25 @@ describe('verifyAuthCredential', () => {
       const wallet = await fixture.createWalletCustomer();
       const bundle = await fixture.requestOtpBundle(wallet.credential.id);
       const { response, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
-      return { ...wallet, requested: ok(response, 202), keys, sealed };
+      return { ...wallet, requestedBody: ok(response, 202), keys, sealed };
     }
 
     it('requires the key that was encrypted with the code', async () => {
-      const { credential, accountId, requested, keys, sealed } = await submitNewCode();
-      const otherKeyHeaders = await signedHeaders(requested, generateKeys());
+      const { credential, accountId, requestedBody, keys, sealed } = await submitNewCode();
+      const otherKeyHeaders = await signedHeaders(requestedBody, generateKeys());
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, otherKeyHeaders))).toEqual([
         401,
         'UNAUTHORIZED',
       ]);
       const otherSignedHeaders = await signedHeaders(
-        { ...requested, payloadToSign: `${requested.payloadToSign} ` },
+        { ...requestedBody, payloadToSign: `${requestedBody.payloadToSign} ` },
         keys,
       );
       expect((await otp.verifyBundle(credential, sealed, otherSignedHeaders)).body.code).toBe(
         'UNAUTHORIZED',
       );
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
-      const headers = await signedHeaders(requested, keys);
+      const headers = await signedHeaders(requestedBody, keys);
       ok(await otp.verifyBundle(credential, sealed, headers), 200);
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, headers))).toEqual([
         401,
@@ -277,20 +277,20 @@ describe('verifyAuthCredential', () => {
     });
 
     it('accepts the literal signature of the sandbox', async () => {
-      const { credential, requested, sealed } = await submitNewCode();
+      const { credential, requestedBody, sealed } = await submitNewCode();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
       ok(
         await otp.verifyBundle(credential, sealed, {
           ...signature,
-          'request-id': requested.requestId,
+          'request-id': requestedBody.requestId,
         }),
         200,
       );
     });
 
     it('requires the same bundle and both headers before the expiry', async () => {
-      const { credential, requested, keys, sealed } = await submitNewCode();
-      const headers = await signedHeaders(requested, keys);
+      const { credential, requestedBody, keys, sealed } = await submitNewCode();
+      const headers = await signedHeaders(requestedBody, keys);
       const codeOf = async (input: Record<string, string>, text = sealed) => {
         const { status, body } = await otp.verifyBundle(credential, text, input);
         return [status, body.code];
@@ -317,18 +317,18 @@ describe('verifyAuthCredential', () => {
     });
 
     it('creates one session per key', async () => {
-      const { credential, keys, requested, sealed } = await submitNewCode();
+      const { credential, keys, requestedBody, sealed } = await submitNewCode();
       const bundle = await fixture.requestOtpBundle(credential.id);
-      const secondCode = await otp.submitCode(credential, bundle, { keys });
-      ok(secondCode.response, 202);
-      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
-      const lateResponse = await otp.verifyBundle(
+      const secondSubmission = await otp.submitCode(credential, bundle, { keys });
+      ok(secondSubmission.response, 202);
+      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requestedBody, keys)), 200);
+      const rejectedResponse = await otp.verifyBundle(
         credential,
-        secondCode.sealed,
-        await signedHeaders(secondCode.response.body, keys),
+        secondSubmission.sealed,
+        await signedHeaders(secondSubmission.response.body, keys),
       );
       const usedError = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
-      expect(errorFieldsOf(lateResponse)).toEqual(usedError);
+      expect(errorFieldsOf(rejectedResponse)).toEqual(usedError);
       // The first request reports the used key before the code is used.
       const nextBundle = await fixture.requestOtpBundle(credential.id);
       const { response } = await otp.submitCode(credential, nextBundle, { keys });
@@ -336,23 +336,23 @@ describe('verifyAuthCredential', () => {
       ok((await otp.submitCode(credential, nextBundle)).response, 202);
     });
 
-    it('is valid for the contact that received the code', async () => {
-      const { credential, customer: person, requested, keys, sealed } = await submitNewCode();
+    it('is valid only for the contact that received the code', async () => {
+      const { credential, customer: person, requestedBody, keys, sealed } = await submitNewCode();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      const lateResponse = await otp.verifyBundle(
+      const rejectedResponse = await otp.verifyBundle(
         credential,
         sealed,
-        await signedHeaders(requested, keys),
+        await signedHeaders(requestedBody, keys),
       );
-      expect(errorOf(lateResponse)).toEqual(NONE_PENDING);
+      expect(errorOf(rejectedResponse)).toEqual(NONE_PENDING);
     });
 
     it('fails if the credential is removed concurrently', async () => {
-      const { credential, accountId, requested, keys, sealed } = await submitNewCode();
-      const headers = await signedHeaders(requested, keys);
+      const { credential, accountId, requestedBody, keys, sealed } = await submitNewCode();
+      const headers = await signedHeaders(requestedBody, keys);
       let rounds = 0;
       await app.operate(async (ctx) => {
         const row = await ctx.read(credentials, credential.id);

@@ -22,7 +22,7 @@ const fixture = walletFixture(app);
 
 const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 const CREDENTIAL_NOT_FOUND = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
-const LAST_CREDENTIAL_MESSAGE = [
+const LAST_CREDENTIAL_ERROR = [
   400,
   'INVALID_INPUT',
   'The only credential of a wallet cannot be removed.',
@@ -51,8 +51,8 @@ describe('revokeAuthCredential', () => {
     expect([second.status, second.body]).toEqual([204, '']);
     expect(await idsOf(accountId)).toEqual([sms.id]);
     expect(await fixture.sessionsOf(accountId)).toEqual([bySms.session]);
-    for (const endedSession of [byEmail, secondSession]) {
-      expect(errorOf(await add(passkeyBody(accountId), endedSession))).toEqual(NO_ACTIVE_SESSION);
+    for (const revokedSession of [byEmail, secondSession]) {
+      expect(errorOf(await add(passkeyBody(accountId), revokedSession))).toEqual(NO_ACTIVE_SESSION);
     }
     expect(errorOf(await fixture.call('POST', `${pathOf(email.id)}/challenge`))).toEqual(
       CREDENTIAL_NOT_FOUND,
@@ -64,18 +64,18 @@ describe('revokeAuthCredential', () => {
     expect(await idsOf(accountId)).toEqual([sms.id, restoredBody.id]);
   });
 
-  it('keeps the only credential, on both requests', async () => {
+  it('keeps the only credential', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const requestedBody = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
     ok(await remove(email.id, bySms), 204);
-    expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(LAST_CREDENTIAL_MESSAGE);
+    expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(LAST_CREDENTIAL_ERROR);
     const headers = await signedHeaders(requestedBody, byEmail);
-    const lateResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
-    expect(errorOf(lateResponse)).toEqual(NO_ACTIVE_SESSION);
+    const rejectedResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
+    expect(errorOf(rejectedResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
     const wallet = await fixture.createWalletCustomer();
     expect(errorOf(await fixture.call('DELETE', pathOf(wallet.credential.id)))).toEqual(
-      LAST_CREDENTIAL_MESSAGE,
+      LAST_CREDENTIAL_ERROR,
     );
   });
 
@@ -88,7 +88,7 @@ describe('revokeAuthCredential', () => {
     expect(await idsOf(accountId)).toEqual([email.id, sms.id]);
   });
 
-  it('returns the same reply for an unknown credential and one of another platform', async () => {
+  it('returns the same reply for an unknown credential and a credential of another platform', async () => {
     const foreignWallet = await walletFixture(app, { as: app.other }).createWalletCustomer();
     for (const id of [
       `AuthMethod:${UNKNOWN_UUID}`,
@@ -100,28 +100,26 @@ describe('revokeAuthCredential', () => {
     }
   });
 
-  it('keeps one if the last two are removed concurrently', async () => {
+  it('keeps one credential if the last two are removed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
       const [firstBody, secondBody] = [
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         ok(await fixture.call('DELETE', pathOf(sms.id)), 202),
       ];
-      const [bySmsSigned, byEmailSigned] = [
+      const [headersSignedBySms, headersSignedByEmail] = [
         await signedHeaders(firstBody, bySms),
         await signedHeaders(secondBody, byEmail),
       ];
       const responses = await Promise.all([
-        fixture.call('DELETE', pathOf(email.id), undefined, bySmsSigned),
-        fixture.call('DELETE', pathOf(sms.id), undefined, byEmailSigned),
+        fixture.call('DELETE', pathOf(email.id), undefined, headersSignedBySms),
+        fixture.call('DELETE', pathOf(sms.id), undefined, headersSignedByEmail),
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
       const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
       // Either the session of the second request was revoked with its credential, or the credential was
       // the last one.
-      expect([NO_ACTIVE_SESSION, LAST_CREDENTIAL_MESSAGE]).toContainEqual(
-        errorOf(rejectedResponse),
-      );
+      expect([NO_ACTIVE_SESSION, LAST_CREDENTIAL_ERROR]).toContainEqual(errorOf(rejectedResponse));
       const remainingIds = await idsOf(accountId);
       expect(remainingIds).toHaveLength(1);
       const [session] = await fixture.sessionsOf(accountId);
@@ -129,7 +127,7 @@ describe('revokeAuthCredential', () => {
     }
   });
 
-  it('leaves one when all three are removed concurrently by any session', async () => {
+  it('keeps at least one credential if all three are removed concurrently', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const passkey = ok(await add(passkeyBody(accountId), byEmail), 201);
     const pairs = [
@@ -137,20 +135,20 @@ describe('revokeAuthCredential', () => {
       [sms.id, byEmail],
       [passkey.id, byEmail],
     ] as const;
-    const signedResponses = [];
+    const signedRequests = [];
     for (const [id, signer] of pairs) {
       const requestedBody = ok(await fixture.call('DELETE', pathOf(id)), 202);
-      signedResponses.push({ id, headers: await signedHeaders(requestedBody, signer) });
+      signedRequests.push({ id, headers: await signedHeaders(requestedBody, signer) });
     }
     await Promise.all(
-      signedResponses.map(({ id, headers }) =>
+      signedRequests.map(({ id, headers }) =>
         fixture.call('DELETE', pathOf(id), undefined, headers),
       ),
     );
     expect((await idsOf(accountId)).length).toBeGreaterThan(0);
   });
 
-  it('leaves no session that the credential opens at the same time', async () => {
+  it('leaves no session that the credential opens concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, email, bySms } = await fixture.createEmailAndSmsWallet();
       const keys = generateKeys();
@@ -164,16 +162,16 @@ describe('revokeAuthCredential', () => {
         ok(await fixture.call('POST', path, body), 202),
         keys,
       );
-      const suffix = await signedHeaders(
+      const removalHeaders = await signedHeaders(
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         bySms,
       );
-      const [openedResponse, endedResponse] = await Promise.all([
+      const [openingResponse, removalResponse] = await Promise.all([
         fixture.call('POST', path, body, openingHeaders),
-        fixture.call('DELETE', pathOf(email.id), undefined, suffix),
+        fixture.call('DELETE', pathOf(email.id), undefined, removalHeaders),
       ]);
-      expect(endedResponse.status).toBe(204);
-      expect([200, 404]).toContain(openedResponse.status);
+      expect(removalResponse.status).toBe(204);
+      expect([200, 404]).toContain(openingResponse.status);
       expect(await fixture.sessionsOf(accountId)).toEqual([bySms.session]);
     }
   });

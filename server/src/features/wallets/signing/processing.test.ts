@@ -42,12 +42,12 @@ beforeEach(async () => {
 });
 
 /** A worker for the operation, which is not registered with the server's own worker. */
-function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Worker {
+function workerFor({ operation }: SignedTestOperation, logLines: string[] = []): Worker {
   return createWorker({
     runtime: app.runtime,
     handlers: settleJobs([operation]),
     sweeps: [],
-    log: createLog(app.effects, 'error', (line) => lines.push(line)),
+    log: createLog(app.effects, 'error', (line) => logLines.push(line)),
     metrics: createMetrics(),
   });
 }
@@ -94,10 +94,10 @@ describe.each(['background', 'onRetry'] as const)(
       await send();
       const keys = await testOperation.openSession();
       const otherStamp = await stampWith(keys.privateKey, 'anything');
-      const changedReply = await testOperation.call({
+      const rejectedReply = await testOperation.call({
         headers: { ...headers, 'service-wallet-signature': otherStamp },
       });
-      expect(changedReply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+      expect(rejectedReply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
       const body = { accountId: testOperation.accountId, note: 'another' };
       const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
       expect(await testOperation.call({ headers, body })).toMatchObject(mismatch);
@@ -152,8 +152,8 @@ describe.each(['background', 'onRetry'] as const)(
       };
       const { testOperation, send } = await createOperation({ completion, perform });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
-      for (const secondResponse of [await send(), await send()]) {
-        expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+      for (const response of [await send(), await send()]) {
+        expect(response).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
       }
       expect(await testOperation.countMarks()).toBe(0);
     });
@@ -163,15 +163,15 @@ describe.each(['background', 'onRetry'] as const)(
 describe('an operation with background completion', () => {
   it('completes after five seconds without a retry and returns its result once', async () => {
     const { testOperation, send, headers } = await createOperation({ completion: 'background' });
-    const lines: string[] = [];
-    const worker = workerFor(testOperation, lines);
+    const logLines: string[] = [];
+    const worker = workerFor(testOperation, logLines);
     await send();
     advanceClock(4_999);
     await worker.runDue();
     expect(await testOperation.countMarks()).toBe(0);
     advanceClock(1);
     await worker.runDue();
-    expect([lines, await testOperation.countMarks(), await countJobs()]).toEqual([[], 1, 0]);
+    expect([logLines, await testOperation.countMarks(), await countJobs()]).toEqual([[], 1, 0]);
     const row = await testOperation.readRequest(headers);
     expect(row.status).toBe('SETTLED');
     expect(row.reply).not.toContain(testOperation.resourceId);
@@ -182,7 +182,7 @@ describe('an operation with background completion', () => {
     expect(await testOperation.readRequest(headers)).toMatchObject({ status: 'DONE', reply: null });
   });
 
-  it('is not repeated by a late job or by two concurrent jobs', async () => {
+  it('is executed once by a job and concurrent retries', async () => {
     const requestedOperation = await createOperation({ completion: 'background' });
     await requestedOperation.send();
     advanceClock(5_000);
@@ -194,24 +194,24 @@ describe('an operation with background completion', () => {
   });
 
   it('returns a rejection on the next retry and runs once', async () => {
-    let isBroken = true;
+    let isRejected = true;
     const { testOperation, send, headers } = await createOperation({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
         insertMark(ctx, testOperation.resourceId);
-        if (isBroken) throw new Fault('CONFLICT', 'The operation is not possible.');
+        if (isRejected) throw new Fault('CONFLICT', 'The operation is not possible.');
         return { status: 201, body: {} };
       },
     } as never);
-    const lines: string[] = [];
+    const logLines: string[] = [];
     await send();
     advanceClock(5_000);
-    await workerFor(testOperation, lines).runDue();
-    expect([await testOperation.countMarks(), await countJobs(), lines]).toEqual([0, 0, []]);
+    await workerFor(testOperation, logLines).runDue();
+    expect([await testOperation.countMarks(), await countJobs(), logLines]).toEqual([0, 0, []]);
     expect((await testOperation.readRequest(headers)).status).toBe('PROCESSING');
     expect(await send()).toEqual(PROCESSING);
     expect(await send()).toMatchObject({ status: 409 });
-    isBroken = false;
+    isRejected = false;
     expect(await send()).toMatchObject({ status: 201 });
     expect(await testOperation.countMarks()).toBe(1);
   });
@@ -255,10 +255,10 @@ describe('requests without a signature', () => {
     app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), platform);
 
   it('return PROCESSING as often as configured, then complete and restart the count', async () => {
-    const reportedCounts = [];
+    const processingFlags = [];
     for (let index = 0; index < 6; index++)
-      reportedCounts.push((await simulate('A')) !== undefined);
-    expect(reportedCounts).toEqual([true, true, false, true, true, false]);
+      processingFlags.push((await simulate('A')) !== undefined);
+    expect(processingFlags).toEqual([true, true, false, true, true, false]);
     expect(await simulate('B')).toEqual(PROCESSING);
   });
 

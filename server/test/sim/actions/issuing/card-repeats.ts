@@ -65,8 +65,8 @@ async function sendTwice(sim: Sim): Promise<string> {
 }
 
 /**
- * Two concurrent messages at one handler, of which the first is too late. The reversal of the first has no
- * effect on the second.
+ * Sends a message twice concurrently to one handler. The first decision is too late. Its reversal has no
+ * effect on the second decision.
  */
 async function sendTwiceLate(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
@@ -146,12 +146,12 @@ async function closeConcurrently(sim: Sim): Promise<string> {
 }
 
 /** Authorizations that were approved too late and reversed. */
-const undonePayments = ({ model }: Sim): RecordedRow[] =>
+const reversedPayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
 /** A retry of a reversed authorization is also too late, and a conflict after a partial clearing. */
-async function retryUndone(sim: Sim): Promise<string> {
-  const facts = factsOf(sim.chance.pick(undonePayments(sim)));
+async function retryReversed(sim: Sim): Promise<string> {
+  const facts = factsOf(sim.chance.pick(reversedPayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
   const requestInput = chooseRequest(sim, card);
   const predictedDecision = predictDecision(sim, card, requestInput);
@@ -189,31 +189,31 @@ async function expireOpenPayments(sim: Sim): Promise<string> {
   return `${countBefore}`;
 }
 
-const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
-const anyMessage = (sim: Sim) => sim.cardMessages.length > 0;
-const anyOpen = (sim: Sim) => sim.model.cardBook.openPayments.size > 0;
+const hasCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
+const hasMessage = (sim: Sim) => sim.cardMessages.length > 0;
+const hasOpenPayment = (sim: Sim) => sim.model.cardBook.openPayments.size > 0;
 
 export const CARD_REPEATS: readonly Action[] = [
-  { name: 'repeat a card message', weight: 3, isPossible: anyMessage, run: repeatMessage },
-  { name: 'send a card message twice', weight: 1.5, isPossible: anyCard, run: sendTwice },
-  { name: 'send a late card message twice', weight: 1, isPossible: anyCard, run: sendTwiceLate },
-  { name: 'reuse a message ID', weight: 1, isPossible: anyMessage, run: reuseMessageId },
+  { name: 'repeat a card message', weight: 3, isPossible: hasMessage, run: repeatMessage },
+  { name: 'send a card message twice', weight: 1.5, isPossible: hasCard, run: sendTwice },
+  { name: 'send a late card message twice', weight: 1, isPossible: hasCard, run: sendTwiceLate },
+  { name: 'reuse a message ID', weight: 1, isPossible: hasMessage, run: reuseMessageId },
   {
     name: 'close a card payment concurrently',
     weight: 0.7,
-    isPossible: anyOpen,
+    isPossible: hasOpenPayment,
     run: closeConcurrently,
   },
   {
     name: 'retry a late authorization',
     weight: 0.7,
-    isPossible: (sim) => undonePayments(sim).length > 0,
-    run: retryUndone,
+    isPossible: (sim) => reversedPayments(sim).length > 0,
+    run: retryReversed,
   },
   {
     name: 'stop card network messages',
     weight: 0.15,
-    isPossible: anyOpen,
+    isPossible: hasOpenPayment,
     run: expireOpenPayments,
   },
 ];

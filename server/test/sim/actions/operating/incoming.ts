@@ -1,4 +1,4 @@
-// Incoming funds: debits of bank accounts, deposits for quotes in right and wrong amounts, and UMA payments
+// Incoming funds: debits of bank accounts, deposits for quotes in requested and other amounts, and UMA payments
 // with the platform's consent. Banks and operators change some of them later.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
@@ -133,8 +133,8 @@ async function quoteFrom(
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = toAccount !== null && !isActive(sim, toAccount);
   const codes = ['SELF_PAYMENT', ...QUOTE_ERRORS];
-  const isBarred = isFrozen || areFeesBlocked(sim, payer, source.currency ?? 'USD');
-  const code = rejectionCode(response, isBarred ? ['INVALID_INPUT', ...codes] : codes);
+  const isBlocked = isFrozen || areFeesBlocked(sim, payer, source.currency ?? 'USD');
+  const code = rejectionCode(response, isBlocked ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
   if (isFrozen) throw violation(`a quote to ${toAccount.id}, which is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, bodyOf(response, 201), payer);
@@ -278,11 +278,11 @@ async function cancelPayment(sim: Sim): Promise<string> {
 async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
   const allAccounts = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
   const status = unfreezes ? 'FROZEN' : 'ACTIVE';
-  const fittingAccounts = allAccounts.filter(
+  const matchingAccounts = allAccounts.filter(
     (internalAccount) => sim.model.internal.get(internalAccount.id)?.status === status,
   );
-  if (fittingAccounts.length === 0) return 'none';
-  const internalAccount = sim.chance.pick(fittingAccounts);
+  if (matchingAccounts.length === 0) return 'none';
+  const internalAccount = sim.chance.pick(matchingAccounts);
   await onBehalfOf(sim, internalAccount.owner.platform, async (ctx) => {
     const row = await ctx.read(internalAccounts, internalAccount.id);
     if (!row) throw violation(`${internalAccount.id} does not exist`);
@@ -290,9 +290,9 @@ async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
     transitionInternalAccount(ctx, row, unfreezes ? 'unfreeze' : 'freeze', cause);
   });
   for (const order of sim.orders) {
-    const touches =
+    const isAffected =
       order.internalAccount === internalAccount || order.feeAccount === internalAccount;
-    if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
+    if (order.kind !== 'balance' && isAffected) order.expectedOutcome = null;
   }
   return internalAccount.currency;
 }
@@ -352,18 +352,18 @@ async function reverseBankDeposit(sim: Sim): Promise<string> {
   return `${order.receivedAmount}, ${row.status}`;
 }
 
-const anyPayer = (sim: Sim) => payers(sim).length > 0;
-const anyIn = (sim: Sim) => incomingOrders(sim).length > 0;
+const hasPayer = (sim: Sim) => payers(sim).length > 0;
+const hasIncomingOrder = (sim: Sim) => incomingOrders(sim).length > 0;
 
 export const INCOMING: readonly Action[] = [
-  { name: 'transfer in', weight: 5, isPossible: anyPayer, run: (sim) => transferIn(sim) },
+  { name: 'transfer in', weight: 5, isPossible: hasPayer, run: (sim) => transferIn(sim) },
   {
     name: 'create a quote with a funding debit',
     weight: 4,
-    isPossible: anyPayer,
+    isPossible: hasPayer,
     run: (sim) => quoteDebit(sim),
   },
-  { name: 'create a quote for a deposit', weight: 7, isPossible: anyPayer, run: quoteRealtime },
+  { name: 'create a quote for a deposit', weight: 7, isPossible: hasPayer, run: quoteRealtime },
   {
     name: 'deposit for a quote',
     weight: 7,
@@ -379,13 +379,13 @@ export const INCOMING: readonly Action[] = [
   {
     name: 'approve a UMA payment',
     weight: 2,
-    isPossible: anyIn,
+    isPossible: hasIncomingOrder,
     run: (sim) => decideUma(sim, 'approve'),
   },
   {
     name: 'reject a UMA payment',
     weight: 1,
-    isPossible: anyIn,
+    isPossible: hasIncomingOrder,
     run: (sim) => decideUma(sim, 'reject'),
   },
   {
@@ -396,7 +396,7 @@ export const INCOMING: readonly Action[] = [
   },
   { name: 'freeze an account', weight: 0.8, run: (sim) => setFreeze(sim, false) },
   { name: 'unfreeze an account', weight: 1.6, run: (sim) => setFreeze(sim, true) },
-  { name: 'deposit from a bank', weight: 4, isPossible: anyPayer, run: depositFromBank },
-  { name: 'reverse a deposit', weight: 2, isPossible: anyIn, run: reverseBankDeposit },
-  { name: 'decide on a held deposit', weight: 2, isPossible: anyIn, run: decideHeld },
+  { name: 'deposit from a bank', weight: 4, isPossible: hasPayer, run: depositFromBank },
+  { name: 'reverse a deposit', weight: 2, isPossible: hasIncomingOrder, run: reverseBankDeposit },
+  { name: 'decide on a held deposit', weight: 2, isPossible: hasIncomingOrder, run: decideHeld },
 ];

@@ -109,7 +109,7 @@ function quoteBody(
   isImmediate: boolean,
 ): object {
   const { chance } = sim;
-  const override = source.currency === 'USD' && chance.percent(20);
+  const hasFeeOverride = source.currency === 'USD' && chance.percent(20);
   return {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
@@ -117,7 +117,7 @@ function quoteBody(
     lockedCurrencyAmount: chance.integerBetween(1, chance.pick([300, 50_000, 400_000])),
     purposeOfPayment: 'GIFT',
     ...(isImmediate ? { immediatelyExecute: true } : {}),
-    ...(override
+    ...(hasFeeOverride
       ? {
           platformFeeOverride: {
             platformFixedFee: { amount: chance.integerBelow(40), currency: 'USD' },
@@ -174,10 +174,10 @@ export async function createQuote(
     (account) => account ?? [],
   );
   const isFrozen = internalAccounts.some((internalAccount) => !isActive(sim, internalAccount));
-  const isBarred = isFrozen || areFeesBlocked(sim, payer, accounts.source.currency);
+  const isBlocked = isFrozen || areFeesBlocked(sim, payer, accounts.source.currency);
   const code = rejectionCode(
     response,
-    isBarred ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS,
+    isBlocked ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS,
   );
   if (code) return code;
   if (isFrozen) throw violation('a quote between accounts of which one is frozen or closed');
@@ -300,7 +300,7 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
   const deliveredAmount = amount - (externalAccount.currency === 'USDC' ? BASE_NETWORK_FEE : 0);
   if (receivedAmount.amount !== deliveredAmount)
     throw violation(`${id} does not deliver ${deliveredAmount}`);
-  const money = {
+  const amounts = {
     sentAmount: BigInt(amount),
     receivedAmount: BigInt(deliveredAmount),
     platformFee: 0n,
@@ -317,7 +317,7 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
       externalAccount,
     },
     ...{
-      ...money,
+      ...amounts,
       feeAccount: null,
       expectedOutcome: expectedOutcome,
       isStarted: true,

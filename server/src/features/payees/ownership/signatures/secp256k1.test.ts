@@ -65,14 +65,14 @@ describe('recoverKey', () => {
     's = 0': Buffer.concat([r, bytes32(0n)]),
     'r = n': Buffer.concat([bytes32(ORDER), s]),
     's = n': Buffer.concat([r, bytes32(ORDER)]),
-    'r + n': Buffer.concat([bytes32((toBigInt(r) + ORDER) % 2n ** 256n), s]),
-    'all bits': Buffer.alloc(64, 255),
-    nothing: Buffer.alloc(64),
-    'a byte short': signature.subarray(1),
-    'a byte more': Buffer.concat([signature, Buffer.of(0)]),
-    'the higher s': signDigest(7n, hash, { high: true }).signature,
+    'r above n': Buffer.concat([bytes32((toBigInt(r) + ORDER) % 2n ** 256n), s]),
+    'all bits set': Buffer.alloc(64, 255),
+    'all bits zero': Buffer.alloc(64),
+    'one byte less': signature.subarray(1),
+    'one byte more': Buffer.concat([signature, Buffer.of(0)]),
+    'the high s': signDigest(7n, hash, { high: true }).signature,
     // The curve has no point with x = 5.
-    'r of no point': Buffer.concat([bytes32(5n), s]),
+    'r without a curve point': Buffer.concat([bytes32(5n), s]),
   };
   it.each(Object.keys(invalidSignatures))('rejects %s', (name) => {
     const keys = [0, 1, 2, 3].map((each) => recoverKey(hash, invalidSignatures[name]!, each));

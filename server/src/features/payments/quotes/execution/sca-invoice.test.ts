@@ -52,12 +52,12 @@ describe('invoice of a payment that awaits authorization', () => {
   async function createTwoPayments() {
     const payer = await createScaPayer(app);
     const otherCustomer = await createCustomer(app, {}, { currencies: ['BTC'] });
-    const btc = await findInternalAccount(app, otherCustomer.id, 'BTC');
-    await fundAccount(app, btc.id, 1_000_000);
+    const btcAccount = await findInternalAccount(app, otherCustomer.id, 'BTC');
+    await fundAccount(app, btcAccount.id, 1_000_000);
     const invoice = createInvoice();
     const [firstQuote, secondQuote] = [
       await createQuoteTo(invoice, payer.eur.id, payer.person.id),
-      await createQuoteTo(invoice, btc.id, otherCustomer.id),
+      await createQuoteTo(invoice, btcAccount.id, otherCustomer.id),
     ];
     expect(ok(await execute(app, firstQuote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     return { firstQuote, secondQuote, eur: payer.eur.id };
@@ -66,8 +66,11 @@ describe('invoice of a payment that awaits authorization', () => {
   it('can be paid by another customer before the authorization', async () => {
     const { firstQuote, secondQuote, eur } = await createTwoPayments();
     expect(ok(await execute(app, secondQuote.id), 200).status).toBe('PROCESSING');
-    const lateResponse = await authorize(app, firstQuote.id);
-    expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    const rejectedResponse = await authorize(app, firstQuote.id);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
+      400,
+      'INVALID_RECEIVER',
+    ]);
     expect((await readBalances(app, eur)).balance).toBe(1_000_00);
     await app.advance(5 * MINUTE);
     const { body } = await app.call('GET', `/transactions/${firstQuote.transactionId}`);

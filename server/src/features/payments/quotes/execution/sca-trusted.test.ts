@@ -49,20 +49,20 @@ describe('payment to a trusted account', () => {
     await app.settle();
   });
 
-  it('is rejected for a locked customer', async () => {
+  it('is rejected during a lockout of the customer', async () => {
     const payer = await createScaPayer(app);
     const { quote, target } = await createQuotedPayout(app, payer);
     await trust(target.id);
-    const record = `/sca/record-event?customerId=${payer.person.id}`;
+    const recordPath = `/sca/record-event?customerId=${payer.person.id}`;
     for (let index = 0; index < 5; index++) {
-      ok(await post(record, { eventType: 'FAILED_LOGIN_ATTEMPT' }), 200);
+      ok(await post(recordPath, { eventType: 'FAILED_LOGIN_ATTEMPT' }), 200);
     }
     const rejectedResponse = await execute(app, quote.id);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
     const secondResponse = await post('/quotes', body);
     expect([secondResponse.status, secondResponse.body.details.failedAttempts]).toEqual([423, 5]);
-    ok(await post(record, { eventType: 'RESET_PASSWORD_COMPLETED' }), 200);
+    ok(await post(recordPath, { eventType: 'RESET_PASSWORD_COMPLETED' }), 200);
     await logIn(app, payer.person.id);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
     await app.settle();
@@ -86,8 +86,8 @@ describe('message about a payment to a blockchain address', () => {
 describe('platform that enables SCA later', () => {
   it('verifies existing phone numbers before it sends codes to them', async () => {
     const platform = await app.newPlatform('Late');
-    const command = commandRunner(app);
-    expect((await command(['platform', 'set', platform.id, '--no-sca'])).code).toBe(0);
+    const runCommand = commandRunner(app);
+    expect((await runCommand(['platform', 'set', platform.id, '--no-sca'])).code).toBe(0);
     const person = ok(
       await app.call(
         'POST',
@@ -103,12 +103,12 @@ describe('platform that enables SCA later', () => {
       ),
       201,
     );
-    const factors = `/sca/factors?customerId=${person.id}`;
-    expect((await app.call('GET', factors, undefined, { as: platform })).status).toBe(409);
-    expect((await command(['platform', 'set', platform.id, '--sca'])).code).toBe(0);
-    expect(ok(await app.call('GET', factors, undefined, { as: platform }), 200).factors).toEqual(
-      [],
-    );
+    const factorsPath = `/sca/factors?customerId=${person.id}`;
+    expect((await app.call('GET', factorsPath, undefined, { as: platform })).status).toBe(409);
+    expect((await runCommand(['platform', 'set', platform.id, '--sca'])).code).toBe(0);
+    expect(
+      ok(await app.call('GET', factorsPath, undefined, { as: platform }), 200).factors,
+    ).toEqual([]);
     const path = `/customers/${person.id}/verify-phone`;
     ok(await app.call('POST', path, undefined, { as: platform }), 204);
     const verificationResponse = await app.call(
@@ -121,8 +121,8 @@ describe('platform that enables SCA later', () => {
       email: 'PENDING',
       phone: 'VERIFIED',
     });
-    expect(ok(await app.call('GET', factors, undefined, { as: platform }), 200).factors).toEqual([
-      { factor: 'SMS_OTP' },
-    ]);
+    expect(
+      ok(await app.call('GET', factorsPath, undefined, { as: platform }), 200).factors,
+    ).toEqual([{ factor: 'SMS_OTP' }]);
   });
 });
