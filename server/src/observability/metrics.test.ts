@@ -173,7 +173,7 @@ describe('verification of the ledger', () => {
     await query(addAmount, [...values, -1n]);
   });
 
-  it('does not run if the interval is 0', async () => {
+  it('is disabled by an interval of 0', async () => {
     const { runtime, databaseUrl } = server;
     const sweep = ledgerCheckSweep(ledgerCheckOf({ databaseUrl }));
     server.effects.set(server.effects.now() + 1_000 * HOUR_MS);

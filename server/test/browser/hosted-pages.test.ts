@@ -271,7 +271,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     async () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
-      await setBrand(ownership.as, '/gone.png');
+      await setBrand(ownership.as, '/missing.png');
       const { page, inspectState, close } = await openPage('phone', 'light');
       await page.goto(await createOwnershipLink());
       await title(page, 'Is this wallet yours?');

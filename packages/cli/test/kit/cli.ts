@@ -88,8 +88,8 @@ export interface TestServer {
 }
 
 /**
- * Outside the range of ephemeral ports, so that no other test uses the port while the server is down.
- * Ten ports for each process.
+ * Outside the range of ephemeral ports, so that no other test uses the port while the server is
+ * stopped. Ten ports for each process.
  */
 let nextPort = 21_000 + (process.pid % 900) * 10;
 

@@ -1,4 +1,5 @@
-// Rates from an HTTP service and from a file, including old, invalid and unavailable ones.
+// Rates from an HTTP service and from a file, including outdated and invalid rates and an
+// unavailable service.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

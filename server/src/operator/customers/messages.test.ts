@@ -77,14 +77,14 @@ describe('the messages command', () => {
   });
 
   it('shows the content and the recipient of a message', async () => {
-    const [greeting, text, mail] = await runJson('messages', 'list');
+    const [greeting, textMessage, mail] = await runJson('messages', 'list');
     expect(await runJson('messages', 'show', mail.messageId)).toMatchObject({
       ...mail,
       to: person.email,
       subject: 'Your code for Main',
       text: expect.stringContaining('123456'),
     });
-    expect((await runJson('messages', 'show', text.messageId)).to).toBe(person.phoneNumber);
+    expect((await runJson('messages', 'show', textMessage.messageId)).to).toBe(person.phoneNumber);
     const output = await run('messages', 'show', greeting.messageId);
     expect(output.out).toMatch(/^To +guest@example\.org$/m);
     expect(output.out).toMatch(/^Text +Hello\.$/m);

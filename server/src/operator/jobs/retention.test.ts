@@ -15,14 +15,14 @@ const run = async (...argv: string[]) => {
 
 it('the command shows periods and partitions, archives a month, and prints an archive', async () => {
   const { person } = await createFundedCustomer(app);
-  const shownResult = await run('show');
-  expect(shownResult).toMatch(/^events +30 days$/m);
-  expect(shownResult).toMatch(/^archives +2555 days$/m);
-  expect(shownResult).toMatch(/^events_20260105 +2026-01-05 +2026-01-12 +2026-02-11 /m);
+  const shownText = await run('show');
+  expect(shownText).toMatch(/^events +30 days$/m);
+  expect(shownText).toMatch(/^archives +2555 days$/m);
+  expect(shownText).toMatch(/^events_20260105 +2026-01-05 +2026-01-12 +2026-02-11 /m);
   app.effects.set(app.effects.now() + 6 * WEEK_MS);
-  const plannedResult = await run('apply', '--dry-run');
-  expect(plannedResult).toMatch(/^events_20260105 +ARCHIVED /m);
-  expect(plannedResult).toContain('yes: nothing was changed');
+  const plannedText = await run('apply', '--dry-run');
+  expect(plannedText).toMatch(/^events_20260105 +ARCHIVED /m);
+  expect(plannedText).toContain('yes: nothing was changed');
   expect(await run('apply')).toMatch(/^events_20260105 +ARCHIVED +\d+$/m);
   const { archives } = JSON.parse(await run('show', '--json'));
   const { id, rows } = archives.find(

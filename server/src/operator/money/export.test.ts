@@ -145,7 +145,7 @@ describe('the export', () => {
     );
   });
 
-  it('has the days with postings, and all other days with --idle', async () => {
+  it('contains the days with postings, and with --idle all days with a balance', async () => {
     const allRows = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
     const activeRows = await exportRows('balances', '2026-01-05', '2026-01-10');
     expect(activeRows.length).toBeGreaterThan(15);

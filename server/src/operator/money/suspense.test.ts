@@ -284,8 +284,8 @@ describe('a recalled debit of a payment', () => {
     const createdPayer = await service.createPayer();
     person = createdPayer.person;
     to = await service.createPayee(person.id);
-    const ownInternalAccount = await findInternalAccount(service.app, null, 'USD', service.as);
-    for (const id of [createdPayer.account, ownInternalAccount.id])
+    const platformAccount = await findInternalAccount(service.app, null, 'USD', service.as);
+    for (const id of [createdPayer.account, platformAccount.id])
       await service.runJson('accounts', 'close', id);
   });
 

@@ -102,13 +102,24 @@ describe('--terms', () => {
   });
 
   it('is rejected without a change if a platform is regulated or becomes regulated', async () => {
-    const regulated = await createPlatform();
-    const termsChange = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
+    const regulatedPlatform = await createPlatform();
+    const termsChange = await run(
+      'platform',
+      'set',
+      regulatedPlatform,
+      '--terms',
+      '--name',
+      'Changed',
+    );
     expect([termsChange.code, termsChange.err.includes(`${REASON} Add --unregulated.`)]).toEqual([
       2,
       true,
     ]);
-    expect(await readSettings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
+    expect(await readSettings(regulatedPlatform)).toEqual({
+      terms: false,
+      regulated: true,
+      name: 'Terms',
+    });
     const otherPlatform = await createPlatform('--unregulated', '--terms');
     const rejectedChange = await run('platform', 'set', otherPlatform, '--regulated');
     expect([rejectedChange.code, rejectedChange.err.includes(`${REASON} Add --no-terms.`)]).toEqual(

@@ -182,7 +182,7 @@ function replaceRandomParts(firstValue: unknown, secondValue: unknown): unknown 
     replacements.set(a, storedReplacement);
     return storedReplacement;
   };
-  const text = (a: string, b: string): string => {
+  const replaceText = (a: string, b: string): string => {
     if (a === b) return a;
     if (OPAQUE.test(a) || CREDENTIAL.test(a)) return replaceValue(a, b);
     const [parts, otherParts] = [a.split(TOKENS), b.split(TOKENS)];
@@ -197,7 +197,7 @@ function replaceRandomParts(firstValue: unknown, secondValue: unknown): unknown 
       .join('');
   };
   const replaceIn = (a: unknown, b: unknown, path: string): unknown => {
-    if (typeof a === 'string' && typeof b === 'string') return text(a, b);
+    if (typeof a === 'string' && typeof b === 'string') return replaceText(a, b);
     if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
       return a.map((element, index) => replaceIn(element, b[index], `${path}.${index}`));
     if (a && b && typeof a === 'object' && typeof b === 'object') {

@@ -359,7 +359,7 @@ describe('deleteWebhookEndpointById', () => {
 });
 
 describe('rotateWebhookEndpointKey', () => {
-  it('signs with both keys until the overlap expires', async () => {
+  it('signs with the new and the previous key until the overlap expires', async () => {
     const { id, secret: secretBefore } = await create({ url: receiver.url });
     const { secret: secretAfter, keys } = ok(await rotate(id, { overlapHours: 2 }), 200);
     expect(keys).toHaveLength(2);

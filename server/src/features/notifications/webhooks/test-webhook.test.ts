@@ -57,7 +57,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     expect(receiver.arrivals).toHaveLength(1);
   });
 
-  it('returns an error status unchanged and does not retry', async () => {
+  it('sends one request and returns an error status unchanged', async () => {
     await setEndpoint(receiver.url);
     receiver.behave(500);
     const { status, body } = await app.call('POST', path);

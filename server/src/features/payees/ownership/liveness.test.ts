@@ -69,11 +69,11 @@ describe('liveness', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const confirmation = await requestPage('POST', verificationLink, headers);
     expect([confirmation.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);
-    const secondResponses = [
+    const usedLinkResponses = [
       await requestPage('POST', verificationLink),
       await requestPage('GET', verificationLink),
     ];
-    expect(secondResponses.map((each) => each.statusCode)).toEqual([404, 404]);
+    expect(usedLinkResponses.map((each) => each.statusCode)).toEqual([404, 404]);
     await ownership.app.advance(10_000);
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });

@@ -228,7 +228,7 @@ describe('refreshAuthSession', () => {
     }
   });
 
-  it('rejects an expired or revoked session on both requests', async () => {
+  it('rejects an expired or revoked session on the unsigned and the signed request', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, revokedSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(generateKeys().publicKey);

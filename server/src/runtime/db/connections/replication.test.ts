@@ -145,12 +145,12 @@ describe('a primary whose commits no replica confirms', () => {
     const db = openDatabase({ url: server.url });
     await db.ping();
     await setReplicas('*');
-    const written = db.query(
+    const insertResult = db.query(
       `insert into things values ('p', null, 0, 0, false, null, null,
       '2026-01-01', 1) returning $1::text`,
       ['x'],
     );
-    const failure = expect(written).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const failure = expect(insertResult).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await cancelAll();
     await failure;
     await setReplicas('');

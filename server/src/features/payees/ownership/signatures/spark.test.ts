@@ -1,4 +1,4 @@
-// Signatures of Spark wallets in both encodings, and malformed signatures.
+// Signatures of Spark wallets in compact and DER encoding, and malformed signatures.
 import { createECDH, createPrivateKey, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sparkWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
@@ -28,7 +28,7 @@ function signDer(message: string, isLowRequired: boolean): string {
 }
 
 describe('provesSpark', () => {
-  it('accepts both encodings that wallet SDKs produce', () => {
+  it('accepts compact and DER signatures, as wallet SDKs produce them', () => {
     expect(provesSpark(wallet.address, 'text', validSignature)).toBe(true);
     expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${validSignature}`)).toBe(true);
     expect(provesSpark(wallet.address, 'text', signDer('text', true))).toBe(true);

@@ -445,7 +445,7 @@ describe('an unconfirmed enrollment', () => {
 });
 
 describe('a challenge', () => {
-  it('is kept for thirty days after expiry', async () => {
+  it('is retained for thirty days after expiry', async () => {
     const id = await createScaCustomer(app.platform);
     await sandboxFixture.enrollPasskey(id);
     const path = `/sca/login/start?customerId=${id}`;

@@ -160,7 +160,7 @@ describe('a reset of codes by SMS', () => {
     expect(heldFactors).toEqual([{ factor: 'SMS_OTP' }]);
   });
 
-  it('requires a valid number, and reports both parts', async () => {
+  it('requires a valid number, and reports the country code and the number', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const resetId = await passLiveness(id);
     const completeForError = async (mobile?: unknown) =>
