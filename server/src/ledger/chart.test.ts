@@ -1,4 +1,4 @@
-// System accounts and their IDs.
+// System accounts, and the IDs of ledger accounts.
 import { describe, expect, it } from 'vitest';
 import {
   circulatingTokensAccount,
@@ -40,7 +40,7 @@ describe('systemAccounts', () => {
   });
 });
 
-describe('account id', () => {
+describe('account ID', () => {
   const limit = velocityLimitOf;
 
   // The IDs are stored in the ledger and must not change.

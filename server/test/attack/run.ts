@@ -64,10 +64,10 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
   const authorization = await createAuthorization();
   const lists = listsOf(documents);
   const mark = `Hidden${randomBytes(6).toString('hex')}`;
-  const tenant = (name: string, mark: string) =>
+  const createTenant = (name: string, mark: string) =>
     caller.createTenant(call, { root: authorization, name, mark, lists });
-  const victim = await tenant('Victim', mark);
-  const attacker = await tenant('Attacker', 'Attacker');
+  const victim = await createTenant('Victim', mark);
+  const attacker = await createTenant('Attacker', 'Attacker');
   rules.hide([mark, victim.id, ...victim.ids.allIds()]);
   let renewal: Promise<void> | undefined;
   const callers: Callers = {
@@ -200,13 +200,11 @@ async function databaseProblems(target: Target, provider: ProviderTarget): Promi
 
 function paymentProblems(name: string, payments: Payments): string[] {
   const { paymentCount, failures } = payments;
-  const slowestLatency = quantile(payments, 0.99);
+  const p99Ms = quantile(payments, 0.99);
   return [
     ...failures.slice(0, 3).map((failure) => `a payment of the other tenant ${name}: ${failure}`),
     ...(paymentCount > 0 ? [] : [`no payment of the other tenant ${name}`]),
-    ...(slowestLatency > MAX_VICTIM_MS
-      ? [`requests of the other tenant ${name} took ${slowestLatency} ms`]
-      : []),
+    ...(p99Ms > MAX_VICTIM_MS ? [`requests of the other tenant ${name} took ${p99Ms} ms`] : []),
   ];
 }
 
@@ -219,8 +217,9 @@ async function finalProblems(target: Target, { provider }: Prepared, result: Res
   if (!target.isRunning()) problems.push('the server exited');
   if (result.memory.highestBytes > MAX_MEMORY)
     problems.push(`memory of ${result.memory.highestBytes} bytes`);
-  const books = JSON.parse(await target.command('ledger', 'verify'));
-  if (!books.balanced) problems.push(`the ledger: ${JSON.stringify(books).slice(0, 500)}`);
+  const ledgerCheck = JSON.parse(await target.command('ledger', 'verify'));
+  if (!ledgerCheck.balanced)
+    problems.push(`the ledger: ${JSON.stringify(ledgerCheck).slice(0, 500)}`);
   const code = await target.stop();
   if (code !== 0) problems.push(`the server exited with ${code}`);
   return [...problems, ...logProblems(target.output())];

@@ -45,11 +45,11 @@ let platformSite: Site;
 let otherSite: Site;
 let browser: Awaited<ReturnType<typeof launch>>;
 
-const link = async (): Promise<string> =>
+const createLink = async (): Promise<string> =>
   ok(await app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
 
 /** Opens a page of a site with the link in its frame. */
-async function frameAt(site: Site, url: string, size: Size = 'desktop') {
+async function openFrame(site: Site, url: string, size: Size = 'desktop') {
   const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
   const page = await context.newPage();
   const problems: string[] = [];
@@ -85,8 +85,8 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   it.each(['desktop', 'phone'] as const)(
     'can be framed by a page of the platform and shows the number once (%s)',
     async (size) => {
-      const url = await link();
-      const firstView = await frameAt(platformSite, url, size);
+      const url = await createLink();
+      const firstView = await openFrame(platformSite, url, size);
       expect(NUMBER.exec((await readFrameText(firstView.frame, 'Card number')) ?? '')?.[1]).toBe(
         last4,
       );
@@ -99,7 +99,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       await inspect(firstView.page, `card-${size}`);
       await firstView.close();
 
-      const secondView = await frameAt(platformSite, url, size);
+      const secondView = await openFrame(platformSite, url, size);
       await secondView.frame.getByText('This link no longer works').waitFor();
       expect(await secondView.frame.locator('dd').count()).toBe(0);
       await secondView.close();
@@ -110,7 +110,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   it(
     'cannot be framed by a page of another origin',
     async () => {
-      const { frame, problems, close } = await frameAt(otherSite, await link());
+      const { frame, problems, close } = await openFrame(otherSite, await createLink());
       await expect.poll(() => problems.join('\n')).toContain('frame-ancestors');
       expect(await frame.locator('dd').count()).toBe(0);
       await close();
@@ -123,7 +123,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     async (size) => {
       const context = await browser.newContext(SIZES[size]);
       const page = await context.newPage();
-      await page.goto(await link());
+      await page.goto(await createLink());
       const number = page.locator('dd .code').first();
       await number.click({ position: { x: 5, y: 5 } });
       expect(await page.evaluate('getSelection().toString().trim()')).toMatch(NUMBER);
@@ -146,13 +146,13 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
         await page.keyboard.press('Control+V');
         return page.locator('textarea').inputValue();
       };
-      const cardFrame = await frameAt(platformSite, await link());
+      const cardFrame = await openFrame(platformSite, await createLink());
       const number = await readFrameText(cardFrame.frame, 'Card number');
       expect(await pasteFrom(cardFrame.page, cardFrame.frame)).toBe(number?.replaceAll(' ', ''));
       await cardFrame.close();
       const context = await browser.newContext();
       const page = await context.newPage();
-      await page.goto(await link());
+      await page.goto(await createLink());
       const code = await page.locator('dd .code').last().textContent();
       await page.getByRole('button', { name: 'Copy security code' }).click();
       await page.getByText('Security code copied').waitFor();
@@ -169,7 +169,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.clock.install();
-      await page.goto(await link());
+      await page.goto(await createLink());
       const number = (await page.locator('dd .code').first().textContent()) ?? '';
       expect(number).toMatch(NUMBER);
       await page.clock.runFor(4 * 60_000);
@@ -186,7 +186,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   it(
     'shows the number after a prefetch',
     async () => {
-      const url = await link();
+      const url = await createLink();
       const purposes: unknown[] = [];
       app.app.server.server.on('request', ({ headers }) => purposes.push(headers['sec-purpose']));
       const context = await browser.newContext();

@@ -28,7 +28,7 @@ const SEARCHES = [
  * Rules of axe that the markup of Scalar violates, with the element. Scalar has no option to correct
  * them.
  */
-const WITHIN_SCALAR = {
+const SCALAR_VIOLATIONS = {
   'aria-input-field-name': 'the editable field of the user name has no name',
   'aria-required-attr': 'the same field is a combobox without a list',
   'button-name': 'the buttons that copy a code sample have an icon alone',
@@ -132,7 +132,7 @@ describe.runIf(browserPath)('the API reference', () => {
     await page.goto(`${server.origin}/docs/reference#tag/cross-currency-transfers/POST/quotes`);
     const heading = page.getByRole('heading', { name: 'Create a quote', exact: true });
     await heading.first().waitFor({ timeout: TIMEOUT_MS });
-    await expectAccessible(page, Object.keys(WITHIN_SCALAR));
+    await expectAccessible(page, Object.keys(SCALAR_VIOLATIONS));
     await context.close();
   });
 

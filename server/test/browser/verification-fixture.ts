@@ -64,7 +64,7 @@ export const title = (page: Page, text: string) =>
 export const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click();
 
-/** Opens the link, checks the start screen and begins. */
+/** Opens the link and starts the verification. */
 export async function openAndStart(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await press(page, 'Start');

@@ -25,7 +25,7 @@ describe.runIf(isTestable)('a change', () => {
     await tom.signIn();
   }, TIMEOUT_MS);
 
-  /** Opens its own account, and fills in the form that freezes it. */
+  /** Opens a new account, and fills in the form that freezes it. */
   async function openFreezeForm(reason: string) {
     const { account } = await createFundedCustomer(consoleFixture.app);
     const { page } = tom;
@@ -82,7 +82,7 @@ describe.runIf(isTestable)('a change', () => {
         return (await result.isVisible()) ? 'done' : ((await problem.textContent()) as string);
       };
       const outcomes = await Promise.all([clara, carl].map(outcomeOf));
-      const loser = outcomes[0] === 'done' ? carl : clara;
+      const rejectedReviewer = outcomes[0] === 'done' ? carl : clara;
       expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
       const message = outcomes.find((outcome) => outcome !== 'done');
       expect(message).toMatch(/decided|status|final|already/i);
@@ -93,10 +93,13 @@ describe.runIf(isTestable)('a change', () => {
       const decisions = data.filter(({ hasChanges }: { hasChanges: boolean }) => hasChanges);
       expect(decisions).toHaveLength(1);
       // The page shows the decision of the other reviewer.
-      await button(dialogOf(loser.page), 'Cancel').click();
-      const state = loser === carl ? 'Approved' : 'Rejected';
-      await loser.page.locator('.screen-head').getByText(state, { exact: true }).waitFor();
-      loser.expectRejections(409);
+      await button(dialogOf(rejectedReviewer.page), 'Cancel').click();
+      const state = rejectedReviewer === carl ? 'Approved' : 'Rejected';
+      await rejectedReviewer.page
+        .locator('.screen-head')
+        .getByText(state, { exact: true })
+        .waitFor();
+      rejectedReviewer.expectRejections(409);
       await clara.close();
       await carl.close();
     },
@@ -170,9 +173,9 @@ describe.runIf(isTestable)('a change', () => {
       ok(await consoleFixture.client.call('DELETE', `/operator-sessions/${ownSession.id}`), 200);
       const endedDialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
       await endedDialog.waitFor();
-      const tab = tom.context.waitForEvent('page');
+      const whenTabOpened = tom.context.waitForEvent('page');
       await endedDialog.getByRole('link', { name: 'Sign in' }).click();
-      await tom.signInOn(await tab);
+      await tom.signInOn(await whenTabOpened);
       await endedDialog.waitFor({ state: 'detached' });
       const reason = dialogOf(page).getByLabel('Reason');
       expect(await reason.inputValue()).toBe('Typed before the session expired');
@@ -180,7 +183,7 @@ describe.runIf(isTestable)('a change', () => {
       await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();
       expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
       await button(dialogOf(page), 'Close').click();
-      await (await tab).close();
+      await (await whenTabOpened).close();
       tom.expectRejections(401);
     },
     TIMEOUT_MS,

@@ -78,7 +78,7 @@ describe.runIf(isTestable)('a screen', () => {
       const { page } = ann;
       await createFundedCustomer(consoleFixture.app);
       const totalRequests = requestsOf(page, '/metrics/payments');
-      const states = requestsOf(page, '/overview?');
+      const overviewRequests = requestsOf(page, '/overview?');
       await ann.go('/audit');
       await titled(page, 'Audit log');
       await ann.go('/');
@@ -89,11 +89,11 @@ describe.runIf(isTestable)('a screen', () => {
         name: /^(?:Production|Sandbox)$/,
       });
       await expect.poll(() => pressedMode.allTextContents()).toEqual(['Production']);
-      const ofAll = ({ length }: { length: number }) => length > 0;
-      await expect.poll(() => [totalRequests, states].every(ofAll)).toBe(true);
+      const isNonEmpty = ({ length }: { length: number }) => length > 0;
+      await expect.poll(() => [totalRequests, overviewRequests].every(isNonEmpty)).toBe(true);
       const modes = () =>
         new Set(
-          [...totalRequests, ...states].map((request) =>
+          [...totalRequests, ...overviewRequests].map((request) =>
             new URL(request.url()).searchParams.get('mode'),
           ),
         );
@@ -126,7 +126,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of an account offers what its state permits, and the audit log shows the failed change',
+    'of an account offers the actions of its state, and the audit log shows the failed change',
     async () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(consoleFixture.app);
@@ -223,8 +223,10 @@ describe.runIf(isTestable)('a screen', () => {
       const balance = page.getByRole('region', { name: 'Trial balance', exact: true });
       await balance.getByRole('link', { name: 'Customer' }).first().click();
       await expect.poll(() => page.url()).toContain('type=CUSTOMER');
-      const system = balance.getByRole('link').filter({ hasNotText: /^(?:Customer|Platform)$/ });
-      await system.first().click();
+      const systemLinks = balance
+        .getByRole('link')
+        .filter({ hasNotText: /^(?:Customer|Platform)$/ });
+      await systemLinks.first().click();
       await titled(page, 'Ledger account');
       await page.getByRole('region', { name: 'Postings', exact: true }).waitFor();
       await ann.go(pathOf('accounts', account.id));

@@ -107,7 +107,7 @@ async function recordTransfers(recorder: ExampleRecorder) {
 async function recordOtherQuotes(recorder: ExampleRecorder) {
   const { customer, account } = await recordPayer(recorder);
   const wallet = await createSparkWallet(recorder, customer.id);
-  const euros = await balanceOf(recorder, customer.id, 'EUR');
+  const euroAccount = await balanceOf(recorder, customer.id, 'EUR');
   const lockedAmount = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 50_00 };
   await recorder.record('createQuote', 'balance-to-wallet', {
     summary: 'From a balance in USD to a Spark wallet',
@@ -115,7 +115,11 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
   });
   await recorder.record('createQuote', 'balance-to-balance', {
     summary: 'Convert USD to EUR between balances of a customer',
-    body: { source: fromBalance(account.id), destination: toAccount(euros.id), ...lockedAmount },
+    body: {
+      source: fromBalance(account.id),
+      destination: toAccount(euroAccount.id),
+      ...lockedAmount,
+    },
   });
   await recorder.record('createQuote', 'funded-to-balance', {
     summary: 'Paid in by bank transfer, sent to a balance',
@@ -125,7 +129,7 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
       ...lockedAmount,
     },
   });
-  const mexico = await recorder.record('createCustomerExternalAccount', 'bank-in-mexico', {
+  const mexicanAccount = await recorder.record('createCustomerExternalAccount', 'bank-in-mexico', {
     summary: 'A bank account in Mexico',
     body: {
       customerId: customer.id,
@@ -145,7 +149,7 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
     summary: 'From a balance in USD to a bank account in Mexico, 2,000.00 MXN to arrive',
     body: {
       source: fromBalance(account.id),
-      destination: toAccount(mexico.id),
+      destination: toAccount(mexicanAccount.id),
       lockedCurrencySide: 'RECEIVING',
       lockedCurrencyAmount: 2_000_00,
     },

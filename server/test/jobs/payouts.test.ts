@@ -73,7 +73,7 @@ async function runUntilDead(id: string, worker: Worker): Promise<string> {
   throw new Error('the job is not dead');
 }
 
-async function runningJob(id: string) {
+async function waitForRunningJob(id: string) {
   for (;;) {
     const job = await jobOf(id, 'payout.send');
     if (job?.state === 'running' && provider.sends.includes(id)) return job.jobId;
@@ -81,10 +81,11 @@ async function runningJob(id: string) {
   }
 }
 
-const funds = ({ account }: { account: string }) => readBalances(server.app, account, server.as);
-const ON_HOLD = { balance: 900_00, total: 1_000_00 };
+const readFunds = ({ account }: { account: string }) =>
+  readBalances(server.app, account, server.as);
+const HELD_BALANCE = { balance: 900_00, total: 1_000_00 };
 const PAID_BALANCE = { balance: 900_00, total: 900_00 };
-const REFUNDED = { balance: 1_000_00, total: 1_000_00 };
+const REFUNDED_BALANCE = { balance: 1_000_00, total: 1_000_00 };
 
 describe('jobs retry', () => {
   it('of a send that failed after the provider had paid pays once, from two processes', async () => {
@@ -93,7 +94,7 @@ describe('jobs retry', () => {
     const workers = [workerOver(), workerOver()] as const;
     const job = await runUntilDead(payment.id, workers[0]);
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
-    expect(await funds(payment)).toEqual(ON_HOLD);
+    expect(await readFunds(payment)).toEqual(HELD_BALANCE);
     provider.behavior = 'pays';
     const retries = await Promise.all([
       server.run('jobs', 'retry', job),
@@ -104,7 +105,7 @@ describe('jobs retry', () => {
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(provider.paidIds).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
-    expect(await funds(payment)).toEqual(PAID_BALANCE);
+    expect(await readFunds(payment)).toEqual(PAID_BALANCE);
     expect((await server.run('jobs', 'retry', job)).code).toBe(1);
   }, 60_000);
 
@@ -112,7 +113,7 @@ describe('jobs retry', () => {
     const payment = await createPayout();
     provider.behavior = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
-    const job = await runningJob(payment.id);
+    const job = await waitForRunningJob(payment.id);
     await server.expectRejected(
       'The job is running. Only failed jobs can be retried.',
       'jobs',
@@ -120,14 +121,14 @@ describe('jobs retry', () => {
       job,
     );
     await server.expectRejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
-    expect(await funds(payment)).toEqual(ON_HOLD);
+    expect(await readFunds(payment)).toEqual(HELD_BALANCE);
     await run;
     provider.behavior = 'pays';
     expect((await server.run('jobs', 'retry', job)).code).toBe(0);
     await workerOver().runDue();
     expect(provider.paidIds).toEqual([payment.id]);
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID_BALANCE);
+    expect(await readFunds(payment)).toEqual(PAID_BALANCE);
   });
 
   it('of a check requests the status and does not send again', async () => {
@@ -135,14 +136,14 @@ describe('jobs retry', () => {
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
-    expect(await funds(payment)).toEqual(ON_HOLD);
-    const check = await jobOf(payment.id, 'payout.check');
-    expect(check?.state).toBe('queued');
+    expect(await readFunds(payment)).toEqual(HELD_BALANCE);
+    const checkJob = await jobOf(payment.id, 'payout.check');
+    expect(checkJob?.state).toBe('queued');
     server.app.effects.set(server.app.effects.now() + 1_000);
     await workerOver().runDue();
     expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID_BALANCE);
+    expect(await readFunds(payment)).toEqual(PAID_BALANCE);
   });
 });
 
@@ -163,14 +164,14 @@ describe('jobs cancel', () => {
     provider.behavior = 'silent';
     await runUntilDead(payment.id, workerOver());
     await cancelJob(payment.id);
-    expect(await funds(payment)).toEqual(ON_HOLD);
+    expect(await readFunds(payment)).toEqual(HELD_BALANCE);
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
     expect(await server.readQueue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
     await server.runJson('payouts', 'settle', payment.id, '--reference', 'BANK-1');
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID_BALANCE);
-    const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
-    await server.expectRejected('No result is expected', ...fail);
+    expect(await readFunds(payment)).toEqual(PAID_BALANCE);
+    const failCommand = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
+    await server.expectRejected('No result is expected', ...failCommand);
     await workerOver().runDue();
     expect(provider.paidIds).toEqual([payment.id]);
   }, 60_000);
@@ -178,11 +179,11 @@ describe('jobs cancel', () => {
   it('of a send that never ran permits the operator to fail the payout, which is refunded once', async () => {
     const payment = await createPayout();
     await cancelJob(payment.id);
-    expect(await funds(payment)).toEqual(ON_HOLD);
+    expect(await readFunds(payment)).toEqual(HELD_BALANCE);
     await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     while ((await workerOver().runDue()) > 0);
     expect(await server.readStatus(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect(await funds(payment)).toEqual(REFUNDED);
+    expect(await readFunds(payment)).toEqual(REFUNDED_BALANCE);
     expect(provider.sends).toEqual([]);
     await server.expectRejected('No result is expected', 'payouts', 'settle', payment.id);
   });
@@ -194,7 +195,7 @@ describe('jobs cancel', () => {
     await cancelJob(payment.id, 'payout.check');
     await server.runJson('payouts', 'settle', payment.id);
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID_BALANCE);
+    expect(await readFunds(payment)).toEqual(PAID_BALANCE);
   });
 
   it('of a refund to an internal account is rejected, because only this job pays it', async () => {
@@ -204,7 +205,7 @@ describe('jobs cancel', () => {
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
     await server.expectRejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
-    expect(await funds(payment)).toEqual(REFUNDED);
+    expect(await readFunds(payment)).toEqual(REFUNDED_BALANCE);
   });
 });
 

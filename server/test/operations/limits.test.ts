@@ -12,20 +12,20 @@ let payee: string;
 let failingPayee: string;
 
 async function operator(...argv: string[]): Promise<{ code: number; out: string }> {
-  let stdout = '';
+  let output = '';
   const code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
     out: (text) => {
-      stdout += text;
+      output += text;
     },
     err: (text) => {
-      stdout += text;
+      output += text;
     },
   });
-  return { code, out: stdout };
+  return { code, out: output };
 }
 
-const limit = async (...flags: string[]) => {
+const setLimit = async (...flags: string[]) => {
   const response = await operator('platform', 'set-limit', app.platform.id, ...flags);
   expect(response.code, response.out).toBe(0);
 };
@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 describe('limits set by the operator', () => {
   it('reject a payment over the limit per payment, at the quote and at the transfer', async () => {
-    await limit('--currency', 'USD', '--per-payment', '500.00');
+    await setLimit('--currency', 'USD', '--per-payment', '500.00');
     for (const response of [
       await transfer(500_01),
       await app.call('POST', '/quotes', quoteBody(account, payee, 500_01)),
@@ -61,15 +61,18 @@ describe('limits set by the operator', () => {
   });
 
   it('reject a payment over the daily limit until a refund restores it', async () => {
-    await limit('--currency', 'USD', '--per-day', '300.00');
+    await setLimit('--currency', 'USD', '--per-day', '300.00');
     ok(await transfer(100_00), 201);
     ok(await transfer(150_00, failingPayee), 201);
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee, 100_00)), 201);
     const execute = () => app.call('POST', `/quotes/${quote.id}/execute`);
-    for (const rejection of [await transfer(50_01, payee, 'again'), await execute()]) {
-      expect([rejection.status, rejection.body.code]).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
-      expect(rejection.headers['x-should-retry']).toBe('false');
-      expect(Number(rejection.headers['retry-after'])).toBeGreaterThan(3_600);
+    for (const rejectedResponse of [await transfer(50_01, payee, 'again'), await execute()]) {
+      expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
+        429,
+        'DAILY_VOLUME_LIMIT_EXCEEDED',
+      ]);
+      expect(rejectedResponse.headers['x-should-retry']).toBe('false');
+      expect(Number(rejectedResponse.headers['retry-after'])).toBeGreaterThan(3_600);
     }
     // The second payment fails at the bank and is refunded, so 200.00 of the limit remain.
     await app.advance(30_000);

@@ -55,10 +55,10 @@ afterAll(async () => {
 
 const clockOf = (server: Running) => callOrThrow(server, 'GET', '/sandbox/clock');
 const timeOf = async (server: Running) => Date.parse((await clockOf(server)).currentTime);
-const change = (server: Running, body: object) =>
+const changeClock = (server: Running, body: object) =>
   callOrThrow(server, 'POST', '/sandbox/clock', body);
 
-async function createCustomer(server: Running) {
+async function createPayer(server: Running) {
   const { id } = await callOrThrow(server, 'POST', '/customers', {
     customerType: 'INDIVIDUAL',
     fullName: 'Ada Lovelace',
@@ -83,12 +83,12 @@ async function count(condition: string): Promise<number> {
   return (await database.query<{ n: number }>(text)).rows[0]?.n ?? 0;
 }
 
-describe('a clock and several processes', () => {
+describe('the clock of several processes', () => {
   it('is the same in each process when a change is acknowledged', async () => {
-    for (let days = 1; days <= 5; days++) {
+    for (let day = 1; day <= 5; day++) {
       const [changingServer, otherServer] =
-        days % 2 ? [firstServer, secondServer] : [secondServer, firstServer];
-      const { currentTime } = await change(changingServer, { advance: 'P1D', freeze: true });
+        day % 2 ? [firstServer, secondServer] : [secondServer, firstServer];
+      const { currentTime } = await changeClock(changingServer, { advance: 'P1D', freeze: true });
       expect(await clockOf(otherServer)).toEqual({ currentTime, frozen: true });
       const createdCustomer = await callOrThrow(otherServer, 'POST', '/customers', {
         customerType: 'INDIVIDUAL',
@@ -105,7 +105,7 @@ describe('a clock and several processes', () => {
         customerType: 'INDIVIDUAL',
         fullName: 'Grace Hopper',
       });
-      await change(index % 3 ? firstServer : secondServer, { advance: 'PT1S' });
+      await changeClock(index % 3 ? firstServer : secondServer, { advance: 'PT1S' });
     }
     const pendingPath = '/webhook-deliveries?status=PENDING';
     await vi.waitUntil(
@@ -120,7 +120,7 @@ describe('a clock and several processes', () => {
   }, 60_000);
 
   it('is continued by another process after a kill', async () => {
-    const { account, payee } = await createCustomer(firstServer);
+    const { account, payee } = await createPayer(firstServer);
     for (let index = 0; index < PAYMENTS; index++) {
       await callOrThrow(secondServer, 'POST', '/transfer-out', {
         source: { accountId: account },
@@ -129,7 +129,7 @@ describe('a clock and several processes', () => {
       });
     }
     const start = await timeOf(secondServer);
-    const interruptedChange = change(firstServer, { advance: 'P1D' }).catch(
+    const interruptedChange = changeClock(firstServer, { advance: 'P1D' }).catch(
       (error: unknown) => error,
     );
     await vi.waitUntil(async () => (await count("status = 'FAILED'")) > 5, {
@@ -147,7 +147,7 @@ describe('a clock and several processes', () => {
     // The lease of its job would expire within 20 seconds, and the lease of the clock within 40.
     await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
-    const continuedClock = await change(secondServer, { to: target });
+    const continuedClock = await changeClock(secondServer, { to: target });
     expect(continuedClock).toMatchObject({ currentTime: target, frozen: true });
     expect(await count("status = 'FAILED'")).toBe(PAYMENTS);
     expect(await count(`updated_at >= '${target}'`)).toBe(0);
@@ -168,7 +168,7 @@ describe('a clock and several processes', () => {
       dataFolders[1].start([], env()),
     ]);
     expect(await clockOf(firstServer)).toEqual(clockBefore);
-    const { currentTime } = await change(secondServer, { advance: 'PT1H', freeze: false });
+    const { currentTime } = await changeClock(secondServer, { advance: 'PT1H', freeze: false });
     expect(await timeOf(firstServer)).toBeGreaterThanOrEqual(Date.parse(currentTime));
   }, 90_000);
 });

@@ -193,11 +193,11 @@ it(`a follower receives ${EVENTS} events of four processes without a gap or a du
   };
   await Promise.all(accounts.map(deposit));
   const writtenAt = performance.now();
-  const expected = await storedEventIds();
-  count = expected.length;
+  const expectedIds = await storedEventIds();
+  count = expectedIds.length;
   const receivedIds = await whenFollowed;
-  for (const eventIds of receivedIds) expect(eventIds).toEqual(expected);
-  expect(expected.length).toBeGreaterThanOrEqual(EVENTS);
+  for (const eventIds of receivedIds) expect(eventIds).toEqual(expectedIds);
+  expect(expectedIds.length).toBeGreaterThanOrEqual(EVENTS);
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
   const delaySeconds = seconds(performance.now() - writtenAt);
   process.stderr.write(

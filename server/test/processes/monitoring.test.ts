@@ -109,23 +109,23 @@ function configurationFor(origin: string): string {
 
 describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
   let folder: string | undefined;
-  const data = createDataFolder('monitoring');
+  const dataFolder = createDataFolder('monitoring');
   let prometheus: RunningPrometheus | undefined;
 
   const runningPrometheus = () => prometheus as RunningPrometheus;
 
   beforeAll(async () => {
-    const receiver = await freePort();
-    const server = await data.start();
-    const webhookEndpoint = `http://127.0.0.1:${receiver}/hook`;
+    const receiverPort = await freePort();
+    const server = await dataFolder.start();
+    const webhookEndpoint = `http://127.0.0.1:${receiverPort}/hook`;
     await call(server, 'PATCH', '/config', { webhookEndpoint });
     await pay(server);
-    const client = new pg.Client({ connectionString: await data.database() });
+    const client = new pg.Client({ connectionString: await dataFolder.database() });
     await client.connect();
-    const check = `insert into ledger_checks (id, due_at, checked_at, balanced, ms)
+    const checkSql = `insert into ledger_checks (id, due_at, checked_at, balanced, ms)
       values ('ledger', 'infinity', now(), true, 1)
       on conflict (id) do update set checked_at = now(), balanced = true, ms = 1`;
-    await client.query(check);
+    await client.query(checkSql);
     await client.end();
     folder = fs.mkdtempSync(path.join(scratchFolder(), 'prometheus-'));
     prometheus = await startPrometheus(folder, configurationFor(server.origin), await freePort());
@@ -137,7 +137,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
 
   afterAll(async () => {
     await prometheus?.stop();
-    await data.remove();
+    await dataFolder.remove();
     if (folder) fs.rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 

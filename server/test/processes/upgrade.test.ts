@@ -73,7 +73,7 @@ let receiver: Receiver;
 let load: Load;
 /** Whether readers continue, and their replies by status. */
 let isReading = true;
-const reads = new Map<string, number>();
+const readCounts = new Map<string, number>();
 let reader: Promise<void>;
 
 const subfolder = (folderName: string) => {
@@ -110,7 +110,7 @@ async function readSteadily(): Promise<void> {
       async (reply) => (await reply.text()) && String(reply.status),
       (error) => String(error.cause ?? error),
     );
-    reads.set(status, (reads.get(status) ?? 0) + 1);
+    readCounts.set(status, (readCounts.get(status) ?? 0) + 1);
     await sleep(50);
   }
 }
@@ -124,7 +124,7 @@ beforeAll(async () => {
   earlierRelease = earlierVersion(subfolder('earlier'));
   laterRelease = laterVersion(subfolder('later'), MIGRATIONS);
   receiver = await startReceiver();
-  dataFolders = ['one', 'two', 'refused'].map((label) => createDataFolder(`upgrade-${label}`));
+  dataFolders = ['one', 'two', 'rejected'].map((label) => createDataFolder(`upgrade-${label}`));
   servers = await Promise.all([start(0, earlierRelease), start(1, earlierRelease)]);
   await execute(url, alterTables("add column earlier_note text not null default ''"));
   proxy = await startProxy(servers, folder);
@@ -208,7 +208,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     await serve();
   }, 60_000);
 
-  it('is contracted when only the later version runs, which the earlier one then rejects', async () => {
+  it('is contracted when only the later version runs, and rejects the earlier one', async () => {
     await replace(0, laterRelease);
     await serve();
     const countSql = `select count(*)::int as rows, count(*) filter (where later_remittance is
@@ -232,7 +232,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
   it('fails no request, and loses or duplicates no payment', async () => {
     isReading = false;
     await Promise.all([load.finish(), reader]);
-    expect([...reads.keys()], proxy.output()).toEqual(['200']);
+    expect([...readCounts.keys()], proxy.output()).toEqual(['200']);
     expect(load.unexpectedResults.slice(0, 20), proxy.output()).toEqual([]);
     expect(load.lostCount).toBe(0);
     // A failed request was sent again.
@@ -248,8 +248,8 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     expect(new Set(deliveredIds).size).toBe(deliveredIds.length);
     expect(snapshot.events.filter((event) => !event.delivered)).toEqual([]);
     console.info(
-      `From ${earlierRelease.name}: ${load.requests.length} requests, ${reads.get('200')} reads, ` +
-        `${snapshot.payments.length} payments, 0 failed.`,
+      `From ${earlierRelease.name}: ${load.requests.length} requests, ` +
+        `${readCounts.get('200')} reads, ${snapshot.payments.length} payments, 0 failed.`,
     );
   }, 90_000);
 });

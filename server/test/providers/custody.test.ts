@@ -32,10 +32,10 @@ const pointOf = (key: KeyObject) => {
 };
 
 function createKey({ keyId }: { keyId: string }) {
-  const existingKey =
+  const privateKey =
     keys.get(keyId) ?? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  keys.set(keyId, existingKey);
-  return { body: { publicKey: pointOf(existingKey), reference: `vault ${keyId}` } };
+  keys.set(keyId, privateKey);
+  return { body: { publicKey: pointOf(privateKey), reference: `vault ${keyId}` } };
 }
 
 const signWith = (key: KeyObject | undefined, payload: string) => ({
@@ -100,21 +100,21 @@ describe('a delegated key', () => {
     const walletCard = await fixture.createWalletCard({ funds: 20_000_000 });
     const { id } = await fixture.createKey(walletCard);
     await write('POST', '/providers/custodian/pause');
-    const builtIn = await fixture.createWalletCard({ funds: 20_000_000 });
-    const builtInKey = await fixture.createKey(builtIn);
+    const builtInCard = await fixture.createWalletCard({ funds: 20_000_000 });
+    const builtInKey = await fixture.createKey(builtInCard);
     expect(keys.has(builtInKey.id)).toBe(false);
-    expect(await authorize(builtIn.card.id)).toMatchObject({ approved: true });
+    expect(await authorize(builtInCard.card.id)).toMatchObject({ approved: true });
     // A paused provider still signs with its keys.
     expect(await authorize(walletCard.card.id)).toMatchObject({ approved: true });
     expect(keys.has(id)).toBe(true);
     await write('POST', '/providers/custodian/resume');
     adapter.replies['/custody/keys'] = () => null;
-    const next = await fixture.createWalletCard();
-    const reply = await fixture.send(fixture.keyBody(next));
+    const nextCard = await fixture.createWalletCard();
+    const reply = await fixture.send(fixture.keyBody(nextCard));
     expect({ status: reply.status, code: reply.body.code }).toEqual({
       ...{ status: 503, code: 'SERVICE_UNAVAILABLE' },
     });
     adapter.replies['/custody/keys'] = createKey;
-    ok(await fixture.send(fixture.keyBody(next)), 202);
+    ok(await fixture.send(fixture.keyBody(nextCard)), 202);
   });
 });

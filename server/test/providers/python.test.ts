@@ -13,7 +13,7 @@ import { programPath } from '../kit/guides/guide.ts';
 import { operatorService } from '../kit/operator/production.ts';
 
 const python = programPath('python3') ?? '';
-const adapter = path.join(projectRoot(), 'examples/provider-python/adapter.py');
+const adapterFile = path.join(projectRoot(), 'examples/provider-python/adapter.py');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'adapter-'));
 const BANK = 'python-bank';
 const { service, read, write } = operatorService();
@@ -27,9 +27,9 @@ function argumentsOf(...argv: string[]): string[] {
     'import runpy, sys, time',
     'clock = time.time',
     `time.time = lambda: clock() + ${seconds}`,
-    `sys.path.insert(0, ${JSON.stringify(path.dirname(adapter))})`,
+    `sys.path.insert(0, ${JSON.stringify(path.dirname(adapterFile))})`,
     'sys.dont_write_bytecode = True',
-    `runpy.run_path(${JSON.stringify(adapter)}, run_name="__main__")`,
+    `runpy.run_path(${JSON.stringify(adapterFile)}, run_name="__main__")`,
   ];
   return ['-c', program.join('\n'), ...argv];
 }
@@ -93,15 +93,15 @@ describe.skipIf(python === '')('the Python adapter', () => {
 
   it('executes a transfer once across restarts, and reports the result', async () => {
     const { id } = await service.createPayment();
-    const payments = () =>
+    const readPaymentIds = () =>
       Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')).payments);
-    expect(payments()).toEqual([id]);
+    expect(readPaymentIds()).toEqual([id]);
     await stop();
     const secondPayment = await service.createPayment();
-    expect(payments()).toEqual([id]);
+    expect(readPaymentIds()).toEqual([id]);
     expect(await serve(new URL(address).port)).toBe(address);
     await service.app.advance(3_600_000);
-    expect(payments()).toEqual([id, secondPayment.id]);
+    expect(readPaymentIds()).toEqual([id, secondPayment.id]);
     await stop();
     expect(await serve(new URL(address).port)).toBe(address);
     for (const transferId of [id, secondPayment.id]) {
@@ -124,8 +124,8 @@ describe.skipIf(python === '')('the Python adapter', () => {
     const { data } = await read('/provider-days');
     const days = data.map((record: { day: string }) => record.day).sort();
     expect(days.at(-1)).toBe(day);
-    const close = (day: string) =>
-      write('POST', `/providers/${BANK}/close-day`, { ...body, day: day });
+    const close = (closingDay: string) =>
+      write('POST', `/providers/${BANK}/close-day`, { ...body, day: closingDay });
     for (const day of days.slice(0, -1)) await close(day);
     const closedDay = await close(day);
     expect(closedDay).toMatchObject({ status: 'CLOSED', ties: true, openingBalance: 1_000_000_00 });
@@ -139,7 +139,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     });
     const { app, as } = service;
     const { person, account } = await service.createPayer('20.00');
-    const cards = () => JSON.parse(readFileSync(path.join(folder, 'cards.json'), 'utf8'));
+    const readCards = () => JSON.parse(readFileSync(path.join(folder, 'cards.json'), 'utf8'));
     const http = app.effects.http;
     // The adapter is killed after it has received the order and before it responds.
     app.effects.http = async (request) => {
@@ -152,30 +152,33 @@ describe.skipIf(python === '')('the Python adapter', () => {
     const { body: card } = await app.call('POST', '/cards', body, as);
     await app.settle();
     app.effects.http = http;
-    const { number } = cards()[card.id];
+    const { number } = readCards()[card.id];
     expect(await serve(new URL(address).port)).toBe(address);
     await app.advance(3_600_000);
     const { body: activeCard } = await app.call('GET', `/cards/${card.id}`, undefined, as);
     expect(activeCard).toMatchObject({ state: 'ACTIVE', last4: number.slice(-4) });
-    expect(Object.keys(cards())).toEqual([card.id]);
+    expect(Object.keys(readCards())).toEqual([card.id]);
     await stop();
     // A restart sets the clock of the adapter to the current test time.
     expect(await serve(new URL(address).port)).toBe(address);
-    const pay = async (amount: number, to = origin) =>
+    const authorize = async (amount: number, to = origin) =>
       JSON.parse(
         await run(
           ...['authorize', folder, '--to', `${to}/connectors/${BANK}`],
           ...['--card', card.id, '--amount', `${amount}`],
         ),
       );
-    expect(await pay(5_00)).toMatchObject({ decision: 'APPROVED', approvedAmount: 5_00 });
-    expect(await pay(16_00)).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
+    expect(await authorize(5_00)).toMatchObject({ decision: 'APPROVED', approvedAmount: 5_00 });
+    expect(await authorize(16_00)).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
     const unusedUrl = 'http://127.0.0.1:9';
-    expect(await pay(15_01, unusedUrl)).toEqual({
+    expect(await authorize(15_01, unusedUrl)).toEqual({
       decision: 'DECLINED',
       reason: 'no response from Railhead',
     });
-    expect(await pay(15_00, unusedUrl)).toMatchObject({ decision: 'APPROVED', stoodIn: true });
+    expect(await authorize(15_00, unusedUrl)).toMatchObject({
+      decision: 'APPROVED',
+      stoodIn: true,
+    });
     const report = () => run('report', folder, '--to', `${origin}/connectors/${BANK}`);
     expect(await report()).toMatch(/^200 {"result":"APPLIED","authorization":{"decision":"APP/);
     expect(await report()).toBe('\n');

@@ -37,7 +37,7 @@ const explain = (fields: Record<string, string> = {}): Promise<any> => {
 };
 
 /** The verdict of each route, by its provider. */
-const verdicts = (choice: { routes: { providerId: string | null; verdict: string }[] }) =>
+const verdictsOf = (choice: { routes: { providerId: string | null; verdict: string }[] }) =>
   choice.routes.map((route) => `${route.providerId ?? 'built-in'} ${route.verdict}`);
 
 beforeAll(async () => {
@@ -59,12 +59,12 @@ describe('the order of routes', () => {
     await addRoute('beta-bank', { currency: 'EUR', costBasisPoints: 5 });
     await addRoute(null, { priority: 20 });
     const largeTransfer = await explain();
-    expect(verdicts(largeTransfer)).toEqual([
+    expect(verdictsOf(largeTransfer)).toEqual([
       ...['alpha-bank SELECTED', 'beta-bank HIGHER_COST', 'built-in LOWER_PRIORITY'],
     ]);
     expect(largeTransfer.routes.map((route: { cost: number }) => route.cost)).toEqual([20, 50, 0]);
     const smallTransfer = await explain({ amount: '30001' });
-    expect(verdicts(smallTransfer).slice(0, 2)).toEqual([
+    expect(verdictsOf(smallTransfer).slice(0, 2)).toEqual([
       'beta-bank SELECTED',
       'alpha-bank HIGHER_COST',
     ]);
@@ -76,7 +76,7 @@ describe('the order of routes', () => {
   it('depends on the time of creation if priority and cost are equal', async () => {
     await addRoute('beta-bank');
     await addRoute('alpha-bank');
-    expect(verdicts(await explain())).toEqual(['beta-bank SELECTED', 'alpha-bank HIGHER_COST']);
+    expect(verdictsOf(await explain())).toEqual(['beta-bank SELECTED', 'alpha-bank HIGHER_COST']);
     await removeRoutes();
   });
 });
@@ -87,8 +87,11 @@ describe('a route by country', () => {
     await addRoute('alpha-bank', { priority: 20 });
     expect((await explain({ country: 'DE' })).providerId).toBe('beta-bank');
     expect((await explain({ country: 'FR' })).providerId).toBe('alpha-bank');
-    const unknownCountry = await explain();
-    expect(verdicts(unknownCountry)).toEqual(['beta-bank OTHER_TRANSFERS', 'alpha-bank SELECTED']);
+    const choiceWithoutCountry = await explain();
+    expect(verdictsOf(choiceWithoutCountry)).toEqual([
+      'beta-bank OTHER_TRANSFERS',
+      'alpha-bank SELECTED',
+    ]);
     const { id } = await service.createPayment();
     expect(adapters.get('beta-bank')?.transfers.has(id)).toBe(true);
     await removeRoutes();
@@ -102,8 +105,8 @@ describe('a route by country', () => {
     adapter.replies['/capabilities'] = () => ({ body: { protocol: '1', transfers: [sepa] } });
     await write('POST', '/providers/alpha-bank/check');
     await addRoute('alpha-bank');
-    expect(verdicts(await explain({ country: 'DE' }))).toEqual(['alpha-bank NOT_OFFERED']);
-    expect(verdicts(await explain({ country: 'FR' }))).toEqual(['alpha-bank SELECTED']);
+    expect(verdictsOf(await explain({ country: 'DE' }))).toEqual(['alpha-bank NOT_OFFERED']);
+    expect(verdictsOf(await explain({ country: 'FR' }))).toEqual(['alpha-bank SELECTED']);
     adapter.replies['/capabilities'] = offer;
     await write('POST', '/providers/alpha-bank/check');
     await removeRoutes();
@@ -117,23 +120,26 @@ describe('limits of a provider', () => {
     await setTerms('alpha-bank', {
       limits: [{ currency: 'EUR', perTransfer: 10_000, perDay: 15_000 }],
     });
-    expect(verdicts(await explain({ amount: '10001' }))[0]).toBe('alpha-bank OVER_LIMIT');
-    expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
+    expect(verdictsOf(await explain({ amount: '10001' }))[0]).toBe('alpha-bank OVER_LIMIT');
+    expect(verdictsOf(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
     const payments = await Promise.all([service.createPayment(), service.createPayment()]);
-    const alpha = adapters.get('alpha-bank');
-    const alphaPayments = payments.filter(({ id }) => alpha?.transfers.has(id));
+    const alphaAdapter = adapters.get('alpha-bank');
+    const alphaPayments = payments.filter(({ id }) => alphaAdapter?.transfers.has(id));
     expect(alphaPayments).toHaveLength(1);
-    const aboveMaximum = await explain({ amount: '10000' });
-    expect(verdicts(aboveMaximum)).toEqual(['alpha-bank OVER_DAILY_LIMIT', 'beta-bank SELECTED']);
-    expect(aboveMaximum.routes[0].sentToday).toBeGreaterThan(5_000);
+    const choiceAboveLimit = await explain({ amount: '10000' });
+    expect(verdictsOf(choiceAboveLimit)).toEqual([
+      'alpha-bank OVER_DAILY_LIMIT',
+      'beta-bank SELECTED',
+    ]);
+    expect(choiceAboveLimit.routes[0].sentToday).toBeGreaterThan(5_000);
     await service.app.advance(DAY);
-    expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
+    expect(verdictsOf(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
     // The first transfers of a day compete for its limit, and every transfer has a provider.
-    const racedPayments = await Promise.all(
+    const concurrentPayments = await Promise.all(
       Array.from({ length: 4 }, () => service.createPayment()),
     );
     const sentBy = (name: string) =>
-      racedPayments.filter(({ id }) => adapters.get(name)?.transfers.has(id)).length;
+      concurrentPayments.filter(({ id }) => adapters.get(name)?.transfers.has(id)).length;
     expect([sentBy('alpha-bank'), sentBy('beta-bank')]).toEqual([1, 3]);
     await setTerms('alpha-bank', {});
     await removeRoutes();
@@ -152,8 +158,8 @@ describe('limits of a provider', () => {
       ...['limits.0.currency', 'limits.1.currency', 'limits.1.currency', 'limits.0.perDay'],
       ...['cutOffs.0.timeZone', 'autoPause.errorPercent'],
     ]);
-    const withoutTerms = { body: { terms: {} } };
-    await rejects(404, 'NOT_FOUND', 'POST', '/providers/none-bank/terms', withoutTerms);
+    const termsInput = { body: { terms: {} } };
+    await rejects(404, 'NOT_FOUND', 'POST', '/providers/none-bank/terms', termsInput);
     const balance = { body: { currency: 'EUR', amount: 1 } };
     await rejects(404, 'NOT_FOUND', 'POST', '/providers/none-bank/balances', balance);
   });
@@ -164,10 +170,10 @@ describe('a prefunded balance', () => {
     await addRoute('alpha-bank');
     await addRoute('beta-bank', { priority: 20 });
     await setTerms('alpha-bank', { prefunding: [{ currency: 'EUR', alertBelow: 5_000 }] });
-    expect(verdicts(await explain())[0]).toBe('alpha-bank OVER_BALANCE');
-    const balance = (amount: number, fields: object = {}) =>
+    expect(verdictsOf(await explain())[0]).toBe('alpha-bank OVER_BALANCE');
+    const reportBalance = (amount: number, fields: object = {}) =>
       write('POST', '/providers/alpha-bank/balances', { currency: 'EUR', amount, ...fields });
-    await balance(10_000);
+    await reportBalance(10_000);
     const { id } = await service.createPayment();
     expect(adapters.get('alpha-bank')?.transfers.has(id)).toBe(true);
     const { balances } = await read('/providers/alpha-bank');
@@ -182,7 +188,7 @@ describe('a prefunded balance', () => {
     // A report of a time before the payment does not contain it.
     const timeBefore = new Date(service.app.effects.now() + 1).toISOString();
     await service.app.advance(60_000);
-    const laterBalance = await balance(50_000, { asOf: timeBefore });
+    const laterBalance = await reportBalance(50_000, { asOf: timeBefore });
     expect(laterBalance.balances).toMatchObject([{ amount: 50_000, sentSince: 0, isLow: false }]);
     await rejects(400, 'INVALID_INPUT', 'POST', '/providers/alpha-bank/balances', {
       body: { currency: 'EUR', amount: 1, asOf: '2026-01-01T00:00:00Z' },
@@ -230,8 +236,8 @@ describe('explainProviderRoute', () => {
     expect(route.startsOn > new Date(service.app.effects.now()).toISOString().slice(0, 10)).toBe(
       true,
     );
-    const [instant] = (await explain({ rail: 'SEPA_INSTANT' })).routes;
-    expect(instant).toMatchObject({ isAfterCutOff: false, calendars: [] });
+    const [instantRoute] = (await explain({ rail: 'SEPA_INSTANT' })).routes;
+    expect(instantRoute).toMatchObject({ isAfterCutOff: false, calendars: [] });
     await setTerms('alpha-bank', {});
     await removeRoutes();
   });
@@ -257,8 +263,8 @@ describe('explainProviderOfTransaction', () => {
         ],
       },
     ]);
-    const settledState = { state: 'settled', reference: 'BANK-9' };
-    const message = { type: 'transfer.updated', transferId: id, transfer: settledState };
+    const transfer = { state: 'settled', reference: 'BANK-9' };
+    const message = { type: 'transfer.updated', transferId: id, transfer };
     await adapters.get('alpha-bank')?.send('alpha-bank', message);
     expect((await read(`/provider-choices/${id}`)).data[0].outcome).toBe('SETTLED');
     expect((await read('/provider-choices/Transaction:none')).data).toEqual([]);
@@ -268,19 +274,19 @@ describe('explainProviderOfTransaction', () => {
 describe('listProviders', () => {
   it('contains gateway and built-in providers of both environments', async () => {
     const { data } = await read('/providers');
-    const item = (id: string, environment: string) =>
+    const providerOf = (id: string, environment: string) =>
       data.find(
         (route: { providerId: string; environment: string }) =>
           route.providerId === id && route.environment === environment,
       );
-    expect(item('alpha-bank', 'production')).toMatchObject({
+    expect(providerOf('alpha-bank', 'production')).toMatchObject({
       ...{ kind: 'GATEWAY', status: 'ACTIVE', serves: ['payout', 'refund'], operations: [] },
     });
-    const manual = item('manual', 'production');
+    const manual = providerOf('manual', 'production');
     expect(manual).toMatchObject({ kind: 'BUILT_IN', available: true });
     expect(manual.serves).toContain('rail');
-    expect(item('sandbox', 'sandbox').serves).toContain('rail');
-    expect(item('sandbox', 'production')).toBeUndefined();
+    expect(providerOf('sandbox', 'sandbox').serves).toContain('rail');
+    expect(providerOf('sandbox', 'production')).toBeUndefined();
     const operations = OPERATOR_OPERATIONS.map(({ contract }) => contract.operationId);
     expect(operations).toEqual(expect.arrayContaining(manual.operations));
   });

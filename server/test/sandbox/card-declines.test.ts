@@ -27,27 +27,31 @@ interface PaymentState {
   amount?: readonly NoticeKind[];
 }
 
-const auth = requests('authorization', 40);
+const authorizationStep = requests('authorization', 40);
 const clearingStep = notice('clearing', 40);
 const PAYMENT_STATES: Readonly<Record<string, PaymentState>> = {
   'is authorized': {
-    steps: [auth],
+    steps: [authorizationStep],
     status: 'AUTHORIZED',
     accepts: ['authorization_advice', 'clearing'],
   },
   'is partly cleared': {
-    steps: [auth, notice('clearing', 30)],
+    steps: [authorizationStep, notice('clearing', 30)],
     status: 'PARTIALLY_SETTLED',
     accepts: ['authorization_advice', 'clearing', 'return'],
   },
-  'is settled': { steps: [auth, clearingStep], status: 'SETTLED', accepts: ['return'] },
+  'is settled': {
+    steps: [authorizationStep, clearingStep],
+    status: 'SETTLED',
+    accepts: ['return'],
+  },
   'is settled without a clearing': {
-    steps: [auth, notice('clearing', 0)],
+    steps: [authorizationStep, notice('clearing', 0)],
     status: 'SETTLED',
     accepts: [],
   },
   'is refunded': {
-    steps: [auth, clearingStep, notice('return', 40)],
+    steps: [authorizationStep, clearingStep, notice('return', 40)],
     status: 'REFUNDED',
     accepts: ['return_reversal'],
     amount: ['return'],
@@ -106,7 +110,8 @@ describe('a payment that', () => {
 
   it('cannot be refunded above the cleared amount less earlier refunds', async () => {
     const scenario = await fixture.begin();
-    for (const step of [auth, clearingStep, notice('return', 10)]) await step(scenario);
+    for (const step of [authorizationStep, clearingStep, notice('return', 10)])
+      await step(scenario);
     const { id: cardTransactionId } = await scenario.payment();
     const sendReturn = (amount: number) =>
       scenario.simulate('return', { cardTransactionId, amount });
@@ -165,9 +170,9 @@ describe('a simulated message', () => {
     };
     const hugeBody = { ...body, amount: 100_000_000_001 };
     for (const kind of REQUEST_KINDS) {
-      const ofMoney = kind === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
+      const amountFields = kind === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
       expect(fieldsOf(await scenario.simulate(kind, invalidBody))).toEqual([
-        ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
+        ...[400, 'INVALID_INPUT', ...amountFields, 'merchant.descriptor'],
       ]);
       expect(fieldsOf(await scenario.simulate(kind, oversizedBody))).toEqual([
         ...[400, 'INVALID_INPUT', 'merchant.descriptor', 'merchant.mcc'],
@@ -195,7 +200,7 @@ describe('a simulated message', () => {
   describe.each(REQUESTS)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
       const scenario = await fixture.begin();
-      const key = { 'idempotency-key': `ask ${operation}` };
+      const key = { 'idempotency-key': `request ${operation}` };
       const firstReply = ok(await scenario.simulate(operation, body, key), 202);
       expect(ok(await scenario.simulate(operation, body, key), 202)).toEqual(firstReply);
       expect((await scenario.payment()).issuerTransactionToken).toBe(
@@ -211,11 +216,17 @@ describe('a simulated message', () => {
 
   const NOTICE_RESULTS: Readonly<Record<NoticeKind, { steps: readonly Step[]; expected: object }>> =
     {
-      authorization_advice: { steps: [auth], expected: { authorizedAmount: { amount: 20_00 } } },
-      clearing: { steps: [auth], expected: { settledAmount: { amount: 20_00 } } },
-      return: { steps: [auth, clearingStep], expected: { refundedAmount: { amount: 20_00 } } },
+      authorization_advice: {
+        steps: [authorizationStep],
+        expected: { authorizedAmount: { amount: 20_00 } },
+      },
+      clearing: { steps: [authorizationStep], expected: { settledAmount: { amount: 20_00 } } },
+      return: {
+        steps: [authorizationStep, clearingStep],
+        expected: { refundedAmount: { amount: 20_00 } },
+      },
       return_reversal: {
-        steps: [auth, clearingStep, notice('return', 40)],
+        steps: [authorizationStep, clearingStep, notice('return', 40)],
         expected: { status: 'SETTLED' },
       },
     };

@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
 /** Error codes for the Request-Id of another request. */
 const OTHER_REQUEST = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
-const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
+const UNKNOWN_REQUEST_ID = 'Request:019b0000-0000-7000-8000-000000000000';
 
 const app = testApp();
 
@@ -29,7 +29,7 @@ interface Case {
    * Creates the resources of the operation. No session remains open, except one that the operation
    * changes.
    */
-  prepare(as: TestPlatform): Promise<Send>;
+  prepare(platform: TestPlatform): Promise<Send>;
   /** Status of the last reply. */
   finalStatus: number;
   /** Number of signed requests. Default: 1. */
@@ -39,114 +39,123 @@ interface Case {
 }
 
 const sender =
-  (as: TestPlatform, method: string, path: string, body?: unknown): Send =>
+  (platform: TestPlatform, method: string, path: string, body?: unknown): Send =>
   (headers) =>
-    app.call(method, path, body, { as, ...(headers ? { headers } : {}) });
+    app.call(method, path, body, { as: platform, ...(headers ? { headers } : {}) });
 
-const createWallet = (as: TestPlatform) => walletFixture(app, { as }).createWalletCustomer();
+const createWallet = (platform: TestPlatform) =>
+  walletFixture(app, { as: platform }).createWalletCustomer();
 
 /** Adds a second credential with the fixed signature. */
-async function addSecondCredential(as: TestPlatform, accountId: string) {
-  const add = sender(as, 'POST', '/auth/credentials', passkeyBody(accountId));
+async function addSecondCredential(platform: TestPlatform, accountId: string) {
+  const add = sender(platform, 'POST', '/auth/credentials', passkeyBody(accountId));
   const { requestId } = ok(await add(), 202);
   return ok(await add({ ...STAMP, 'request-id': requestId }), 201);
 }
 
-async function otpVerification(as: TestPlatform): Promise<Send> {
-  const { credential } = await createWallet(as);
-  const bundle = await walletFixture(app, { as }).requestOtpBundle(credential.id);
+async function otpVerification(platform: TestPlatform): Promise<Send> {
+  const { credential } = await createWallet(platform);
+  const bundle = await walletFixture(app, { as: platform }).requestOtpBundle(credential.id);
   const encryptedOtpBundle = await encryptOtp('000000', bundle, generateKeys().publicKey);
   const path = `/auth/credentials/${credential.id}/verify`;
-  return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
+  return sender(platform, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
 }
 
 /** Opens a session with the fixed signature. */
-async function openSession(as: TestPlatform): Promise<string> {
-  const verify = await otpVerification(as);
+async function openSession(platform: TestPlatform): Promise<string> {
+  const verify = await otpVerification(platform);
   const { requestId } = ok(await verify(), 202);
   return ok(await verify({ ...STAMP, 'request-id': requestId }), 200).id;
 }
 
-const TEN = 10_000_000;
+const TEN_USDB = 10_000_000;
 
-async function payer(as: TestPlatform) {
-  const fundedWallet = await createWallet(as);
-  await fundAccount(app, fundedWallet.accountId, 10 * TEN, { as });
-  const target = await createExternalAccount(app, fundedWallet.customer.id, 'EUR', '000', { as });
-  return { fundedWallet, body: quoteBody(fundedWallet.accountId, target.id, TEN) };
+async function createPayer(platform: TestPlatform) {
+  const fundedWallet = await createWallet(platform);
+  await fundAccount(app, fundedWallet.accountId, 10 * TEN_USDB, { as: platform });
+  const target = await createExternalAccount(app, fundedWallet.customer.id, 'EUR', '000', {
+    as: platform,
+  });
+  return { fundedWallet, body: quoteBody(fundedWallet.accountId, target.id, TEN_USDB) };
 }
 
 const CASES: Record<string, Case> = {
   createAuthCredential: {
     production: true,
     finalStatus: 201,
-    prepare: async (as) =>
-      sender(as, 'POST', '/auth/credentials', passkeyBody((await createWallet(as)).accountId)),
+    prepare: async (platform) =>
+      sender(
+        platform,
+        'POST',
+        '/auth/credentials',
+        passkeyBody((await createWallet(platform)).accountId),
+      ),
   },
   revokeAuthCredential: {
     finalStatus: 204,
-    async prepare(as) {
-      const { id } = await addSecondCredential(as, (await createWallet(as)).accountId);
-      return sender(as, 'DELETE', `/auth/credentials/${id}`);
+    async prepare(platform) {
+      const { id } = await addSecondCredential(platform, (await createWallet(platform)).accountId);
+      return sender(platform, 'DELETE', `/auth/credentials/${id}`);
     },
   },
   verifyAuthCredential: { finalStatus: 200, prepare: otpVerification },
   refreshAuthSession: {
     finalStatus: 201,
-    async prepare(as) {
+    async prepare(platform) {
       const clientPublicKey = generateKeys().uncompressedKey;
-      return sender(as, 'POST', `/auth/sessions/${await openSession(as)}/refresh`, {
+      return sender(platform, 'POST', `/auth/sessions/${await openSession(platform)}/refresh`, {
         clientPublicKey,
       });
     },
   },
   revokeAuthSession: {
     finalStatus: 204,
-    prepare: async (as) => sender(as, 'DELETE', `/auth/sessions/${await openSession(as)}`),
+    prepare: async (platform) =>
+      sender(platform, 'DELETE', `/auth/sessions/${await openSession(platform)}`),
   },
   updateInternalAccount: {
     production: true,
     finalStatus: 200,
-    async prepare(as) {
-      const path = `/internal-accounts/${(await createWallet(as)).accountId}`;
-      return sender(as, 'PATCH', path, { privateEnabled: true });
+    async prepare(platform) {
+      const path = `/internal-accounts/${(await createWallet(platform)).accountId}`;
+      return sender(platform, 'PATCH', path, { privateEnabled: true });
     },
   },
   exportInternalAccount: {
     production: true,
     finalStatus: 200,
-    async prepare(as) {
-      const path = `/internal-accounts/${(await createWallet(as)).accountId}/export`;
-      return sender(as, 'POST', path, { clientPublicKey: generateKeys().uncompressedKey });
+    async prepare(platform) {
+      const path = `/internal-accounts/${(await createWallet(platform)).accountId}/export`;
+      return sender(platform, 'POST', path, { clientPublicKey: generateKeys().uncompressedKey });
     },
   },
   updateCustomerById: {
     production: true,
     finalStatus: 200,
-    async prepare(as) {
-      const { customer } = await createWallet(as);
+    async prepare(platform) {
+      const { customer } = await createWallet(platform);
       const email = `new-${customer.id.slice(-12)}@example.com`;
       const change = { customerType: 'INDIVIDUAL', email };
-      return sender(as, 'PATCH', `/customers/${customer.id}`, change);
+      return sender(platform, 'PATCH', `/customers/${customer.id}`, change);
     },
   },
   executeQuote: {
     finalStatus: 200,
-    async prepare(as) {
-      const { body } = await payer(as);
-      const { id } = ok(await app.call('POST', '/quotes', body, { as }), 201);
-      return sender(as, 'POST', `/quotes/${id}/execute`);
+    async prepare(platform) {
+      const { body } = await createPayer(platform);
+      const { id } = ok(await app.call('POST', '/quotes', body, { as: platform }), 201);
+      return sender(platform, 'POST', `/quotes/${id}/execute`);
     },
   },
   createDelegatedKey: {
     finalStatus: 201,
     signedRequests: 2,
-    async prepare(as) {
-      const fixture = delegatedFixture(app, { as });
+    async prepare(platform) {
+      const fixture = delegatedFixture(app, { as: platform });
       const fundedWallet = await fixture.wallets.createWalletCustomer();
       const card = await fixture.cards.createCard(fundedWallet);
       const body = fixture.keyBody({ accountId: fundedWallet.accountId, card });
-      return sender(as, 'POST', '/auth/delegated-keys', body);
+      return sender(platform, 'POST', '/auth/delegated-keys', body);
     },
   },
 };
@@ -174,7 +183,7 @@ describe('sandbox-valid-signature', () => {
     async (operationId, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const firstReply = ok(await send(), 202);
-      const unknownReply = await send({ ...STAMP, 'request-id': PLACEHOLDER });
+      const unknownReply = await send({ ...STAMP, 'request-id': UNKNOWN_REQUEST_ID });
       expect([unknownReply.status, unknownReply.body.code]).toEqual([401, 'UNAUTHORIZED']);
       let { requestId } = firstReply;
       for (let count = 1; count < signedRequests; count++) {
@@ -196,11 +205,11 @@ describe('sandbox-valid-signature', () => {
     async (_, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const ownRequestId = ok(await send(), 202).requestId;
-      for (const as of [app.platform, app.other]) {
-        const { requestId } = ok(await (await prepare(as))(), 202);
+      for (const platform of [app.platform, app.other]) {
+        const { requestId } = ok(await (await prepare(platform))(), 202);
         const { status, body } = await send({ ...STAMP, 'request-id': requestId });
         expect([status, body.code]).toEqual([
-          ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(OTHER_REQUEST)],
+          ...[401, platform === app.other ? 'UNAUTHORIZED' : expect.stringMatching(OTHER_REQUEST)],
         ]);
       }
       let requestId = ownRequestId;
@@ -242,9 +251,9 @@ describe('sandbox-valid-signature', () => {
   it.each(Object.entries(CASES).filter(([, { production }]) => production))(
     'is rejected for %s in production',
     async (_, { prepare }) => {
-      const as = app.production;
+      const platform = app.production;
       // The first credential of a wallet needs no signature, so each case has an e-mail credential already.
-      const send = await prepare(as);
+      const send = await prepare(platform);
       const { requestId } = ok(await send(), 202);
       const { status, body } = await send({ ...STAMP, 'request-id': requestId });
       expect([status, body.code]).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
@@ -252,7 +261,7 @@ describe('sandbox-valid-signature', () => {
   );
 
   it('completes agentExecuteQuote without an open session', async () => {
-    const { fundedWallet, body } = await payer(app.platform);
+    const { fundedWallet, body } = await createPayer(app.platform);
     const agent = await agentFixture(app).connectAgent(fundedWallet.customer.id);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;

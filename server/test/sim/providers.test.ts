@@ -1,7 +1,7 @@
-// Random days with a simulated bank that uses the protocol for providers. Messages and replies are late,
-// repeated, lost or invalid, both sides crash, keys rotate, and statements are wrong. After each day every
-// payment has its state at the bank. The statements balance with the ledger, or an open difference explains
-// the deviation.
+// Random days with a simulated bank that uses the protocol for providers. The faults are late,
+// repeated, lost and invalid messages, crashes, key rotations and wrong statements. After each day
+// every payment has its state at the bank. The statements balance with the ledger, or an open
+// difference explains the deviation.
 import { expect, it } from 'vitest';
 import { runSeed } from '../kit/app/effects.ts';
 import { lengthOf } from '../kit/length.ts';

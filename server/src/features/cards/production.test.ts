@@ -43,7 +43,7 @@ function createTestIssuer() {
 const issuer = createTestIssuer();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
-it('a production card is issued, authorized, cleared and closed with a connected issuer', async () => {
+it('a production card is issued, used and closed with a connected issuer', async () => {
   const platformOptions = { as: app.production };
   const operator = commandRunner(app);
   const person = await createCustomer(app, platformOptions);

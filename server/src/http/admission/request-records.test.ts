@@ -6,7 +6,7 @@ import { resourceOf } from './request-records.ts';
 
 const app = testApp();
 
-/** Replies to writes without the id of a resource. */
+/** Writes whose replies contain no ID of a resource. */
 const WITHOUT_ID = [
   ...['cancelInvitation', 'claimInvitation', 'createInvitation', 'createSandboxFixtures'],
   ...['estimateCryptoWithdrawalFee', 'previewWebhookReplay', 'resetSandbox'],

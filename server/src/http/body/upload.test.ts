@@ -46,17 +46,17 @@ describe('a valid form', () => {
 
   it('may arrive in small chunks, without a length, with fields after the file', async () => {
     const body = formOf([...GOOD].reverse());
-    const slowBody = new ReadableStream({
+    const chunkedBody = new ReadableStream({
       start(controller) {
         for (const byte of body) controller.enqueue(Buffer.from([byte]));
         controller.close();
       },
     });
-    const reply = await uploads.post(slowBody);
+    const reply = await uploads.post(chunkedBody);
     expect([reply.status, reply.body.size, reply.body.name]).toEqual([201, 5, 'passport']);
   });
 
-  it('equals the encoding of FormData', async () => {
+  it('may be encoded by FormData', async () => {
     const form = new FormData();
     form.set('name', 'Grüße 🎉');
     form.set('file', new Blob(['']), 'leer ü.pdf');
@@ -79,7 +79,7 @@ describe('a valid form', () => {
 
 describe('an upload whose body is not read yet', () => {
   /** Sends the head only. The reply arrives without the body. */
-  async function headOnly(headers: Record<string, string>): Promise<number> {
+  async function sendHead(headers: Record<string, string>): Promise<number> {
     const request = http.request(uploads.url, { method: 'POST', headers });
     request.on('error', () => undefined);
     request.flushHeaders();
@@ -87,17 +87,19 @@ describe('an upload whose body is not read yet', () => {
     request.destroy();
     return reply.statusCode ?? 0;
   }
-  const type = { 'content-type': TYPE };
+  const typeHeader = { 'content-type': TYPE };
 
   it('requires credentials and permission', async () => {
-    const length = { 'content-length': '100000' };
-    expect(await headOnly({ ...type, ...length })).toBe(401);
-    expect(await headOnly({ ...type, ...length, authorization: 'Basic viewer' })).toBe(403);
+    const lengthHeader = { 'content-length': '100000' };
+    expect(await sendHead({ ...typeHeader, ...lengthHeader })).toBe(401);
+    expect(await sendHead({ ...typeHeader, ...lengthHeader, authorization: 'Basic viewer' })).toBe(
+      403,
+    );
   });
 
   it('is rejected with an error of the file if its length exceeds every limit', async () => {
-    const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
-    expect(await headOnly(headers)).toBe(400);
+    const headers = { ...typeHeader, authorization: 'Basic good', 'content-length': '999999999' };
+    expect(await sendHead(headers)).toBe(400);
     const reply = await uploads.post(Buffer.alloc(MAX_FILE_BYTES + 1_500_000));
     expect([reply.status, reply.body.details.errors[0].field]).toEqual([400, 'file']);
   });
@@ -185,7 +187,7 @@ describe('an idempotency key', () => {
 });
 
 describe('concurrent uploads', () => {
-  it('all arrive', async () => {
+  it('are all stored', async () => {
     const contents = Array.from({ length: 20 }, (_, index) => Buffer.alloc(100_000, index));
     const replies = await Promise.all(
       contents.map((content) =>
@@ -209,8 +211,8 @@ describe('concurrent uploads', () => {
       request.flushHeaders();
       return request;
     });
-    // All upload slots are in use only at this time. An earlier request could have been admitted and
-    // completed.
+    // All permitted uploads are in progress only now. An earlier request could have been admitted
+    // and completed.
     await expect.poll(() => statuses, SLOW_TIMEOUT).toEqual(Array(6).fill(429));
     expect((await uploads.send(GOOD)).status).toBe(429);
     for (const request of openRequests) request.destroy();

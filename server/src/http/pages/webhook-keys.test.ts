@@ -18,7 +18,7 @@ const get = (query = '', headers: Record<string, string> = {}) =>
   app.server.inject({ method: 'GET', url: `${PATH}${query}`, headers });
 const listKeys = async (query = '') => (await get(query)).json<{ keys: ListedKey[] }>().keys;
 
-it('the key list contains both environments and needs no credentials', async () => {
+it('the key list contains the sandbox and production keys and needs no credentials', async () => {
   const reply = await get();
   expect(reply.statusCode).toBe(200);
   expect(reply.headers['content-type']).toContain('application/jwk-set+json');

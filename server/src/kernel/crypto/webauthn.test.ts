@@ -1,5 +1,5 @@
-// WebAuthn verification with the test vectors of the specification and with a simulated device. Each test
-// has one deviation.
+// WebAuthn verification with the test vectors of the specification and with a simulated device.
+// Each rejected case has one deviation.
 import { describe, expect, it } from 'vitest';
 import {
   type Algorithm,
@@ -11,7 +11,7 @@ import official from '../../../test/vectors/webauthn.json' with { type: 'json' }
 import { checkAssertion, checkAttestation, matchesCredential, type Passkey } from './webauthn.ts';
 
 const CHALLENGE = base64url('challenge of a platform');
-const wire = (hex: string) => base64url(Buffer.from(hex, 'hex'));
+const base64urlOfHex = (hex: string) => base64url(Buffer.from(hex, 'hex'));
 
 /** Registers a passkey. Returns the device and the stored part of the registration. */
 function register(
@@ -27,7 +27,7 @@ function register(
 const errorsOf = (outcome: object) =>
   'errors' in outcome ? (outcome.errors as { field: string; message: string }[]) : [];
 
-const CODE = '0'.repeat(64);
+const ASSERTION_CHALLENGE = '0'.repeat(64);
 
 /** Bytes as a CBOR list of numbers. */
 const cborList = (data: Buffer) =>
@@ -42,38 +42,42 @@ function verify(
   ceremony: Ceremony = {},
   change: object = {},
 ) {
-  const assertion = { ...device.get(CODE, ceremony), ...change };
-  return checkAssertion(assertion, { passkey, signCount, challenge: base64url(CODE) });
+  const assertion = { ...device.get(ASSERTION_CHALLENGE, ceremony), ...change };
+  return checkAssertion(assertion, {
+    passkey,
+    signCount,
+    challenge: base64url(ASSERTION_CHALLENGE),
+  });
 }
 
 describe('test vectors of the specification', () => {
   it.each(official.vectors)('$name', ({ challenge, credentialId, assertion, ...vector }) => {
     const attestation = {
-      credentialId: wire(credentialId),
-      clientDataJson: wire(vector.clientData),
-      attestationObject: wire(vector.attestationObject),
+      credentialId: base64urlOfHex(credentialId),
+      clientDataJson: base64urlOfHex(vector.clientData),
+      attestationObject: base64urlOfHex(vector.attestationObject),
     };
-    const registration = checkAttestation(attestation, wire(challenge));
+    const registration = checkAttestation(attestation, base64urlOfHex(challenge));
     expect(errorsOf(registration)).toEqual([]);
     const { passkey, signCount } = registration as { passkey: Passkey; signCount: number };
     expect(passkey).toMatchObject({
-      credentialId: wire(credentialId),
+      credentialId: base64urlOfHex(credentialId),
       origin: 'https://example.org',
       rpIdHash: 'bfabc37432958b063360d3ad6461c9c4735ae7f8edd46592a5e0f01452b2e4b5',
     });
 
-    const assertionText = {
-      credentialId: wire(credentialId),
-      clientDataJson: wire(assertion.clientData),
-      authenticatorData: wire(assertion.authenticatorData),
-      signature: wire(assertion.signature),
+    const encodedAssertion = {
+      credentialId: base64urlOfHex(credentialId),
+      clientDataJson: base64urlOfHex(assertion.clientData),
+      authenticatorData: base64urlOfHex(assertion.authenticatorData),
+      signature: base64urlOfHex(assertion.signature),
     };
-    const expectation = { passkey, signCount, challenge: wire(assertion.challenge) };
-    expect(checkAssertion(assertionText, expectation)).toEqual({ signCount: 0 });
+    const expectation = { passkey, signCount, challenge: base64urlOfHex(assertion.challenge) };
+    expect(checkAssertion(encodedAssertion, expectation)).toEqual({ signCount: 0 });
     const invalidSignature = Buffer.from(assertion.signature, 'hex');
     invalidSignature[20] = (invalidSignature[20] as number) ^ 1;
     expect(
-      checkAssertion({ ...assertionText, signature: base64url(invalidSignature) }, expectation),
+      checkAssertion({ ...encodedAssertion, signature: base64url(invalidSignature) }, expectation),
     ).toEqual({
       failed: 'The signature of the assertion is invalid.',
     });
@@ -153,7 +157,7 @@ describe('registration', () => {
   it.each<[string, Ceremony, string]>([
     ['type', { type: 'webauthn.get' }, 'clientDataJson'],
     ['challenge', { challengeText: base64url('another') }, 'clientDataJson'],
-    ['spelling of the challenge', { challengeText: `${CHALLENGE}=` }, 'clientDataJson'],
+    ['padded challenge', { challengeText: `${CHALLENGE}=` }, 'clientDataJson'],
     ['presence', { up: false }, 'attestationObject'],
     ['credential', { at: false }, 'attestationObject'],
     ['backup', { bs: true }, 'attestationObject'],
@@ -165,12 +169,12 @@ describe('registration', () => {
   });
 
   it('is rejected with an unusable key', () => {
-    const curve = authenticator({ algorithm: 'ES384' }).create(CHALLENGE);
+    const credentialOfOtherCurve = authenticator({ algorithm: 'ES384' }).create(CHALLENGE);
     const device = authenticator();
     // The last byte of y is changed, so the point is not on the curve.
     const cose = Buffer.from(device.cose);
     cose[cose.length - 1] = (cose[cose.length - 1] as number) ^ 1;
-    for (const credential of [curve, device.create(CHALLENGE, { cose })]) {
+    for (const credential of [credentialOfOtherCurve, device.create(CHALLENGE, { cose })]) {
       expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
         {
           field: 'attestationObject',
@@ -194,16 +198,14 @@ describe('registration', () => {
   });
 
   it('is rejected with errors of all unreadable fields and with the ID of another credential', () => {
-    const unreadable = {
+    const unreadableCredential = {
       credentialId: '*',
       clientDataJson: base64url('[]'),
       attestationObject: 'oA',
     };
-    expect(errorsOf(checkAttestation(unreadable, CHALLENGE)).map(({ field }) => field)).toEqual([
-      'credentialId',
-      'clientDataJson',
-      'attestationObject',
-    ]);
+    expect(
+      errorsOf(checkAttestation(unreadableCredential, CHALLENGE)).map(({ field }) => field),
+    ).toEqual(['credentialId', 'clientDataJson', 'attestationObject']);
     const credential = { ...authenticator().create(CHALLENGE), credentialId: base64url('another') };
     expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
       { field: 'credentialId', message: 'must equal the credential ID in the attestation object' },
@@ -233,8 +235,8 @@ describe('registration', () => {
     const device = authenticator();
     const credential = device.create(CHALLENGE);
     const clientData = JSON.parse(Buffer.from(credential.clientDataJson, 'base64url').toString());
-    const invalid = { ...clientData, topOrigin: { toString: 1, valueOf: 1 } };
-    const clientDataJson = base64url(JSON.stringify(invalid));
+    const invalidClientData = { ...clientData, topOrigin: { toString: 1, valueOf: 1 } };
+    const clientDataJson = base64url(JSON.stringify(invalidClientData));
     expect(checkAttestation({ ...credential, clientDataJson }, CHALLENGE)).toMatchObject({
       passkey: { framedBy: '' },
     });
@@ -278,7 +280,7 @@ describe('assertion', () => {
   it('is rejected with the signature of another key and with an invalid signature', () => {
     const error = 'The signature of the assertion is invalid.';
     const registration = register();
-    const otherAssertion = authenticator().get(CODE);
+    const otherAssertion = authenticator().get(ASSERTION_CHALLENGE);
     expect(verify(registration, {}, { signature: otherAssertion.signature })).toEqual({
       failed: error,
     });
@@ -290,25 +292,22 @@ describe('assertion', () => {
 
   it('is rejected if signed data was changed', () => {
     const registration = register();
-    const { authenticatorData } = registration.device.get(CODE, { counter: 9 });
+    const { authenticatorData } = registration.device.get(ASSERTION_CHALLENGE, { counter: 9 });
     expect(verify(registration, { counter: 1 }, { authenticatorData })).toEqual({
       failed: 'The signature of the assertion is invalid.',
     });
   });
 
   it('is rejected with errors of all unreadable fields', () => {
-    const unreadable = {
+    const unreadableCredential = {
       credentialId: '*',
       clientDataJson: 'e30',
       authenticatorData: 'AAAA',
       signature: '',
     };
-    expect(errorsOf(verify(register(), {}, unreadable)).map(({ field }) => field)).toEqual([
-      'credentialId',
-      'clientDataJson',
-      'authenticatorData',
-      'signature',
-    ]);
+    expect(
+      errorsOf(verify(register(), {}, unreadableCredential)).map(({ field }) => field),
+    ).toEqual(['credentialId', 'clientDataJson', 'authenticatorData', 'signature']);
   });
 
   it('of a passkey from a frame is accepted in the same frame and on the page of its site', () => {

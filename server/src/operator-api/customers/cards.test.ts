@@ -32,25 +32,25 @@ it('the API lists, shows and closes cards', async () => {
   const firstCard = await fixture.createCard(holder);
   advanceClock();
   const secondCard = await fixture.createCard(holder);
-  const list = `/cards?customerId=${holder.customer.id}&limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/cards?customerId=${holder.customer.id}&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({
     data: [{ cardId: secondCard.id, state: 'ACTIVE' }],
     hasMore: true,
   });
-  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
+  expect((await get(`${listPath}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { cardId: firstCard.id, platformId: app.platform.id },
   ]);
   expect(await get(`/cards/${firstCard.id}`)).toMatchObject({
     ...{ id: firstCard.id, platformId: app.platform.id, note: null },
     bindings: [{ endedAt: null }],
   });
-  const close = `/cards/${firstCard.id}/close`;
-  expect(ok(await post(close, { reason: 'Found' }), 200)).toMatchObject({
+  const closePath = `/cards/${firstCard.id}/close`;
+  expect(ok(await post(closePath, { reason: 'Found' }), 200)).toMatchObject({
     ...{ state: 'CLOSED', note: 'Found', stateReason: 'CLOSED_BY_SERVICE' },
   });
   expect((await recordsOf(firstCard.id))[0]).toMatchObject({ operationId: 'closeCard' });
-  expect((await post(close, { reason: 'Found' })).body.code).toBe('CONFLICT');
+  expect((await post(closePath, { reason: 'Found' })).body.code).toBe('CONFLICT');
 
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', `/cards/${secondCard.id}`, { secret })).status).toBe(404);
@@ -86,25 +86,25 @@ async function createException() {
 }
 
 it('the API lists and resolves exceptions', async () => {
-  const [firstPayment, secondPayment] = [await createException(), await createException()];
-  const list = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
-  const firstPage = await get(list);
+  const [firstPaymentId, secondPaymentId] = [await createException(), await createException()];
+  const listPath = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({
-    data: [{ transactionId: firstPayment, missingAmount: 20 }],
+    data: [{ transactionId: firstPaymentId, missingAmount: 20 }],
     hasMore: true,
   });
-  const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
-  expect(secondPage).toMatchObject({ data: [{ transactionId: secondPayment }], hasMore: false });
+  const secondPage = await get(`${listPath}&cursor=${firstPage.nextCursor}`);
+  expect(secondPage).toMatchObject({ data: [{ transactionId: secondPaymentId }], hasMore: false });
   const resolve = (id: string, outcome: string, secret?: string) =>
     post(`/card-exceptions/${id}/resolve`, { outcome, reason: 'Agreed' }, secret);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  expect((await resolve(firstPayment, 'collect', secret)).status).toBe(404);
-  expect(ok(await resolve(firstPayment, 'collect'), 200)).toMatchObject({ writtenOffAmount: 0 });
-  expect(ok(await resolve(secondPayment, 'write-off'), 200)).toMatchObject({
+  expect((await resolve(firstPaymentId, 'collect', secret)).status).toBe(404);
+  expect(ok(await resolve(firstPaymentId, 'collect'), 200)).toMatchObject({ writtenOffAmount: 0 });
+  expect(ok(await resolve(secondPaymentId, 'write-off'), 200)).toMatchObject({
     writtenOffAmount: 20,
   });
-  expect((await resolve(secondPayment, 'collect')).body.code).toBe('CONFLICT');
-  expect((await recordsOf(firstPayment))[0]).toMatchObject({
+  expect((await resolve(secondPaymentId, 'collect')).body.code).toBe('CONFLICT');
+  expect((await recordsOf(firstPaymentId))[0]).toMatchObject({
     ...{ operationId: 'resolveCardException', reason: 'Agreed' },
   });
 });
@@ -112,10 +112,10 @@ it('the API lists and resolves exceptions', async () => {
 it('the API lists and resolves funding debits in progress', async () => {
   const { id } = await payments.startPayment({ descriptor: 'Shop 005' });
   const payment = await payments.startPayment({ descriptor: 'Shop 005' });
-  const list = `/funding-debits?platformId=${app.platform.id}&limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/funding-debits?platformId=${app.platform.id}&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({ data: [{ transactionId: id, number: 1 }], hasMore: true });
-  expect(await get(`${list}&cursor=${firstPage.nextCursor}`)).toMatchObject({
+  expect(await get(`${listPath}&cursor=${firstPage.nextCursor}`)).toMatchObject({
     data: [{ transactionId: payment.id }],
     hasMore: false,
   });

@@ -19,9 +19,9 @@ const client = operatorClient(app);
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
-let service: { as: TestApp['production'] };
+let productionOptions: { as: TestApp['production'] };
 beforeAll(() => {
-  service = { as: app.production };
+  productionOptions = { as: app.production };
 });
 
 /** The code of the latest text message. */
@@ -32,15 +32,16 @@ async function readTextedCode(): Promise<string> {
 
 /** A customer with a verified phone number. */
 async function createVerifiedCustomer() {
-  const person = await createEuropeanCustomer(app, service);
-  ok(await sendCode(app, person.id, 'phone', service), 204);
-  ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
+  const person = await createEuropeanCustomer(app, productionOptions);
+  ok(await sendCode(app, person.id, 'phone', productionOptions), 204);
+  ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), productionOptions), 200);
   return person.id as string;
 }
 
 async function startReset(customerId: string) {
   const path = `/sca/factors/reset?customerId=${customerId}`;
-  return ok(await app.call('POST', path, { factor: 'SMS_OTP' }, service), 201).resetId as string;
+  return ok(await app.call('POST', path, { factor: 'SMS_OTP' }, productionOptions), 201)
+    .resetId as string;
 }
 
 const get = async (path: string) => ok(await client.call('GET', path), 200);
@@ -54,32 +55,32 @@ it('the API lists resets and records decisions about them', async () => {
     await createVerifiedCustomer(),
     await createVerifiedCustomer(),
   ];
-  const [passedReset, rejectedReset] = [
+  const [passedResetId, rejectedResetId] = [
     await startReset(firstCustomerId),
     await startReset(secondCustomerId),
   ];
-  const list = `/factor-resets?platformId=${app.production.id}&limit=1`;
-  const firstPage = await get(list);
-  expect(firstPage).toMatchObject({ data: [{ resetId: passedReset, status: 'PENDING_REVIEW' }] });
-  const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
-  expect(secondPage).toMatchObject({ data: [{ resetId: rejectedReset }], hasMore: false });
+  const listPath = `/factor-resets?platformId=${app.production.id}&limit=1`;
+  const firstPage = await get(listPath);
+  expect(firstPage).toMatchObject({ data: [{ resetId: passedResetId, status: 'PENDING_REVIEW' }] });
+  const secondPage = await get(`${listPath}&cursor=${firstPage.nextCursor}`);
+  expect(secondPage).toMatchObject({ data: [{ resetId: rejectedResetId }], hasMore: false });
   expect((await get(`/customers/${firstCustomerId}/authentication`)).openResets).toHaveLength(1);
 
-  expect(ok(await post(`/factor-resets/${passedReset}/pass`), 200)).toMatchObject({
+  expect(ok(await post(`/factor-resets/${passedResetId}/pass`), 200)).toMatchObject({
     ...{ customerId: firstCustomerId, status: 'LIVENESS_PASSED' },
   });
-  expect(await recordsOf(passedReset)).toMatchObject([
+  expect(await recordsOf(passedResetId)).toMatchObject([
     { operationId: 'passFactorReset', reason: 'seen by video', customerId: firstCustomerId },
   ]);
-  expect(ok(await post(`/factor-resets/${rejectedReset}/reject`), 200)).toMatchObject({
+  expect(ok(await post(`/factor-resets/${rejectedResetId}/reject`), 200)).toMatchObject({
     status: 'REJECTED',
   });
-  expect((await post(`/factor-resets/${passedReset}/pass`)).body).toMatchObject({
+  expect((await post(`/factor-resets/${passedResetId}/pass`)).body).toMatchObject({
     code: 'CONFLICT',
   });
 
-  const events = `/customers/${firstCustomerId}/authentication-events`;
-  const { data } = await get(events);
+  const eventsPath = `/customers/${firstCustomerId}/authentication-events`;
+  const { data } = await get(eventsPath);
   expect(data).toMatchObject([
     { type: 'RESET_PASSED', actor: 'Test', reason: 'seen by video', platformId: app.production.id },
     { type: 'RESET_STARTED', actor: null },
@@ -87,12 +88,12 @@ it('the API lists resets and records decisions about them', async () => {
   expect((await recordsOf(firstCustomerId))[0]).toMatchObject({
     operationId: 'listAuthenticationEvents',
   });
-  expect((await get(`${events}?limit=1`)).hasMore).toBe(true);
+  expect((await get(`${eventsPath}?limit=1`)).hasMore).toBe(true);
 });
 
-it('the API shows and unlocks a locked customer', async () => {
+it('the API shows the failed attempts of a customer and unlocks the customer', async () => {
   const id = await createVerifiedCustomer();
-  const login = loginFixture(app, service);
+  const login = loginFixture(app, productionOptions);
   ok(await login.fail(id), 200);
   expect(await get(`/customers/${id}/authentication`)).toMatchObject({
     ...{ customerId: id, failedAttempts: 1, isUnderSca: true },
@@ -130,9 +131,9 @@ it('the API passes a reset only after an approval if a policy requires it', asyn
     requester,
   );
   expect([status, approval.status]).toEqual([202, 'PENDING']);
-  const countOpenResets = async () =>
+  const readOpenResets = async () =>
     (await get(`/customers/${customerId}/authentication`)).openResets;
-  expect(await countOpenResets()).toMatchObject([{ status: 'PENDING_REVIEW' }]);
+  expect(await readOpenResets()).toMatchObject([{ status: 'PENDING_REVIEW' }]);
   const path = `/approvals/${approval.id}/approve`;
   expect((await post(path, 'seen', requester)).status).toBe(403);
   const approver = await client.secretOf({ name: 'Approver', roles: ['administrator'] });

@@ -67,18 +67,18 @@ it('the API counts payments by result, including later changes', async () => {
   });
   for (const bucket of ['hour', 'week', 'month']) {
     const { data } = await get(`?bucket=${bucket}`);
-    const sum = data.filter(({ type }: Sums) => type === 'OUTGOING');
-    expect(sum.reduce((totalCount: number, each: Sums) => totalCount + each.payments, 0)).toBe(
-      countBefore + 2,
-    );
+    const outgoingBuckets = data.filter(({ type }: Sums) => type === 'OUTGOING');
+    expect(
+      outgoingBuckets.reduce((totalCount: number, each: Sums) => totalCount + each.payments, 0),
+    ).toBe(countBefore + 2);
   }
   const searchResult = ok(
     await client.call('POST', '/search', { body: { amount: 25_00, currency: 'USD' } }),
     200,
   );
   expect(searchResult.data).toMatchObject([{ kind: 'PAYMENT', id, matchedBy: 'AMOUNT' }]);
-  const dated = { amount: 25_00, currency: 'USD', date: '2020-01-01' };
-  expect(ok(await client.call('POST', '/search', { body: dated }), 200).data).toEqual([]);
+  const datedBody = { amount: 25_00, currency: 'USD', date: '2020-01-01' };
+  expect(ok(await client.call('POST', '/search', { body: datedBody }), 200).data).toEqual([]);
 });
 
 it('the API finds payments by amount and day', async () => {
@@ -88,27 +88,29 @@ it('the API finds payments by amount and day', async () => {
     return reply.data.map(({ id }: { id: string }) => id);
   };
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const firstPayment = await pay(77_77);
+  const firstPaymentId = await pay(77_77);
   const day = dayOf(app.effects.now());
   await app.advance(24 * 3_600_000);
-  const secondPayment = await pay(77_77);
+  const secondPaymentId = await pay(77_77);
   await readMetrics();
-  const usd = { amount: 77_77, currency: 'USD' };
-  expect(await search(usd)).toEqual([secondPayment, firstPayment]);
-  expect(await search({ ...usd, date: day })).toEqual([firstPayment]);
-  expect(await search({ ...usd, date: dayOf(Date.parse(day) + 24 * 3_600_000) })).toEqual([
-    secondPayment,
+  const amountFilter = { amount: 77_77, currency: 'USD' };
+  expect(await search(amountFilter)).toEqual([secondPaymentId, firstPaymentId]);
+  expect(await search({ ...amountFilter, date: day })).toEqual([firstPaymentId]);
+  expect(await search({ ...amountFilter, date: dayOf(Date.parse(day) + 24 * 3_600_000) })).toEqual([
+    secondPaymentId,
   ]);
-  expect(await search({ ...usd, date: dayOf(Date.parse(day) - 24 * 3_600_000) })).toEqual([]);
-  expect(await search({ ...usd, currency: 'EUR', date: day })).toEqual([]);
-  expect(await search({ ...usd, amount: 77_78, date: day })).toEqual([]);
+  expect(await search({ ...amountFilter, date: dayOf(Date.parse(day) - 24 * 3_600_000) })).toEqual(
+    [],
+  );
+  expect(await search({ ...amountFilter, currency: 'EUR', date: day })).toEqual([]);
+  expect(await search({ ...amountFilter, amount: 77_78, date: day })).toEqual([]);
   // With a query, resources that match the query or the amount are found.
-  expect(await search({ ...usd, date: day, query: secondPayment })).toEqual([
-    secondPayment,
-    firstPayment,
+  expect(await search({ ...amountFilter, date: day, query: secondPaymentId })).toEqual([
+    secondPaymentId,
+    firstPaymentId,
   ]);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  expect(await search({ ...usd, date: day }, secret)).toEqual([]);
+  expect(await search({ ...amountFilter, date: day }, secret)).toEqual([]);
   const { status } = await client.call('POST', '/search', { body: { date: day } });
   expect(status).toBe(400);
 });
@@ -179,7 +181,7 @@ it('the API recounts the payments of a platform', async () => {
   expect((await client.call('POST', path, { secret })).status).toBe(404);
 });
 
-it('the reply contains no payments of a sandbox platform after its reset', async () => {
+it('the API counts no payments of a sandbox platform from before its reset', async () => {
   await pay(12_00);
   expect(outgoingSums((await readMetrics()).data)).toBeDefined();
   ok(await app.call('POST', '/sandbox/reset'), 200);

@@ -10,7 +10,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { OPERATOR_OPERATIONS } from '../index.ts';
 
-type As = NonNullable<NonNullable<Parameters<typeof createFundedCustomer>[2]>['as']>;
+type Platform = NonNullable<NonNullable<Parameters<typeof createFundedCustomer>[2]>['as']>;
 
 const app = testApp();
 const client = operatorClient(app);
@@ -19,18 +19,18 @@ afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
 
-const bothPlatforms = () => [app.platform.id, app.other.id].sort();
-const get = async (path: string, platformIds: readonly string[] = bothPlatforms()) =>
+const twoPlatformIds = () => [app.platform.id, app.other.id].sort();
+const get = async (path: string, platformIds: readonly string[] = twoPlatformIds()) =>
   ok(await client.call('GET', path, { secret: await client.secretOf({ platformIds }) }), 200);
 
-async function pay(as: As, amount: number) {
-  const { person, account } = await createFundedCustomer(app, 500_00, { as });
-  const payee = await createExternalAccount(app, person.id, 'USD', '000', { as });
+async function pay(platform: Platform, amount: number) {
+  const { person, account } = await createFundedCustomer(app, 500_00, { as: platform });
+  const payee = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
   const quote = ok(
-    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount), { as }),
+    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount), { as: platform }),
     201,
   );
-  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { as }), 200);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { as: platform }), 200);
 }
 
 interface Sums {
@@ -86,7 +86,7 @@ it('the sum contains the payments of only the two platforms', async () => {
   expect(outgoingSums(data)).toEqual([{ currency: 'USD', payments: 2, amount: 30_00 }]);
   const platformGroups = await get('/metrics/payments?groupBy=platform&type=OUTGOING');
   expect(platformGroups.data.map((each: { platformId: string }) => each.platformId)).toEqual(
-    bothPlatforms(),
+    twoPlatformIds(),
   );
   expect(outgoingSums((await get('/metrics/payments?mode=sandbox')).data)).toEqual(
     outgoingSums(data),
@@ -98,25 +98,25 @@ it('the sum contains the payments of only the two platforms', async () => {
   ]);
 });
 
-it('the sum contains the balances of both platforms, per currency', async () => {
+it('the sum contains the balances of the two platforms, per currency', async () => {
   await createFundedCustomer(app, 700_00, { as: app.other });
-  const readLines = async (ids?: readonly string[]) =>
+  const readNets = async (ids?: readonly string[]) =>
     netsOf((await get('/ledger/trial-balance', ids)).data);
-  const [firstLines, secondLines] = [
-    await readLines([app.platform.id]),
-    await readLines([app.other.id]),
+  const [firstNets, secondNets] = [
+    await readNets([app.platform.id]),
+    await readNets([app.other.id]),
   ];
-  expect(await readLines()).toEqual(addAll(firstLines, secondLines));
-  expect(Object.keys(firstLines).length).toBeGreaterThan(0);
+  expect(await readNets()).toEqual(addAll(firstNets, secondNets));
+  expect(Object.keys(firstNets).length).toBeGreaterThan(0);
   const overview = await get('/overview');
   expect(overview.balances.isComplete).toBe(true);
-  expect(netsOf(overview.balances.data)).toEqual(addAll(firstLines, secondLines));
+  expect(netsOf(overview.balances.data)).toEqual(addAll(firstNets, secondNets));
 });
 
-it('the API counts the open work, the deliveries and the jobs of both platforms', async () => {
-  for (const as of [app.platform, app.other]) {
-    const { person } = await createFundedCustomer(app, 100, { as });
-    const payee = await createExternalAccount(app, person.id, 'USD', '000', { as });
+it('the API counts the open work, the deliveries and the jobs of the two platforms', async () => {
+  for (const platform of [app.platform, app.other]) {
+    const { person } = await createFundedCustomer(app, 100, { as: platform });
+    const payee = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
     const body = { reason: 'Looks unusual.' };
     for (const step of ['check', 'review'])
       ok(await client.call('POST', `/external-accounts/${payee.id}/${step}`, { body }), 200);

@@ -48,14 +48,14 @@ async function readAll(path: string): Promise<any[]> {
   return items;
 }
 
-const ledger = () =>
+const readLedgerAccounts = () =>
   app.runtime.db.query<{ id: string; balance: bigint; held: bigint }>(
     "select id, balance, held from ledger_accounts where currency not like '%.%'",
     [],
   );
 
 it('the API lists every account once with its balance', async () => {
-  const storedAccounts = await ledger();
+  const storedAccounts = await readLedgerAccounts();
   const listedAccounts = await readAll('/ledger/accounts?limit=100');
   expect(listedAccounts.map(({ id }) => id).sort()).toEqual(
     storedAccounts.map(({ id }) => id).sort(),
@@ -73,8 +73,8 @@ it('the API filters by owner, type, currency, environment and balance', async ()
   expect(new Set(customerAccounts.map(({ customerId }) => customerId))).toEqual(
     new Set([firstCustomer?.id]),
   );
-  const suspense = await readAll('/ledger/accounts?type=SUSPENSE&currency=USD');
-  expect(suspense.map(({ id }) => id)).toEqual([
+  const suspenseAccounts = await readAll('/ledger/accounts?type=SUSPENSE&currency=USD');
+  expect(suspenseAccounts.map(({ id }) => id)).toEqual([
     'system:production:suspense:USD',
     'system:sandbox:suspense:USD',
   ]);
@@ -88,8 +88,10 @@ it('the API filters by owner, type, currency, environment and balance', async ()
   expect(
     accountsWithBalance.every(({ balance, held, mode }) => mode === 'sandbox' && (balance || held)),
   ).toBe(true);
-  const firstPage = await readAll('/ledger/accounts?mode=sandbox&hasBalance=true&limit=1');
-  expect(firstPage).toEqual(accountsWithBalance);
+  const accountsOfSmallPages = await readAll(
+    '/ledger/accounts?mode=sandbox&hasBalance=true&limit=1',
+  );
+  expect(accountsOfSmallPages).toEqual(accountsWithBalance);
   expect((await client.call('GET', '/ledger/accounts?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
 
@@ -103,7 +105,7 @@ it('the trial balance has equal debits and credits', async () => {
       (each: { type: string; mode: string; currency: string }) =>
         each.type === type && each.mode === 'sandbox' && each.currency === 'USD',
     );
-  const storedAccounts = await ledger();
+  const storedAccounts = await readLedgerAccounts();
   const ownedSum = storedAccounts
     .filter(({ id }) => customers.some(({ accountId }) => accountId === id))
     .reduce((sum, { balance }) => sum + Number(balance), 0);
@@ -123,7 +125,7 @@ it('the trial balance has equal debits and credits', async () => {
 });
 
 it('the API lists the postings of each account with running balances', async () => {
-  const accounts = await ledger();
+  const accounts = await readLedgerAccounts();
   const accountIds = new Set<string>();
   for (const { debit, credit } of await app.runtime.db.query<{ debit: string; credit: string }>(
     'select distinct debit, credit from ledger_transfers',

@@ -8,7 +8,7 @@ import { browser, enrollWithPasskey } from '../../../test/kit/operator/people.ts
 import { enrollment } from '../../features/staff/users/index.ts';
 
 const app = testApp();
-const tokens = operatorClient(app);
+const client = operatorClient(app);
 
 it('the link is the same in every process, and is invalid once another user has enrolled', async () => {
   const links = await Promise.all(
@@ -20,7 +20,7 @@ it('the link is the same in every process, and is invalid once another user has 
   const openLink = () => browser(app).call('POST', '/enrollment', { body: { secret } });
   expect((await openLink()).status).toBe(200);
   const body = { name: 'Other', email: 'other@example.com', roles: ['administrator'] };
-  const { link } = ok(await tokens.call('POST', '/operator-users', { body }), 201);
+  const { link } = ok(await client.call('POST', '/operator-users', { body }), 201);
   expect((await openLink()).status).toBe(200);
   ok((await enrollWithPasskey(browser(app), link.secret)).reply, 201);
   expect((await openLink()).status).toBe(410);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends the head of a request. `finish` sends the rest and returns the reply. */
+/** Sends the head of a request. The returned function sends the rest and returns the reply. */
 async function begin(secret: string) {
   const body = JSON.stringify({ name: 'Late', roles: ['viewer'], expiresInDays: 1 });
   const head = [
@@ -35,14 +35,14 @@ async function begin(secret: string) {
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1');
   });
-  const closedPromise = new Promise((resolve) => socket.on('close', resolve));
+  const whenClosed = new Promise((resolve) => socket.on('close', resolve));
   socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
   // The head is admitted during the pause.
   await sleep(300);
   expect(text).toBe('');
   return async () => {
     socket.write(body.slice(10));
-    await closedPromise;
+    await whenClosed;
     return readReply(text);
   };
 }
@@ -60,13 +60,13 @@ it('a slow request is rejected after its operator loses the role or is disabled'
     const reply = await client.call('PATCH', `/operator-users/${user.id}`, { body });
     expect(reply.status).toBe(200);
   };
-  const withoutRole = await begin(secret);
+  const finishWithoutRole = await begin(secret);
   await change({ roles: ['viewer'] });
-  expect((await withoutRole()).body).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  expect((await finishWithoutRole()).body).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   await change({ roles: ['administrator'] });
-  const disabled = await begin(secret);
+  const finishDisabled = await begin(secret);
   await change({ isDisabled: true });
-  expect((await disabled()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+  expect((await finishDisabled()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
 });
 
 it('a slow request is rejected after its token was revoked', async () => {

@@ -32,12 +32,15 @@ describe('platforms', () => {
   });
 
   it('are shown without currencies after they removed all of them', async () => {
-    const as = app.other;
-    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const platform = app.other;
+    const { supportedCurrencies } = ok(
+      await app.call('GET', '/config', undefined, { as: platform }),
+      200,
+    );
     const change = (list: unknown) =>
-      app.call('PATCH', '/config', { supportedCurrencies: list }, { as });
+      app.call('PATCH', '/config', { supportedCurrencies: list }, { as: platform });
     ok(await change([]), 200);
-    const settings = ok(await client.call('GET', `/platforms/${as.id}`), 200);
+    const settings = ok(await client.call('GET', `/platforms/${platform.id}`), 200);
     expect(settings.currencies).toEqual([]);
     ok(await change(supportedCurrencies), 200);
   });
@@ -58,8 +61,11 @@ describe('platforms', () => {
   it('are listed in pages, limited to the platforms of the operator', async () => {
     const firstPage = ok(await client.call('GET', '/platforms?limit=1'), 200);
     expect(firstPage).toMatchObject({ hasMore: true, data: [{ platformId: expect.any(String) }] });
-    const suffix = ok(await client.call('GET', `/platforms?cursor=${firstPage.nextCursor}`), 200);
-    const ids = [...firstPage.data, ...suffix.data].map((each) => each.platformId);
+    const secondPage = ok(
+      await client.call('GET', `/platforms?cursor=${firstPage.nextCursor}`),
+      200,
+    );
+    const ids = [...firstPage.data, ...secondPage.data].map((each) => each.platformId);
     expect(ids).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const ownList = ok(await client.call('GET', '/platforms', { secret }), 200);
@@ -100,15 +106,15 @@ describe('platforms', () => {
       ['PATCH', '/card-program', { maxLive: 1 }],
       ['PUT', '/request-bodies', { until: endTime }],
     ] as const;
-    for (const [method, secondPage, body] of calls) {
-      const { status, body: error } = await client.call(method, pathOf(secondPage), {
+    for (const [method, pathSuffix, body] of calls) {
+      const { status, body: error } = await client.call(method, pathOf(pathSuffix), {
         body,
         secret,
       });
-      expect([secondPage, status, error.code]).toEqual([secondPage, 404, 'PLATFORM_NOT_FOUND']);
+      expect([pathSuffix, status, error.code]).toEqual([pathSuffix, 404, 'PLATFORM_NOT_FOUND']);
       const unknownReply = await client.call(
         method,
-        `/platforms/PlatformConfig:none${secondPage}`,
+        `/platforms/PlatformConfig:none${pathSuffix}`,
         {
           body,
         },
@@ -121,10 +127,10 @@ describe('platforms', () => {
 describe('limits', () => {
   it('are set, listed and removed', async () => {
     const body = { currency: 'USD', to: 'EUR', perPayment: 1_000_00, reason: 'Review 7' };
-    const set = ok(await client.call('PUT', pathOf('/limits'), { body }), 200);
+    const setReply = ok(await client.call('PUT', pathOf('/limits'), { body }), 200);
     const { reason, ...limit } = body;
-    expect(set).toEqual({ platformId: app.platform.id, limits: [limit] });
-    expect(ok(await client.call('GET', pathOf('/limits')), 200)).toEqual(set);
+    expect(setReply).toEqual({ platformId: app.platform.id, limits: [limit] });
+    expect(ok(await client.call('GET', pathOf('/limits')), 200)).toEqual(setReply);
     expect(await client.recordsOf('setPaymentLimit')).toMatchObject([
       { subject: app.platform.id, platformId: app.platform.id, reason },
     ]);
@@ -166,11 +172,11 @@ describe('request bodies', () => {
     });
     const retention = ok(await client.call('PUT', path, { body: { until: null } }), 200);
     expect(retention.requestBodiesUntil).toBeNull();
-    const past = await client.call('PUT', path, { body: { until: '2020-01-01T00:00:00Z' } });
-    expect([past.status, fieldsOf(past.body)]).toEqual([400, ['until']]);
-    const sandbox = await client.call('PUT', pathOf('/request-bodies'), {
+    const pastReply = await client.call('PUT', path, { body: { until: '2020-01-01T00:00:00Z' } });
+    expect([pastReply.status, fieldsOf(pastReply.body)]).toEqual([400, ['until']]);
+    const sandboxReply = await client.call('PUT', pathOf('/request-bodies'), {
       body: { until: endTime },
     });
-    expect([sandbox.status, sandbox.body.code]).toEqual([409, 'CONFLICT']);
+    expect([sandboxReply.status, sandboxReply.body.code]).toEqual([409, 'CONFLICT']);
   });
 });

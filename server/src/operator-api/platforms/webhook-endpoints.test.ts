@@ -21,8 +21,12 @@ it('endpoints are listed with the state of their deliveries', async () => {
   ok(await app.call('PATCH', '/config', { webhookEndpoint: URL }), 200);
   const createdReply = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
   await createCustomer(app);
-  const [configured, ownEndpoint] = await list();
-  expect(configured).toMatchObject({ isConfigured: true, url: URL, platformId: app.platform.id });
+  const [configuredEndpoint, ownEndpoint] = await list();
+  expect(configuredEndpoint).toMatchObject({
+    isConfigured: true,
+    url: URL,
+    platformId: app.platform.id,
+  });
   expect(ownEndpoint).toMatchObject({ id: createdReply.id, status: 'ENABLED', failed: 0 });
   expect(ownEndpoint.pending).toBeGreaterThan(0);
   expect(Date.parse(ownEndpoint.oldestPendingAt)).toBeGreaterThan(0);
@@ -41,8 +45,8 @@ it('endpoints are paused with a reason, and resumed', async () => {
     expect((await client.recordsOf('pauseWebhookEndpoint'))[0]).toMatchObject({
       ...{ subject: id, platformId: app.platform.id, reason: body.reason },
     });
-    const resumed = ok(await client.call('POST', `/webhook-endpoints/${id}/resume`), 200);
-    expect(resumed).toMatchObject({ id, status: 'ENABLED' });
+    const resumedReply = ok(await client.call('POST', `/webhook-endpoints/${id}/resume`), 200);
+    expect(resumedReply).toMatchObject({ id, status: 'ENABLED' });
   }
 });
 

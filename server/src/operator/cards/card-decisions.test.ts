@@ -8,8 +8,8 @@ import { cardFixture } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
 let cardId: string;
-let cardOfOtherPlatform: string;
-let payment: string;
+let otherPlatformCardId: string;
+let paymentId: string;
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
@@ -23,26 +23,26 @@ beforeAll(async () => {
   const network = cardNetwork(app);
   const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { as: app.other })];
   cardId = (await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }))).id;
-  cardOfOtherPlatform = (
+  otherPlatformCardId = (
     await otherFixture.createCard(await otherFixture.createCardholder({ funds: 0 }))
   ).id;
   const request = network.message(cardId, 12_34);
   const decision = await network.send(request);
-  payment = decision.approved ? (decision.transactionId ?? '') : '';
+  paymentId = decision.approved ? (decision.transactionId ?? '') : '';
   const advanceClock = () => app.effects.set(app.effects.now() + 1_000);
   advanceClock();
   await network.notify(request.token, { kind: 'CLEARING', amount: 12_34n });
   advanceClock();
   await network.request(cardId, 100_00);
   advanceClock();
-  await network.request(cardOfOtherPlatform, 1);
+  await network.request(otherPlatformCardId, 1);
 });
 
 describe('cards decisions', () => {
   it('filters by platform and card, newest first', async () => {
     const allDecisions = await runJson();
     expect(allDecisions.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
-      [cardOfOtherPlatform, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
+      [otherPlatformCardId, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
       [cardId, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
       [cardId, 'CLEARING', 12_34, null],
       [cardId, 'AUTHORIZATION', 12_34, null],
@@ -54,7 +54,7 @@ describe('cards decisions', () => {
       readable: '12.34',
       merchant: { descriptor: 'Corner shop' },
       approved: true,
-      transactionId: payment,
+      transactionId: paymentId,
     });
     expect(await runJson('--platform', app.other.id)).toEqual(allDecisions.slice(0, 1));
     expect(await runJson(cardId)).toEqual(allDecisions.slice(1));
@@ -68,37 +68,37 @@ describe('cards decisions', () => {
     const [head, declinedLine, , approvedLine] = out.split('\n');
     expect(head).toMatch(/^AT +CARD +KIND +AMOUNT +CURRENCY +MERCHANT +DECISION +TRANSACTION$/);
     expect(declinedLine).toMatch(/ 100\.00 +USD +Corner shop +INSUFFICIENT_FUNDS +-$/);
-    expect(approvedLine).toMatch(new RegExp(` 12\\.34 +USD +Corner shop +approved +${payment}$`));
+    expect(approvedLine).toMatch(new RegExp(` 12\\.34 +USD +Corner shop +approved +${paymentId}$`));
   });
 });
 
 describe('other verbs', () => {
   it('do not change a card payment', async () => {
     for (const [argv, reason] of [
-      [['suspense', 'return', payment], 'The transaction has no funds in suspense'],
-      [['suspense', 'settle', payment, '--reference', 'x'], 'The transaction has no shortfall'],
-      [['deposits', 'release', payment], 'The transaction is not a deposit'],
-      [['deposits', 'reject', payment], 'The transaction is not a deposit'],
-      [['deposits', 'return', payment], 'The transaction is not a deposit'],
+      [['suspense', 'return', paymentId], 'The transaction has no funds in suspense'],
+      [['suspense', 'settle', paymentId, '--reference', 'x'], 'The transaction has no shortfall'],
+      [['deposits', 'release', paymentId], 'The transaction is not a deposit'],
+      [['deposits', 'reject', paymentId], 'The transaction is not a deposit'],
+      [['deposits', 'return', paymentId], 'The transaction is not a deposit'],
       [
-        ['payouts', 'return', payment, '--reason', 'PAYOUT_RETURNED'],
+        ['payouts', 'return', paymentId, '--reason', 'PAYOUT_RETURNED'],
         'This transfer did not use a rail',
       ],
-      [['payouts', 'settle', payment], 'the sandbox'],
+      [['payouts', 'settle', paymentId], 'the sandbox'],
     ] as const) {
       const { code, err } = await run(...argv);
       expect([code, err.split('\n')[0]]).toEqual([1, expect.stringContaining(reason)]);
     }
-    const transaction = ok(await app.call('GET', `/transactions/${payment}`), 200);
+    const transaction = ok(await app.call('GET', `/transactions/${paymentId}`), 200);
     expect(transaction.status).toBe('SETTLED');
   });
 
   it('export the payment with all other transactions and postings', async () => {
     await app.settle(); // The account is debited for the payment.
-    const span = ['--from', '2026-01-05', '--to', '2026-01-05'];
-    const { code, out } = await run('export', 'transactions', ...span);
+    const period = ['--from', '2026-01-05', '--to', '2026-01-05'];
+    const { code, out } = await run('export', 'transactions', ...period);
     expect(code).toBe(0);
-    const line = out.split('\n').find((each) => each.includes(payment));
+    const line = out.split('\n').find((each) => each.includes(paymentId));
     expect(line).toContain('CARD');
     expect(line).toContain('12.34');
   });

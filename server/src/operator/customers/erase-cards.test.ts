@@ -13,14 +13,14 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 
 const app = testApp();
 
-const NAMED = 'vesna-quorbats-card';
+const PLATFORM_CARD_ID = 'vesna-quorbats-card';
 const SHOP = 'Quorbat Bakery';
 
 /** A customer with a card that was used once. */
 async function createCardholderWithPayment() {
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder();
-  const card = await fixture.createCard(holder, { platformCardId: NAMED });
+  const card = await fixture.createCard(holder, { platformCardId: PLATFORM_CARD_ID });
   const { id: customer_id } = holder.customer;
   const message = await app.operate(async (ctx) =>
     ctx.insert(cardMessages, {
@@ -45,7 +45,7 @@ it('an export has cards, their funding sources and authorizations, and no number
   const { card, id } = await createCardholderWithPayment();
   const row = await app.runtime.db.read(cards, card.id);
   const { text, all } = await exportOf(app, id);
-  expect(text).toContain(NAMED);
+  expect(text).toContain(PLATFORM_CARD_ID);
   expect(text).toContain(SHOP);
   expect(row?.secret).toBeTruthy();
   expect(text).not.toContain(row?.secret);
@@ -73,7 +73,7 @@ it('an erasure closes cards and leaves no personal data in them', async () => {
   ]);
   expect(events.map((each) => each.data)).toEqual(['', '']);
   const { text } = await exportOf(app, id);
-  expect(text).not.toContain(NAMED);
+  expect(text).not.toContain(PLATFORM_CARD_ID);
   expect(text).not.toContain(SHOP);
   const erasedCard = await fixture.readCard(card.id);
   expect(erasedCard.platformCardId).toBe(`erased ${card.id}`);
@@ -121,17 +121,17 @@ function runtimeWithErasure(customerId: string): Runtime {
 async function createClearedPayment() {
   const payment = await cardPayments(app).startPayment({ funds: 100, descriptor: SHOP });
   await payment.notify({ kind: 'CLEARING', amount: 100n });
-  return { paid: payment, id: payment.card.cardholderId as string };
+  return { payment, id: payment.card.cardholderId as string };
 }
 
 it('an erasure leaves no merchant of a concurrent refund', async () => {
-  const { paid, id } = await createClearedPayment();
+  const { payment, id } = await createClearedPayment();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
   let updates = 0;
   const query: typeof db.query = async (sql, values) => {
     if (sql.includes('update transactions') && updates++ === 0) {
-      await paid.notify({ kind: 'RETURN', amount: 40n }, false);
+      await payment.notify({ kind: 'RETURN', amount: 40n }, false);
     }
     return db.query(sql, values);
   };
@@ -141,9 +141,9 @@ it('an erasure leaves no merchant of a concurrent refund', async () => {
 });
 
 it('an erasure leaves no merchant of a concurrent message without effect', async () => {
-  const { paid, id } = await createClearedPayment();
+  const { payment, id } = await createClearedPayment();
   const network = cardNetwork(app, runtimeWithErasure(id));
-  await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
+  await network.notify(payment.token, { kind: 'AUTHORIZATION_EXPIRY' });
   const storedMerchants = JSON.parse(await merchantsOf(id));
   expect(storedMerchants).toHaveLength(3);
   expect(JSON.stringify(storedMerchants)).not.toContain(SHOP);

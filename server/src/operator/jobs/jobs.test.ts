@@ -45,13 +45,13 @@ const failingHandler = (kind: string, maxAttempts: number): JobHandler => ({
   run: () => Promise.reject(new Error('the bank is closed')),
 });
 
-const staged = (kind: string, count = 1, as = app.platform) =>
+const stageJobs = (kind: string, count = 1, as = app.platform) =>
   app.operate(async (ctx) => {
     for (let index = 0; index < count; index++) ctx.later(defineJob(kind, Type.Object({})), input);
   }, as);
 
 async function createDeadJobs(kind: string, count = 1): Promise<string[]> {
-  await staged(kind, count);
+  await stageJobs(kind, count);
   const worker = workerWith(failingHandler(kind, 1));
   while ((await worker.runDue()) > 0);
   const rows = await runJson('jobs', 'list', '--state', 'dead', '--kind', kind, '--limit', '1000');
@@ -63,8 +63,8 @@ const kindsOf = (rows: { kind: string }[]) => rows.map(({ kind }) => kind).sort(
 describe('the jobs verbs', () => {
   it('list by state, kind and platform, up to the limit', async () => {
     await createDeadJobs('payout.send', 2);
-    await staged('payout.check');
-    await staged('messages.send', 1, app.other);
+    await stageJobs('payout.check');
+    await stageJobs('messages.send', 1, app.other);
     expect(kindsOf(await runJson('jobs', 'list'))).toEqual([
       ...['messages.send', 'payout.check', 'payout.send', 'payout.send'],
     ]);
@@ -73,15 +73,15 @@ describe('the jobs verbs', () => {
     ]);
     expect(kindsOf(await runJson('jobs', 'list', '--kind', 'payout.send'))).toHaveLength(2);
     expect(await runJson('jobs', 'list', '--state', 'running')).toEqual([]);
-    const ofOther = await runJson('jobs', 'list', '--platform', app.other.id);
-    expect(kindsOf(ofOther)).toEqual(['messages.send']);
+    const otherPlatformJobs = await runJson('jobs', 'list', '--platform', app.other.id);
+    expect(kindsOf(otherPlatformJobs)).toEqual(['messages.send']);
     expect(await runJson('jobs', 'list', '--limit', '1')).toHaveLength(1);
     const { out } = await run('jobs', 'list', '--state', 'dead');
     expect(out).toContain('the bank is closed');
   });
 
   it('show running jobs by their lease', async () => {
-    await staged('payout.send');
+    await stageJobs('payout.send');
     await app.runtime.db.query("update jobs set state = 'running', due_at = $1", [
       new Date(app.effects.now() + 20_000),
     ]);
@@ -93,8 +93,8 @@ describe('the jobs verbs', () => {
       1,
       expect.stringContaining('The job is running.'),
     ]);
-    const earlyReply = await run('jobs', 'retry', jobId);
-    expect([earlyReply.code, earlyReply.err]).toEqual([
+    const retryResult = await run('jobs', 'retry', jobId);
+    expect([retryResult.code, retryResult.err]).toEqual([
       1,
       'The job is running. Only failed jobs can be retried.\n',
     ]);
@@ -125,8 +125,8 @@ describe('the jobs verbs', () => {
     const [id = ''] = await createDeadJobs('payout.send');
     expect(await runJson('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failingHandler('payout.send', 2)).runDue()).toBe(1);
-    const repeatedReply = await runJson('jobs', 'show', id);
-    expect(repeatedReply).toMatchObject({ state: 'queued', attempts: 1 });
+    const retriedJob = await runJson('jobs', 'show', id);
+    expect(retriedJob).toMatchObject({ state: 'queued', attempts: 1 });
     // A job that waits after a failure can be retried immediately.
     expect(await runJson('jobs', 'retry', id)).toMatchObject({
       dueAt: new Date(app.effects.now()).toISOString(),
@@ -134,7 +134,7 @@ describe('the jobs verbs', () => {
   });
 
   it('reject the retry of a job that has not failed', async () => {
-    await staged('incoming.review-expiry');
+    await stageJobs('incoming.review-expiry');
     const [{ jobId }] = await runJson('jobs', 'list');
     const { code, err } = await run('jobs', 'retry', jobId);
     expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);

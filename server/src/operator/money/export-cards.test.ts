@@ -38,14 +38,14 @@ async function netPostingsOf(account: string, transaction: string): Promise<bigi
   }, 0n);
 }
 
-type Word = [kind: CardNotice['kind'], amount?: bigint] | 'CLOSE';
+type Step = [kind: CardNotice['kind'], amount?: bigint] | 'CLOSE';
 
-const CLEARED: Word = ['CLEARING', 100n];
+const CLEARED: Step = ['CLEARING', 100n];
 const CREDIT = { kind: 'credit_authorization' };
 const USDB = { currency: 'USDB', funds: 10_000_000 };
-const SHORT = { funds: 100 };
+const LIMITED_FUNDS = { funds: 100 };
 
-it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>([
+it.each<[string, PaymentOptions, Step[], { sent?: string; received?: string }]>([
   ['nothing was cleared yet', {}, [], { sent: '1.00' }],
   [
     'less was cleared than was authorized',
@@ -57,21 +57,26 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     { sent: '0.60' },
   ],
   ['more was cleared than was authorized', {}, [['CLEARING', 130n]], { sent: '1.30' }],
-  ['it expired', {}, [['AUTHORIZATION_EXPIRY']], { sent: '0.00' }],
+  ['the authorization expired', {}, [['AUTHORIZATION_EXPIRY']], { sent: '0.00' }],
   ['a part was refunded', {}, [CLEARED, ['RETURN', 40n]], { sent: '0.60' }],
   ['all was refunded', {}, [CLEARED, ['RETURN', 100n]], { sent: '0.00' }],
   ['a refund was reversed', {}, [CLEARED, ['RETURN', 100n], ['RETURN_REVERSAL']], { sent: '1.00' }],
-  ['a part was written off', SHORT, [CLEARED, 'CLOSE', ['CLEARING', 20n]], { sent: '1.00' }],
+  [
+    'a part was written off',
+    LIMITED_FUNDS,
+    [CLEARED, 'CLOSE', ['CLEARING', 20n]],
+    { sent: '1.00' },
+  ],
   [
     'more was refunded than was paid',
-    SHORT,
+    LIMITED_FUNDS,
     [CLEARED, 'CLOSE', ['CLEARING', 20n], ['RETURN', 120n]],
     { sent: '0.00' },
   ],
-  ['a credit is announced', CREDIT, [], { received: '0.00' }],
+  ['a credit is authorized', CREDIT, [], { received: '0.00' }],
   ['a credit was cleared', CREDIT, [['CLEARING', 100n]], { received: '1.00' }],
   [
-    'USDB paid a part of it',
+    'a part was cleared and refunded in USDB',
     USDB,
     [
       ['CLEARING', 60n],
@@ -80,38 +85,41 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     { sent: '0.950000' },
   ],
   [
-    'a credit in USDB is announced',
+    'a credit in USDB is cleared immediately',
     { ...USDB, kind: 'financial_credit_authorization' },
     [],
     { received: '1.000000' },
   ],
-])('the export agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
-  const payment = await payments.startPayment(choice);
-  for (const argument of args) {
-    if (argument === 'CLOSE') {
-      await payment.close();
-      continue;
+])(
+  'the export agrees with the postings of a payment if %s',
+  async (_, options, steps, expected) => {
+    const payment = await payments.startPayment(options);
+    for (const step of steps) {
+      if (step === 'CLOSE') {
+        await payment.close();
+        continue;
+      }
+      const [kind, amount] = step;
+      const notice = amount === undefined ? { kind } : { kind, amount };
+      await payment.notify(notice as Parameters<typeof payment.notify>[0]);
     }
-    const [kind, amount] = argument;
-    const notice = amount === undefined ? { kind } : { kind, amount };
-    await payment.notify(notice as Parameters<typeof payment.notify>[0]);
-  }
-  const line = (await exportRows('transactions')).find(
-    (each) => each.transaction_id === payment.id,
-  );
-  const currency = choice.currency ?? 'USD';
-  expect(line).toMatchObject({
-    type: 'CARD',
-    sent_currency: expected.sent === undefined ? '' : currency,
-    sent_amount: expected.sent ?? '',
-    received_currency: expected.received === undefined ? '' : currency,
-    received_amount: expected.received ?? '',
-    refund_status: '',
-    refund_reference: '',
-  });
-  const [sentAmount, receivedAmount] = [line?.sent_minor, line?.received_minor].map(
-    (each) => each || '0',
-  );
-  const net = BigInt(receivedAmount as string) - BigInt(sentAmount as string);
-  expect(await netPostingsOf(payment.accountId, payment.id)).toBe(net);
-});
+    const line = (await exportRows('transactions')).find(
+      (each) => each.transaction_id === payment.id,
+    );
+    const currency = options.currency ?? 'USD';
+    expect(line).toMatchObject({
+      type: 'CARD',
+      sent_currency: expected.sent === undefined ? '' : currency,
+      sent_amount: expected.sent ?? '',
+      received_currency: expected.received === undefined ? '' : currency,
+      received_amount: expected.received ?? '',
+      refund_status: '',
+      refund_reference: '',
+    });
+    const [sentAmount, receivedAmount] = [line?.sent_minor, line?.received_minor].map(
+      (each) => each || '0',
+    );
+    const net = BigInt(receivedAmount as string) - BigInt(sentAmount as string);
+    expect(await netPostingsOf(payment.accountId, payment.id)).toBe(net);
+  },
+);

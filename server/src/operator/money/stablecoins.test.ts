@@ -14,9 +14,10 @@ beforeAll(async () => {
   fixture = stablecoinFixture(service.app);
 });
 
-const verb = (name: string, ...flags: string[]) => service.runJson('stablecoins', name, ...flags);
+const runVerb = (name: string, ...flags: string[]) =>
+  service.runJson('stablecoins', name, ...flags);
 
-/** A token whose state is set by SQL. */
+/** Creates a token and sets its state by SQL. */
 async function createCoin(status: string): Promise<string> {
   const { id } = await fixture.createCoin();
   await service.app.runtime.db.query(
@@ -33,22 +34,22 @@ const OUTCOMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
-  it.each(SERVICE_STATUSES)('apply to a token that is %s', async (status) => {
+  it.each(SERVICE_STATUSES)('is applied or rejected as the state %s requires', async (status) => {
     const id = await createCoin(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
       const reason = `The stablecoin is ${status}. The decision ${name} is not possible.`;
       await service.expectRejected(reason, 'stablecoins', name, id);
-      expect(await verb('history', id)).toEqual([]);
+      expect(await runVerb('history', id)).toEqual([]);
       return;
     }
-    expect(await verb(name, id, '--reason', 'as agreed')).toMatchObject({
+    expect(await runVerb(name, id, '--reason', 'as agreed')).toMatchObject({
       id,
       platformId: service.app.platform.id,
       serviceOperationsStatus: outcome,
       reason: 'as agreed',
     });
-    expect(await verb('history', id)).toMatchObject([
+    expect(await runVerb('history', id)).toMatchObject([
       { actor: 'operator', action: name, reason: 'as agreed' },
     ]);
   });
@@ -57,21 +58,21 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
 describe('stablecoins', () => {
   it('are requested, rejected, requested again, approved, disabled and approved', async () => {
     const { id } = await fixture.createCoin();
-    const readStatus = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
+    const readStablecoin = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
     ok(await fixture.requestEnablement(id), 200);
-    await verb('reject', id, '--reason', 'Documents are missing');
+    await runVerb('reject', id, '--reason', 'Documents are missing');
     ok(await fixture.requestEnablement(id), 200);
-    await verb('approve', id);
+    await runVerb('approve', id);
     await service.app.settle();
-    expect(await readStatus()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
-    expect(await readStatus()).toHaveProperty('currency');
-    await verb('disable', id);
-    expect(await readStatus()).not.toHaveProperty('currency');
+    expect(await readStablecoin()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
+    expect(await readStablecoin()).toHaveProperty('currency');
+    await runVerb('disable', id);
+    expect(await readStablecoin()).not.toHaveProperty('currency');
     expect((await fixture.requestEnablement(id)).status).toBe(409);
-    await verb('approve', id);
+    await runVerb('approve', id);
     await service.app.settle();
-    expect(await readStatus()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
-    const history: { action: string }[] = await verb('history', id);
+    expect(await readStablecoin()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
+    const history: { action: string }[] = await runVerb('history', id);
     expect(history.map((each) => each.action)).toEqual(['reject', 'approve', 'disable', 'approve']);
   });
 
@@ -91,8 +92,8 @@ describe('stablecoins', () => {
 
   it('are not enabled by a job after they were disabled', async () => {
     const { id } = await fixture.createCoin();
-    await verb('approve', id);
-    await verb('disable', id);
+    await runVerb('approve', id);
+    await runVerb('disable', id);
     await service.app.settle();
     expect(ok(await fixture.read(`/stablecoins/${id}`), 200).serviceOperationsStatus).toBe(
       'DISABLED',
@@ -105,18 +106,20 @@ describe('stablecoins', () => {
     for (let n = 0; n < 3; n++) ids.push((await otherFixture.createCoin()).id);
     ok(await otherFixture.requestEnablement(ids[1] as string), 200);
     const list = async (...flags: string[]) =>
-      (await verb('list', service.app.other.id, ...flags)).map((each: { id: string }) => each.id);
+      (await runVerb('list', service.app.other.id, ...flags)).map(
+        (each: { id: string }) => each.id,
+      );
     expect(await list()).toEqual(ids);
     expect(await list('--status', 'PENDING_APPROVAL')).toEqual([ids[1]]);
     expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);
-    const allPending: { id: string }[] = await verb('list', '--status', 'PENDING_APPROVAL');
+    const allPending: { id: string }[] = await runVerb('list', '--status', 'PENDING_APPROVAL');
     expect(allPending.map((each) => each.id)).toContain(ids[1]);
   });
 
   it('are listed with their circulating supply', async () => {
     const mints = mintFixture(service.app);
     const coin = await mints.createCirculatingCoin(12);
-    const allCoins: { id: string; circulating: string }[] = await verb('list');
+    const allCoins: { id: string; circulating: string }[] = await runVerb('list');
     const circulating = allCoins.find((each) => each.id === coin.id)?.circulating;
     expect(circulating).toBe('12000000');
     const { out } = await service.run('stablecoins', 'list');

@@ -30,10 +30,10 @@ const DECISION = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
 const recover = (accountId: string, type = 'SMS_OTP') =>
   runJson('recover', accountId, '--type', type, ...DECISION);
 
-const person = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+const createPhoneCustomer = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
 /** The columns of a string's lines, separated by two spaces or more. */
-const cells = (text: string) =>
+const cellsOf = (text: string) =>
   text
     .trimEnd()
     .split('\n')
@@ -41,7 +41,7 @@ const cells = (text: string) =>
 
 describe('wallet recover', () => {
   it('is disabled unless the installation sets a waiting period', async () => {
-    const { accountId } = await person();
+    const { accountId } = await createPhoneCustomer();
     const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION];
     const { code, out, err } = await command(argv);
     expect([code, out]).toEqual([1, '']);
@@ -53,7 +53,7 @@ describe('wallet recover', () => {
   });
 
   it('starts a recovery that a running server completes', async () => {
-    const { accountId, customer } = await person();
+    const { accountId, customer } = await createPhoneCustomer();
     const recovery = await recover(accountId);
     const now = app.effects.now();
     expect(recovery).toEqual({
@@ -75,9 +75,11 @@ describe('wallet recover', () => {
 
   it('applies to a running server from a separate process', async () => {
     const ownApp = await startApp({ walletRecoveryMs: 48 * HOUR });
-    const owner = walletFixture(ownApp);
+    const ownFixture = walletFixture(ownApp);
     try {
-      const { accountId } = await owner.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+      const { accountId } = await ownFixture.createWalletCustomer({
+        phoneNumber: newPhoneNumber(),
+      });
       let out = '';
       const args = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION, '--json'];
       const code = await main([...args, '--wallet-recovery', '48'], {
@@ -91,19 +93,19 @@ describe('wallet recover', () => {
       // The separate process uses the real clock, which is months ahead.
       const dueTime = Date.parse(JSON.parse(out).dueAt);
       await ownApp.advance(dueTime - ownApp.effects.now() - 1);
-      expect(await owner.credentialsOf(accountId)).toHaveLength(1);
+      expect(await ownFixture.credentialsOf(accountId)).toHaveLength(1);
       await ownApp.advance(1);
-      expect(await owner.credentialsOf(accountId)).toHaveLength(2);
+      expect(await ownFixture.credentialsOf(accountId)).toHaveLength(2);
     } finally {
       await ownApp.close();
     }
   });
 
-  it('notifies the user, without personal data', async () => {
-    const { accountId, customer } = await person();
+  it('prints the recovery without personal data', async () => {
+    const { accountId, customer } = await createPhoneCustomer();
     const { code, out, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...DECISION);
     expect([code, err]).toEqual([0, '']);
-    expect(cells(out).map(([name, value]) => [name, value])).toEqual([
+    expect(cellsOf(out).map(([name, value]) => [name, value])).toEqual([
       ['Recovery', expect.stringMatching(/^WalletRecovery:/)],
       ['Account', accountId],
       ['Credential', 'SMS_OTP'],
@@ -117,7 +119,7 @@ describe('wallet recover', () => {
   });
 
   it('requires a wallet account, a valid type, an actor and a reason', async () => {
-    const { accountId, customer } = await person();
+    const { accountId, customer } = await createPhoneCustomer();
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
     for (const id of [fiat.id, `InternalAccount:${UNKNOWN_ID}`, 'x', customer.id]) {
@@ -134,7 +136,7 @@ describe('wallet recover', () => {
   });
 
   it("is rejected under another master key than the server's", async () => {
-    const { accountId } = await person();
+    const { accountId } = await createPhoneCustomer();
     let err = '';
     const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION];
     const code = await main(argv, {
@@ -163,10 +165,10 @@ describe('wallet recover', () => {
 
 describe('wallet cancel-recovery', () => {
   it('cancels a recovery once, and stores the actor', async () => {
-    const { accountId } = await person();
+    const { accountId } = await createPhoneCustomer();
     const { recoveryId } = await recover(accountId);
-    const stoppedOutput = await runJson('cancel-recovery', recoveryId, '--actor', 'Grace');
-    expect(stoppedOutput).toMatchObject({
+    const canceledRecovery = await runJson('cancel-recovery', recoveryId, '--actor', 'Grace');
+    expect(canceledRecovery).toMatchObject({
       ...{ recoveryId, status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Grace' },
       ...{ actor: 'Ada', endedAt: new Date(app.effects.now()).toISOString() },
     });
@@ -178,7 +180,7 @@ describe('wallet cancel-recovery', () => {
   });
 
   it('works while new recoveries are disabled, and shows the result', async () => {
-    const { accountId } = await person();
+    const { accountId } = await createPhoneCustomer();
     const { recoveryId } = await recover(accountId);
     const { code, out } = await command(['wallet', 'cancel-recovery', recoveryId]);
     expect(code).toBe(0);
@@ -195,8 +197,8 @@ describe('wallet cancel-recovery', () => {
 
 describe('wallet recoveries', () => {
   it('lists the newest first, by platform and state, page by page', async () => {
-    const as = app.unregulated;
-    const otherFixture = walletFixture(app, { as });
+    const platform = app.unregulated;
+    const otherFixture = walletFixture(app, { as: platform });
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
       const { accountId } = await otherFixture.createWalletCustomer({
@@ -206,7 +208,7 @@ describe('wallet recoveries', () => {
       app.effects.set(app.effects.now() + 1);
     }
     const idsOf = async (...argv: string[]) =>
-      (await runJson('recoveries', as.id, ...argv)).map(
+      (await runJson('recoveries', platform.id, ...argv)).map(
         ({ recoveryId }: { recoveryId: string }) => recoveryId,
       );
     expect(await idsOf()).toEqual(ids);
@@ -215,13 +217,13 @@ describe('wallet recoveries', () => {
     await runJson('cancel-recovery', ids[0] as string);
     expect(await idsOf('--status', 'CANCELLED')).toEqual(ids.slice(0, 1));
     expect(await idsOf('--status', 'WAITING')).toEqual(ids.slice(1));
-    const { out } = await run('recoveries', as.id);
-    const [heads, firstCell, secondCell] = cells(out);
+    const { out } = await run('recoveries', platform.id);
+    const [heads, firstRow, secondRow] = cellsOf(out);
     expect(heads).toEqual([
       ...['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'],
     ]);
-    expect(firstCell?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
-    expect(secondCell?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
+    expect(firstRow?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
+    expect(secondRow?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
     expect((await run('recoveries', `PlatformConfig:${UNKNOWN_ID}`)).err).toBe(
       'Platform not found.\n',
     );
@@ -263,14 +265,14 @@ describe('wallet show', () => {
     }
     expect(out).toMatch(/^Awaiting signature +1$/m);
     expect(out).toMatch(/^Account recovery +none$/m);
-    expect(cells(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
+    expect(cellsOf(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
     app.effects.set(app.effects.now() + HOUR);
-    const laterOutput = await runJson('show', accountId);
-    expect([laterOutput.sessions, laterOutput.requests.toSign]).toEqual([[], 0]);
+    const laterWallet = await runJson('show', accountId);
+    expect([laterWallet.sessions, laterWallet.requests.toSign]).toEqual([[], 0]);
   });
 
   it('shows the pending recovery', async () => {
-    const { accountId } = await person();
+    const { accountId } = await createPhoneCustomer();
     const { recoveryId, dueAt } = await recover(accountId);
     const wallet = await runJson('show', accountId);
     expect(wallet.recovery).toEqual({ recoveryId, type: 'SMS_OTP', dueAt });
@@ -278,7 +280,7 @@ describe('wallet show', () => {
   });
 
   it('needs neither the setting nor the master key, and accepts wallets only', async () => {
-    const { accountId } = await person();
+    const { accountId } = await createPhoneCustomer();
     const result = { code: 0, out: '' };
     result.code = await main(['wallet', 'show', accountId], {
       env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '08'.repeat(32) },
@@ -323,13 +325,13 @@ describe('wallet authorizations', () => {
     const nextPage = await runJson('authorizations', accountId, '--limit', '2', '--after', ids[0]);
     expect(nextPage).toEqual(allAuthorizations.slice(1, 3));
     const { out } = await run('authorizations', accountId);
-    expect(cells(out)[0]).toEqual([
+    expect(cellsOf(out)[0]).toEqual([
       ...['SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'],
     ]);
-    expect(cells(out)).toHaveLength(5);
+    expect(cellsOf(out)).toHaveLength(5);
     for (const text of [out, JSON.stringify(allAuthorizations)])
       expect(text).not.toContain(byEmail.privateKey);
-    const otherPerson = await person();
+    const otherPerson = await createPhoneCustomer();
     const authorization = await runJson('authorization', ids[0]);
     expect(JSON.parse(authorization.payload).organizationId).toEqual(expect.any(String));
     const stamp = parseStamp(authorization.stamp);

@@ -1,4 +1,5 @@
-// Accepted and rejected change sets of one batch, versions and keys.
+// Change sets of one batch: acceptance, rejection, versions and keys. Lost connections, queues and
+// lanes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -55,7 +56,7 @@ const commit = (changes: Partial<ChangeSet>): Promise<Outcome> => committer.comm
 const commitTogether = (...changes: Partial<ChangeSet>[]) =>
   Promise.allSettled(changes.map(commit));
 
-const thingIn = async (id: string) =>
+const readThing = async (id: string) =>
   (await sample.sql('select * from things where id = $1', [id]))[0];
 
 describe('commit', () => {
@@ -82,15 +83,15 @@ describe('commit', () => {
       events: [event],
     });
     expect(outcome).toEqual({ ok: true });
-    expect(await thingIn(addedRow.id)).toEqual({
+    expect(await readThing(addedRow.id)).toEqual({
       ...addedRow,
       amount: String(addedRow.amount),
       created_at: new Date(NOW),
     });
     const expectedRow = { rank: 2, version: 2, created_at: new Date(NOW) };
-    expect(await thingIn(changedRow.id)).toMatchObject(expectedRow);
-    expect(await thingIn(removedRow.id)).toBe(undefined);
-    expect(await thingIn(requiredRow.id)).toMatchObject({ version: 1 });
+    expect(await readThing(changedRow.id)).toMatchObject(expectedRow);
+    expect(await readThing(removedRow.id)).toBe(undefined);
+    expect(await readThing(requiredRow.id)).toMatchObject({ version: 1 });
     expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
     const [storedEvent] = await sample.sql('select * from events where id = $1', [event.id]);
     expect(storedEvent).toMatchObject({ balance: '30', held: '0' });
@@ -106,33 +107,49 @@ describe('commit', () => {
     const row = await sample.thing(newId('thing'));
     const staleRow = { ...row, version: 0 };
     const insertionOfThing = () => ({ inserts: [insertThing(thingRow(newId('thing')))] });
-    const version = rejectedWith({ reason: 'version', table: 'things', id: row.id });
+    const versionRejection = rejectedWith({
+      reason: 'version',
+      table: 'things',
+      id: row.id,
+    });
     const outcomes = await commitTogether(
       insertionOfThing(),
       { ...insertionOfThing(), requires: [thingAt(staleRow)] },
       { requires: [thingAt(row)], ...insertionOfThing() },
       { requires: [{ ...thingAt(row), id: 'missing' }], ...insertionOfThing() },
     );
-    const missingRow = rejectedWith({ reason: 'version', table: 'things', id: 'missing' });
-    expect(outcomes).toEqual([ok, version, ok, missingRow]);
-    expect(await commitTogether({ updates: [updateThing(staleRow, {})] })).toEqual([version]);
-    expect(await commitTogether({ removes: [thingAt(staleRow)] })).toEqual([version]);
+    const missingRejection = rejectedWith({ reason: 'version', table: 'things', id: 'missing' });
+    expect(outcomes).toEqual([ok, versionRejection, ok, missingRejection]);
+    expect(await commitTogether({ updates: [updateThing(staleRow, {})] })).toEqual([
+      versionRejection,
+    ]);
+    expect(await commitTogether({ removes: [thingAt(staleRow)] })).toEqual([versionRejection]);
   });
 
   it('rejects a change set that read a row at two versions', async () => {
     start();
-    const now = await sample.thing(newId('thing'), { version: 2 });
-    const previousVersion = { ...now, version: 1 };
-    const version = rejectedWith({ reason: 'version', table: 'things', id: now.id });
+    const currentRow = await sample.thing(newId('thing'), { version: 2 });
+    const previousRow = { ...currentRow, version: 1 };
+    const versionRejection = rejectedWith({
+      reason: 'version',
+      table: 'things',
+      id: currentRow.id,
+    });
     const outcomes = await commitTogether(
-      { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(previousVersion)] },
-      { removes: [thingAt(now)], requires: [thingAt(previousVersion)] },
-      { removes: [thingAt(now)], updates: [updateThing(previousVersion, { rank: 5 })] },
-      { requires: [thingAt(now), thingAt(previousVersion)] },
-      { updates: [updateThing(now, { rank: 6 })], requires: [thingAt(now)] },
+      { updates: [updateThing(currentRow, { rank: 5 })], requires: [thingAt(previousRow)] },
+      { removes: [thingAt(currentRow)], requires: [thingAt(previousRow)] },
+      { removes: [thingAt(currentRow)], updates: [updateThing(previousRow, { rank: 5 })] },
+      { requires: [thingAt(currentRow), thingAt(previousRow)] },
+      { updates: [updateThing(currentRow, { rank: 6 })], requires: [thingAt(currentRow)] },
     );
-    expect(outcomes).toEqual([version, version, version, version, ok]);
-    expect(await thingIn(now.id)).toMatchObject({ rank: 6, version: 3 });
+    expect(outcomes).toEqual([
+      versionRejection,
+      versionRejection,
+      versionRejection,
+      versionRejection,
+      ok,
+    ]);
+    expect(await readThing(currentRow.id)).toMatchObject({ rank: 6, version: 3 });
   });
 
   it('accepts exactly one of many change sets for the same version of a row', async () => {
@@ -142,20 +159,20 @@ describe('commit', () => {
       ...Array.from({ length: 30 }, (_, rank) => ({ updates: [updateThing(row, { rank })] })),
     );
     expect(outcomes.filter((each) => each.status === 'fulfilled' && each.value.ok)).toHaveLength(1);
-    expect(await thingIn(row.id)).toMatchObject({ rank: 0, version: 2 });
+    expect(await readThing(row.id)).toMatchObject({ rank: 0, version: 2 });
   });
 
   it('accepts a client-chosen key once', async () => {
     start();
     const id = newId('key');
     const freeKey = newId('key');
-    const exists = rejectedWith({ reason: 'exists', table: 'client_keys', id });
+    const existsRejection = rejectedWith({ reason: 'exists', table: 'client_keys', id });
     const outcomes = await commitTogether(
       { inserts: [insertKey(id, 'first')] },
       ...Array.from({ length: 29 }, () => ({ inserts: [insertKey(id, 'later')] })),
       { inserts: [insertKey(freeKey)] },
     );
-    expect(outcomes).toEqual([ok, ...Array.from({ length: 29 }, () => exists), ok]);
+    expect(outcomes).toEqual([ok, ...Array.from({ length: 29 }, () => existsRejection), ok]);
     const [storedKey] = await sample.sql('select reply from client_keys where id = $1', [id]);
     expect(storedKey).toEqual({ reply: 'first' });
   });
@@ -164,13 +181,15 @@ describe('commit', () => {
     start();
     const name = newId('name');
     await sample.thing(newId('thing'), { name });
-    const row = (fields: object) => ({ inserts: [insertThing(thingRow(newId('thing'), fields))] });
+    const insertion = (fields: object) => ({
+      inserts: [insertThing(thingRow(newId('thing'), fields))],
+    });
     const outcomes = await commitTogether(
-      row({}),
-      row({ name }),
-      row({}),
-      row({ rank: 1_000 }),
-      row({}),
+      insertion({}),
+      insertion({ name }),
+      insertion({}),
+      insertion({ rank: 1_000 }),
+      insertion({}),
     );
     expect(outcomes).toEqual([
       ok,
@@ -183,11 +202,13 @@ describe('commit', () => {
 
   it('isolates values that PostgreSQL rejects and values that cannot be encoded', async () => {
     start();
-    const row = (fields: object) => ({ inserts: [insertThing(thingRow(newId('thing'), fields))] });
+    const insertion = (fields: object) => ({
+      inserts: [insertThing(thingRow(newId('thing'), fields))],
+    });
     const nowhere = table('nowhere', { id: col.text });
-    const changes = Array.from({ length: 40 }, () => row({}));
-    changes[7] = row({ name: 'a\u0000b' });
-    changes[20] = row({ rank: 1.5 });
+    const changes = Array.from({ length: 40 }, () => insertion({}));
+    changes[7] = insertion({ name: 'a\u0000b' });
+    changes[20] = insertion({ rank: 1.5 });
     changes[31] = { inserts: [{ table: nowhere, row: { id: 'a' } } as never] };
     const outcomes = await commitTogether(...changes);
     outcomes.forEach((outcome, i) => {
@@ -228,9 +249,9 @@ describe('a lost connection', () => {
     const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
     let unknownCount = 0;
     let acceptedCount = 0;
-    let stop = false;
+    let isStopped = false;
     const worker = async () => {
-      while (!stop) {
+      while (!isStopped) {
         try {
           const outcome = await commit({ transfers: [transfer(a, b, 1n)] });
           if (outcome.ok) acceptedCount++;
@@ -241,18 +262,18 @@ describe('a lost connection', () => {
       }
     };
     const workers = Array.from({ length: 100 }, worker);
-    const progress = async (progressCount: number) => {
+    const waitForCommits = async (progressCount: number) => {
       for (const countBefore = acceptedCount; acceptedCount < countBefore + progressCount; )
         await sleep(5);
     };
     // At the kill, the lanes may be idle or connecting. The kill is repeated until some lanes had a batch
     // in flight.
     for (let round = 0; round < 5 || unknownCount === 0; round++) {
-      await progress(200);
+      await waitForCommits(200);
       await killAll();
     }
-    await progress(1_000);
-    stop = true;
+    await waitForCommits(1_000);
+    isStopped = true;
     await Promise.all(workers);
     const [storedCount] = await sample.sql(
       'select count(*)::int from ledger_transfers where debit = $1',
@@ -277,11 +298,11 @@ describe('createCommitter', () => {
       status: 503,
     });
     await committer.close();
-    const never = {
+    const notCommitted = {
       status: 'rejected',
       reason: expect.objectContaining({ code: 'NOT_COMMITTED' }),
     };
-    expect(await outcomes).toEqual([never, never]);
+    expect(await outcomes).toEqual([notCommitted, notCommitted]);
   });
 
   it('settles all accepted change sets before it closes', async () => {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 const HOUR = 3_600_000;
 const caller = () => systemCaller(app.platform.id, 'sandbox');
-const inStorage = (): string[] => {
+const listStorage = (): string[] => {
   try {
     return readdirSync(app.filesFolder).sort();
   } catch {
@@ -81,11 +81,11 @@ describe('a file', () => {
     const file = await putFile();
     await attach(file);
     await app.advance(48 * HOUR);
-    expect(inStorage()).toContain(objectOf(file));
+    expect(listStorage()).toContain(objectOf(file));
     await app.operate((ctx) => deleteFile(ctx, file.id));
-    expect(inStorage()).toContain(objectOf(file));
+    expect(listStorage()).toContain(objectOf(file));
     await app.settle();
-    expect(inStorage()).not.toContain(objectOf(file));
+    expect(listStorage()).not.toContain(objectOf(file));
     expect(await rowOf(file)).toBeUndefined();
     await app.operate((ctx) => deleteFile(ctx, file.id));
   });
@@ -117,7 +117,7 @@ describe('storage', () => {
       details: { errors: [{ field: 'file', message: 'is larger than 10 bytes' }] },
     });
     await app.settle();
-    expect(inStorage().filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(listStorage().filter((name) => name.endsWith('.part'))).toEqual([]);
     expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
   });
 
@@ -126,19 +126,19 @@ describe('storage', () => {
       yield Buffer.alloc(100_000);
       throw new Error('the client has disconnected');
     }
-    const objectsBefore = inStorage();
+    const objectsBefore = listStorage();
     await expect(app.files.put(caller(), brokenSource(), { maxBytes: 1e6 })).rejects.toThrow(
       'disconnected',
     );
     await app.settle();
-    expect(inStorage()).toEqual(objectsBefore);
+    expect(listStorage()).toEqual(objectsBefore);
   });
 
   it('contains no discarded file', async () => {
     const file = await putFile();
     await app.files.discard(caller(), file.id);
     await app.settle();
-    expect(inStorage()).not.toContain(objectOf(file));
+    expect(listStorage()).not.toContain(objectOf(file));
     await expect(attach(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
@@ -147,10 +147,10 @@ describe('storage', () => {
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
     // The process of the upload has exited. The file can be attached for an hour.
     await app.advance(HOUR / 2);
-    expect(inStorage()).toContain(objectOf(file));
+    expect(listStorage()).toContain(objectOf(file));
     await app.advance(HOUR);
     await app.advance(60_000);
-    expect(inStorage()).not.toContain(objectOf(file));
+    expect(listStorage()).not.toContain(objectOf(file));
     expect(await rowOf(file)).toBeUndefined();
   });
 
@@ -164,16 +164,16 @@ describe('storage', () => {
       reachPause();
       await new Promise(() => {});
     }
-    const objectsBefore = inStorage();
+    const objectsBefore = listStorage();
     void app.files.put(caller(), endless(), { maxBytes: 1e6 });
     await pause;
-    await expect.poll(() => inStorage().length).toBe(objectsBefore.length + 1);
+    await expect.poll(() => listStorage().length).toBe(objectsBefore.length + 1);
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
     expect(row).toBeDefined();
     await app.advance(HOUR);
     await app.advance(60_000);
     await app.advance(60_000);
-    expect(inStorage()).toEqual(objectsBefore);
+    expect(listStorage()).toEqual(objectsBefore);
     expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
   });
 
@@ -192,7 +192,7 @@ describe('storage', () => {
     await app.advance(HOUR);
     await app.advance(60_000);
     expect(await rowOf(row as { id: string })).toBeUndefined();
-    expect(inStorage()).not.toContain(objectOf(row as { id: string }));
+    expect(listStorage()).not.toContain(objectOf(row as { id: string }));
   });
 
   it('contains no file of a request that is slower than the sweep', async () => {
@@ -207,19 +207,19 @@ describe('storage', () => {
     });
     const file = await slowFiles.put(caller(), bytes('hello'), { maxBytes: 10 });
     await expect(attach(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(inStorage()).toContain(objectOf(file));
+    expect(listStorage()).toContain(objectOf(file));
     await slowFiles.discard(caller(), file.id);
-    expect(inStorage()).not.toContain(objectOf(file));
+    expect(listStorage()).not.toContain(objectOf(file));
   });
 
-  it('that does not respond never occupies all slots', async () => {
-    const responses: (() => void)[] = [];
-    const remove = () => new Promise<void>((resolve) => responses.push(resolve));
+  it('that does not respond is called by at most 32 jobs concurrently', async () => {
+    const pendingRemovals: (() => void)[] = [];
+    const remove = () => new Promise<void>((resolve) => pendingRemovals.push(resolve));
     const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
     const input = { file: 'File:none', platform: app.platform.id };
     const run = () => job?.run(app.runtime, { input } as never);
     const runs = Array.from({ length: 40 }, run);
-    expect(responses).toHaveLength(32);
+    expect(pendingRemovals).toHaveLength(32);
     const lastResult = runs[39] && (await runs[39]);
     await app.operate(async (ctx) => {
       await lastResult?.stage(ctx);
@@ -227,10 +227,10 @@ describe('storage', () => {
         { input, due_at: ctx.now + 5_000 },
       ]);
     });
-    for (const response of responses) response();
+    for (const finishRemoval of pendingRemovals) finishRemoval();
     await Promise.all(runs);
     void run();
-    expect(responses).toHaveLength(33);
+    expect(pendingRemovals).toHaveLength(33);
   });
 
   it('contains no unused files after several rounds of the sweep', async () => {

@@ -113,7 +113,7 @@ describe('maskHeader', () => {
     ['x-plain', 'visible', '***'],
     ['www-authenticate', 'Basic realm="x"', '***'],
     ['authorization', 'Bearer abc', '***'],
-  ])('%s: %s', (name, value, storedValue) => {
+  ])('keeps or masks %s: %s', (name, value, storedValue) => {
     expect(maskHeader(name, value)).toBe(storedValue);
   });
 });

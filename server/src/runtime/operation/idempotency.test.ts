@@ -43,14 +43,14 @@ describe('stored replies', () => {
     const otherResponse = await app.call('POST', '/customers', body, { headers, as: app.other });
     expect(otherResponse.status).toBe(201);
     expect(otherResponse.body.id).not.toBe(ownResponse.body.id);
-    const token = { name: 'x', permissions: ['VIEW'] };
-    expect((await app.call('POST', '/tokens', token, { headers })).status).toBe(201);
+    const tokenBody = { name: 'x', permissions: ['VIEW'] };
+    expect((await app.call('POST', '/tokens', tokenBody, { headers })).status).toBe(201);
   });
 
   it('omit secrets', async () => {
     const headers = { 'idempotency-key': 'token' };
-    const token = { name: 'x', permissions: ['VIEW'] };
-    const firstResponse = await app.call('POST', '/tokens', token, { headers });
+    const tokenBody = { name: 'x', permissions: ['VIEW'] };
+    const firstResponse = await app.call('POST', '/tokens', tokenBody, { headers });
     expect(firstResponse.body.clientSecret).toMatch(/^rhs_/);
     const rows = await app.runtime.db.query('select reply from idempotency', []);
     expect(JSON.stringify(rows)).not.toContain(firstResponse.body.clientSecret);

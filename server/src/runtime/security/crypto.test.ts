@@ -37,10 +37,10 @@ const KEY = hex('feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f946730830
 
 describe('AES-256-GCM', () => {
   // Test cases 13 to 16 of the submission of GCM to NIST.
-  const text =
+  const plaintextHex =
     'd9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72' +
     '1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255';
-  const cipher =
+  const ciphertextHex =
     '522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa' +
     '8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad';
   it.each([
@@ -58,18 +58,18 @@ describe('AES-256-GCM', () => {
       '15',
       KEY.toString('hex'),
       'cafebabefacedbaddecaf888',
-      text,
+      plaintextHex,
       '',
-      cipher,
+      ciphertextHex,
       'b094dac5d93471bdec1a502270e3cc6c',
     ],
     [
       '16',
       KEY.toString('hex'),
       'cafebabefacedbaddecaf888',
-      text.slice(0, 120),
+      plaintextHex.slice(0, 120),
       'feedfacedeadbeeffeedfacedeadbeefabaddad2',
-      cipher.slice(0, 120),
+      ciphertextHex.slice(0, 120),
       '76fc6ece0f4e1768cddf8853bb2d551b',
     ],
   ])('meets test case %s', (_name, key, nonce, plaintext, aad, ciphertext, tag) => {
@@ -116,26 +116,26 @@ describe('seal', () => {
 });
 
 describe('secrets', () => {
-  it('hashes as specified by FIPS 180-4', () => {
+  it('are hashed as specified by FIPS 180-4', () => {
     expect(sha256Hex('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );
   });
 
-  it('compares strings of any length', () => {
+  it('are compared regardless of their length', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => constantTimeEqual(a, b) === (a === b)),
     );
     expect(constantTimeEqual('same', 'same')).toBe(true);
   });
 
-  it('generates secrets with 256 random bits in a format that scanners recognize', () => {
+  it('are generated with 256 random bits in a format that scanners recognize', () => {
     expect(newSecret(countingEffects())).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
   });
 });
 
 describe('keys', () => {
-  it('derives P-256 keys from random bytes and replaces an invalid scalar', () => {
+  it('are derived from random bytes for P-256, and an invalid scalar is replaced', () => {
     const invalidScalar = new Uint8Array(32).fill(255);
     const firstP256Key = newP256Key(countingEffects(invalidScalar));
     const secondP256Key = newP256Key(countingEffects(new Uint8Array(32)));
@@ -147,7 +147,7 @@ describe('keys', () => {
     );
   });
 
-  it('derives the Ed25519 key of RFC 8032, test 1', () => {
+  it('match RFC 8032, test 1, for Ed25519', () => {
     const key = ed25519KeyOf(
       hex('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60'),
     );

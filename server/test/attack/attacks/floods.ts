@@ -54,16 +54,16 @@ async function trickle({ socket }: Client, { stop }: Flood, text: string): Promi
   }
 }
 
-const head = (authorization: string, length: number) =>
+const requestHead = (authorization: string, length: number) =>
   `POST ${BASE}/customers HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n` +
   `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
-const pause = ({ stop }: Flood) =>
+const waitForStop = ({ stop }: Flood) =>
   new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
 
 /** The floods by name. Each resolves after the signal. */
 const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
-  'idle connections': (flood) => holdConnections(flood, 150, () => pause(flood)),
+  'idle connections': (flood) => holdConnections(flood, 150, () => waitForStop(flood)),
   'slow heads': (flood) =>
     holdConnections(flood, 50, (client) =>
       trickle(
@@ -74,19 +74,19 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
     ),
   'slow bodies': (flood) =>
     holdConnections(flood, 50, async (client) => {
-      client.socket.write(head(flood.authorization, 10_000));
+      client.socket.write(requestHead(flood.authorization, 10_000));
       await trickle(client, flood, 'x'.repeat(10_000));
     }),
   'large bodies without a credential': (flood) =>
     holdConnections(flood, 16, async ({ socket, whenClosed }) => {
-      socket.write(head('Basic eDp5', 800_000));
+      socket.write(requestHead('Basic eDp5', 800_000));
       socket.write(Buffer.alloc(800_000, 'x'));
       await whenClosed;
     }),
   'large bodies with a credential': (flood) =>
     holdConnections(flood, 4, async ({ socket, whenClosed }) => {
       const body = JSON.stringify({ a: Array.from({ length: 20_000 }, () => 1) });
-      socket.write(head(flood.authorization, body.length) + body);
+      socket.write(requestHead(flood.authorization, body.length) + body);
       await Promise.race([whenClosed, sleep(50)]);
     }),
   'wrong credentials': (flood) =>
@@ -109,7 +109,7 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
         await Promise.race([whenClosed, sleep(4)]);
       }
     }),
-  'broken requests': (flood) =>
+  'malformed requests': (flood) =>
     holdConnections(flood, 8, async ({ socket, whenClosed }) => {
       socket.write('\u0000 /\r\n\r\n'.repeat(20));
       await Promise.race([whenClosed, sleep(50)]);

@@ -29,7 +29,7 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<{ status: number; body: Json; reply: Reply }>;
 
-const basic = ({ clientId, clientSecret }: Json) =>
+const basicAuthorization = ({ clientId, clientSecret }: Json) =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 
 export interface RequestParts {
@@ -98,11 +98,17 @@ export async function operatorToken(
 export async function platformToken(call: Call, root: string, platformId: string): Promise<string> {
   const permissions = ['VIEW', 'TRANSACT', 'MANAGE'];
   const path = `${OPERATOR_BASE}/platforms/${encodeURIComponent(platformId)}/tokens`;
-  return basic(await expectSuccess(call('POST', path, root, { name: 'Attack', permissions })));
+  return basicAuthorization(
+    await expectSuccess(call('POST', path, root, { name: 'Attack', permissions })),
+  );
 }
 
 /** A connected agent of a funded customer. */
-async function connectAgent(call: Call, as: string, customerId: string): Promise<string> {
+async function connectAgent(
+  call: Call,
+  authorization: string,
+  customerId: string,
+): Promise<string> {
   const policy = {
     permissions: ['VIEW_TRANSACTIONS', 'CREATE_QUOTES', 'EXECUTE_QUOTES', 'CREATE_TRANSFERS'],
     ...{
@@ -111,7 +117,7 @@ async function connectAgent(call: Call, as: string, customerId: string): Promise
     },
   };
   const body = { name: 'Attack', customerId, policy };
-  const { deviceCode } = await expectSuccess(call('POST', `${BASE}/agents`, as, body));
+  const { deviceCode } = await expectSuccess(call('POST', `${BASE}/agents`, authorization, body));
   const path = `${BASE}/agents/device-codes/${deviceCode.code}/redeem`;
   return `Bearer ${(await expectSuccess(call('POST', path, undefined))).accessToken}`;
 }

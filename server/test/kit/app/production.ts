@@ -119,18 +119,18 @@ export async function startProduction(options: AppOptions = {}) {
     return JSON.parse(out);
   }
 
-  const createdToken = await runJson(
+  const createdPlatform = await runJson(
     ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
     ...['--currencies', 'USD,EUR'],
   );
   const service: TestPlatform = {
-    id: createdToken.platformId,
+    id: createdPlatform.platformId,
     environment: 'production',
-    ...createdToken,
+    ...createdPlatform,
   };
   const as = { as: service };
-  const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
-  ok(await app.call('PATCH', '/config', hook, as), 200);
+  const config = { webhookEndpoint: 'https://hooks.example.com/shop' };
+  ok(await app.call('PATCH', '/config', config, as), 200);
 
   /** An approved customer, with a recorded deposit of `usd` unless it is undefined. */
   async function createPayer(usd?: string) {

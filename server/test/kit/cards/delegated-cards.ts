@@ -17,7 +17,7 @@ const PATH = '/auth/delegated-keys';
 
 let counter = 0;
 
-/** `as` is the platform that the cards belong to. By default the main one. */
+/** `as` is the platform that the cards belong to. The default is the main platform. */
 export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const wallets = walletFixture(app, { as });
   const cards = cardFixture(app, { as });

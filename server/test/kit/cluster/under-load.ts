@@ -45,7 +45,7 @@ interface Options {
   seed?: number;
 }
 
-const QUIET = {
+const SERVER_SETTINGS = {
   LOG_LEVEL: 'error',
   RAILHEAD_RATE_LIMIT: '0',
   RAILHEAD_RATE_LIMIT_QUOTES: '0',
@@ -75,7 +75,7 @@ export function outageLines(): string[] {
 }
 
 /** Records the times of successful payments. */
-function createSuccesses() {
+function createSuccessLog() {
   const times: number[] = [];
   return {
     record(status: number): void {
@@ -141,7 +141,7 @@ async function startLoad(
     );
   });
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-  const successes = createSuccesses();
+  const successes = createSuccessLog();
   const load = await createLoad(server, {
     ...{ seed, clients: CLIENTS, people: CUSTOMERS, toleratesFailures: true, steadyMs: STEADY_MS },
     onReply: successes.record,
@@ -184,7 +184,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-cluster-'));
   const network = namespaces ? { network: createNamespaces(3) } : {};
   const cluster = await startCluster({ folder, dataFolders, ...network });
-  const servers = createServers(cluster, QUIET);
+  const servers = createServers(cluster, SERVER_SETTINGS);
   const receiver = await startReceiver();
 
   async function stop(): Promise<void> {

@@ -20,8 +20,8 @@ export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply
 export function workerWithReplies(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
   const calls: { type: string; id: string }[] = [];
-  const reply = async (event: string, { id }: MintOrder): Promise<ProviderReply> => {
-    const response = responses[Math.min(calls.push({ type: event, id }), responses.length) - 1];
+  const reply = async (type: string, { id }: MintOrder): Promise<ProviderReply> => {
+    const response = responses[Math.min(calls.push({ type, id }), responses.length) - 1];
     if (response instanceof Error || !response) throw response;
     return typeof response === 'function' ? response() : response;
   };
@@ -32,7 +32,7 @@ export function workerWithReplies(app: TestApp, ...responses: readonly ScriptedR
   };
   const worker = createWorker({
     runtime: app.runtime,
-    // The jobs of the order need this port alone.
+    // The jobs of the order use only this port.
     handlers: operationJobs({ connectors: () => ({ mint: port }) as never }),
     sweeps: [],
     log: createLog(app.effects, 'silent', () => {}),

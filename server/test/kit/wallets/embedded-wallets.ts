@@ -61,7 +61,7 @@ export type WalletFixture = ReturnType<typeof walletFixture>;
 
 let counter = 0;
 
-/** `as` is the calling platform. Defaults to the main one. */
+/** `as` is the calling platform. The default is the main platform. */
 export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { as, headers });

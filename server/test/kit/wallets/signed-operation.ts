@@ -1,5 +1,5 @@
 // A signed operation whose only effect is a row, to test signed retries without the rules of real operations.
-// Every step can be replaced by a test.
+// A test can replace each step.
 import { type Static, Type } from '@sinclair/typebox';
 import { type WalletParts, walletOf } from '../../../src/features/wallets/accounts/wallet.ts';
 import {

@@ -15,8 +15,8 @@ async function createSignedInWallet({ wallets }: CodeFixture) {
 }
 
 let counter = 0;
-const freshMail = () => `codes-${++counter}@example.com`;
-const freshPhone = () => `+1555900${String(++counter).padStart(4, '0')}`;
+const newEmail = () => `codes-${++counter}@example.com`;
+const newPhoneNumber = () => `+1555900${String(++counter).padStart(4, '0')}`;
 
 /** A change of contact data, which the holder signs. */
 const customerChange = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fields });
@@ -40,7 +40,7 @@ async function changeRemovedContact(wallets: CodeFixture['wallets'], kind: 'emai
     ...credentials
   } = await wallets.createEmailAndSmsWallet();
   const signer = kind === 'email' ? bySms : byEmail;
-  const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
+  const fields = kind === 'email' ? { email: newEmail() } : { phoneNumber: newPhoneNumber() };
   const path = `/customers/${person.id}`;
   const firstReply = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
   const signature = await signedHeaders(firstReply, signer);
@@ -56,7 +56,7 @@ const CREDENTIALS: readonly Provocation[] = [
       'the @',
     async ({ wallets }) => {
       const { customer: person, byEmail } = await wallets.createEmailAndSmsWallet();
-      const email = freshMail().replace('@', '+sync-failed@');
+      const email = newEmail().replace('@', '+sync-failed@');
       return wallets.callSigned(
         'PATCH',
         `/customers/${person.id}`,
@@ -77,7 +77,7 @@ const CREDENTIALS: readonly Provocation[] = [
     'SMS_OTP_CREDENTIAL_ALREADY_EXISTS',
     'Add a second SMS_OTP credential to a wallet',
     async (fixture) => {
-      const { accountId } = await createSmsWallet(fixture, freshPhone());
+      const { accountId } = await createSmsWallet(fixture, newPhoneNumber());
       return fixture.post('/auth/credentials', { type: 'SMS_OTP', accountId });
     },
   ),
@@ -111,20 +111,24 @@ const CREDENTIALS: readonly Provocation[] = [
     'WALLET_NOT_PROVISIONED',
     'Add a credential to a wallet that PATCH /config has just requested, before it is ready',
     async ({ app, post, call }) => {
-      const as = await app.newPlatform('Late');
-      const { body } = await call('GET', '/config', undefined, { as });
+      const platform = await app.newPlatform('Late');
+      const { body } = await call('GET', '/config', undefined, { as: platform });
       const allCurrencies = body.supportedCurrencies as { currencyCode: string }[];
-      const set = (supportedCurrencies: object[]) =>
-        call('PATCH', '/config', { supportedCurrencies }, { as });
-      await set(allCurrencies.filter((currency) => currency.currencyCode !== 'USDB'));
-      const { id } = await createCustomer(app, { as }, { email: freshMail() });
+      const setCurrencies = (supportedCurrencies: object[]) =>
+        call('PATCH', '/config', { supportedCurrencies }, { as: platform });
+      await setCurrencies(allCurrencies.filter((currency) => currency.currencyCode !== 'USDB'));
+      const { id } = await createCustomer(app, { as: platform }, { email: newEmail() });
       await app.settle();
-      await set(allCurrencies);
+      await setCurrencies(allCurrencies);
       // Jobs run one after another. The first one creates the account, and the second one activates it.
       await app.worker.runDue();
       const path = `/customers/internal-accounts?customerId=${id}&type=EMBEDDED_WALLET`;
-      const { data } = (await call('GET', path, undefined, { as })).body;
-      return post('/auth/credentials', { type: 'SMS_OTP', accountId: data[0].id }, { as });
+      const { data } = (await call('GET', path, undefined, { as: platform })).body;
+      return post(
+        '/auth/credentials',
+        { type: 'SMS_OTP', accountId: data[0].id },
+        { as: platform },
+      );
     },
   ),
 ];
@@ -203,8 +207,8 @@ const CONTACTS: readonly Provocation[] = [
     'Change a customer’s telephone number to one that receives codes of another wallet',
     async (fixture) => {
       const [firstCustomer, secondCustomer] = [
-        await createSmsWallet(fixture, freshPhone()),
-        await createSmsWallet(fixture, freshPhone()),
+        await createSmsWallet(fixture, newPhoneNumber()),
+        await createSmsWallet(fixture, newPhoneNumber()),
       ];
       const { phoneNumber } = secondCustomer.person;
       return fixture.call(

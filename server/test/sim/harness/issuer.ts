@@ -152,8 +152,7 @@ function amountToDebit(facts: Facts, { kind, amount }: NoticeInput): bigint {
   return shortfall > 0n && facts.direction === 'DEBIT' ? shortfall : 0n;
 }
 
-const debitsOf = ({ debits: pulls }: Facts) =>
-  pulls.map(({ amount, status }) => `${amount} ${status}`);
+const debitsOf = ({ debits }: Facts) => debits.map(({ amount, status }) => `${amount} ${status}`);
 
 /** Checks the changes of a payment by a notice. */
 export function checkNotice(
@@ -179,16 +178,17 @@ export function checkNotice(
   if (neededAmount > 0n && !isClosed && requestsDebit)
     debits.push(`${neededAmount} ${canPay ? 'PENDING' : 'FAILED'}`);
   const expected = {
-    pulls: debits.join(),
+    debits: debits.join(),
     writtenOff: factsBefore.writtenOffAmount + (isWrittenOff ? neededAmount : 0n),
   };
-  const actual = { pulls: debitsOf(factsAfter).join(), writtenOff: factsAfter.writtenOffAmount };
-  if (expected.pulls !== actual.pulls || expected.writtenOff !== actual.writtenOff) {
-    const [a, b] = [
-      `${actual.pulls}; written off ${actual.writtenOff}`,
-      `${expected.pulls}; written off ${expected.writtenOff}`,
+  const actual = { debits: debitsOf(factsAfter).join(), writtenOff: factsAfter.writtenOffAmount };
+  if (expected.debits !== actual.debits || expected.writtenOff !== actual.writtenOff) {
+    const [actualDebits, expectedDebits] = [
+      `${actual.debits}; written off ${actual.writtenOff}`,
+      `${expected.debits}; written off ${expected.writtenOff}`,
     ];
-    throw violation(`${after.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
+    const subject = `${after.id}, after ${notice.kind} ${notice.amount}`;
+    throw violation(`${subject}: debits ${actualDebits}, not ${expectedDebits}`);
   }
   const hasException =
     before.status === 'EXCEPTION' || (neededAmount > 0n && !isClosed && requestsDebit && !canPay);

@@ -17,13 +17,13 @@ const LIMITS = [0, 20_000, 60_000, 400_000];
 export function randomLimits(sim: Sim): Policy['spendingLimits'] {
   const { chance } = sim;
   const withProbability = <T>(share: number, value: T) => (chance.percent(share) ? value : null);
-  const dailyLimits = withProbability(40, chance.pick(LIMITS));
-  const monthlyLimits = withProbability(30, chance.pick(LIMITS));
+  const dailyLimit = withProbability(40, chance.pick(LIMITS));
+  const monthlyLimit = withProbability(30, chance.pick(LIMITS));
   return {
     currency: chance.pick(['USD', 'USD', 'EUR', 'GBP']),
     perTransactionLimit: chance.pick([30_000, 60_000, 500_000, 500_000]),
-    dailyLimit: dailyLimits,
-    monthlyLimit: monthlyLimits,
+    dailyLimit,
+    monthlyLimit,
     ...(chance.percent(25) ? { dailyTransactionLimit: chance.pick([1, 3, 8]) } : {}),
   };
 }

@@ -26,7 +26,7 @@ export const emptyAgency = (): Agency => ({
 });
 
 /** `velocity:Agent:<uuid>:USD:2026-01-05`, by its parts. */
-const COUNTED = /^velocity:(Agent:[^:]+):(\w+):([\d-]+)$/;
+const USAGE_ACCOUNT = /^velocity:(Agent:[^:]+):(\w+):([\d-]+)$/;
 
 function addToSet<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const existingSet = map.get(key);
@@ -52,7 +52,7 @@ const APPLY: Readonly<
     if (agent) addToSet(payments, agent, id as string);
   },
   ledger_accounts({ usageAccounts }, { id }) {
-    const agent = COUNTED.exec(id ?? '')?.[1];
+    const agent = USAGE_ACCOUNT.exec(id ?? '')?.[1];
     if (agent) addToSet(usageAccounts, agent, id as string);
   },
 };
@@ -63,7 +63,7 @@ export const applyAgencyChange = (agency: Agency, { table, before, after }: RowC
 
 /** The agent of a usage account. */
 export const agentOf = (accountId: string | null | undefined): string | undefined =>
-  COUNTED.exec(accountId ?? '')?.[1];
+  USAGE_ACCOUNT.exec(accountId ?? '')?.[1];
 
 const PENDING_APPROVAL = 'PENDING_APPROVAL';
 const INITIAL_STATUSES = [PENDING_APPROVAL, 'APPROVED'];
@@ -105,14 +105,15 @@ const AUDIT_ENTRIES: Readonly<Record<string, string>> = {
 /** An action that does not match its audit entries. */
 export function auditProblem({ agency }: Model, id: string): string | undefined {
   const { status } = agency.actions.get(id) ?? {};
-  const lines = (agency.audit.get(id) ?? []).join();
-  const isExecutedImmediately = status === 'APPROVED' && lines === 'ACTION_EXECUTED';
-  if (isExecutedImmediately || lines === AUDIT_ENTRIES[status ?? '']) return undefined;
-  return `is ${status} and its audit is [${lines}]`;
+  const entries = (agency.audit.get(id) ?? []).join();
+  const isExecutedImmediately = status === 'APPROVED' && entries === 'ACTION_EXECUTED';
+  if (isExecutedImmediately || entries === AUDIT_ENTRIES[status ?? '']) return undefined;
+  return `is ${status} and its audit is [${entries}]`;
 }
 
 const UNSTARTED_STATUSES = ['PENDING', 'EXPIRED'];
-const counts = ({ transfers }: Payment) => transfers.filter(({ step }) => step === 'count.agent');
+const countTransfersOf = ({ transfers }: Payment) =>
+  transfers.filter(({ step }) => step === 'count.agent');
 
 /** A mismatch between an agent's payment and its decision. */
 export function decisionProblem(model: Model, payment: Payment): string | undefined {
@@ -125,7 +126,8 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   const isWaiting = UNSTARTED_STATUSES.includes(row.status ?? '') && row.funds === 'NONE';
   const state = `is ${row.status}, funds ${row.funds}, and its actions are [${statusesOf(actions)}]`;
   if (isApproved) {
-    if (counts(payment).length !== 1) return `${state}, counted ${counts(payment).length} times`;
+    if (countTransfersOf(payment).length !== 1)
+      return `${state}, counted ${countTransfersOf(payment).length} times`;
     return isWaiting && row.type === 'OUTGOING' ? state : undefined;
   }
   if (transfers.length) return `${state}, and has transfers`;
@@ -172,7 +174,7 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
     add(`velocity:${id}:count:${day}`, 1n);
     // A funding debit that failed or was returned counts as zero.
     if (isUncounted(row) || (row.type === 'INCOMING' && row.status === 'FAILED')) continue;
-    const currency = COUNTED.exec(dayTransfer.debit)?.[2] as string;
+    const currency = USAGE_ACCOUNT.exec(dayTransfer.debit)?.[2] as string;
     const amountSent = BigInt(row.sent_amount ?? 0);
     const amount = convertAmount(
       environmentOf(model, row),
@@ -232,7 +234,7 @@ export function usedIn(model: Model, agent: RecordedRow, countedPeriod: string):
   const environment = environmentOf(model, agent);
   let sum = 0n;
   for (const id of model.agency.usageAccounts.get(agent.id as string) ?? []) {
-    const [, , unit = '', period] = COUNTED.exec(id) ?? [];
+    const [, , unit = '', period] = USAGE_ACCOUNT.exec(id) ?? [];
     if (period !== countedPeriod || unit === 'count') continue;
     const usedAmount = -(model.accounts.get(id)?.balance ?? 0n);
     sum += convertAmount(environment, usedAmount, unit, currency) ?? 0n;
@@ -244,11 +246,11 @@ export function usedIn(model: Model, agent: RecordedRow, countedPeriod: string):
 export const countedOn = ({ accounts }: Model, { id }: RecordedRow, day: string): bigint =>
   -(accounts.get(`velocity:${id}:count:${day}`)?.balance ?? 0n);
 
-const isInside = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
+const isInternal = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
 /** The source of a payment, or the destination if only the destination is internal. */
 const touchedBy = ({ source_account: from, destination_account: to }: RecordedRow) =>
-  isInside(from) || !isInside(to) ? from : to;
+  isInternal(from) || !isInternal(to) ? from : to;
 
 const exceeds = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);

@@ -54,7 +54,7 @@ function moneyOf(row: RecordedRow, environment: string): Money {
   return {
     systemAccount,
     source,
-    sentAmount: sentAmount,
+    sentAmount,
     debitedAmount: isOwnFee ? sentAmount - amountIn(row.platform_fees) : sentAmount,
     row,
   };
@@ -141,8 +141,8 @@ function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfe
   return transfers.flatMap((transfer) => {
     if (isReceivable(transfer.credit)) return [];
     if (!isReceivable(transfer.debit)) return [transfer];
-    const fee = transfer.step.startsWith('refund.fee.');
-    const owner = fee ? row.platform_fee_account : row.destination_account;
+    const isFeeRefund = transfer.step.startsWith('refund.fee.');
+    const owner = isFeeRefund ? row.platform_fee_account : row.destination_account;
     return [{ ...transfer, debit: owner ?? transfer.debit }];
   });
 }

@@ -84,12 +84,12 @@ export async function openInstallation(seed: string) {
     const request = { headers, secret, ...(body !== undefined && { body }) };
     const firstReply = await client.call(method, path, request);
     if (firstReply.status < 300) return firstReply.body;
-    const hasDied = firstReply.status === 500;
-    const reply = hasDied ? await client.call(method, path, request) : firstReply;
-    // The process that replaces it reads the providers.
-    if (hasDied) await (await app.providers()).refresh();
+    const hasCrashed = firstReply.status === 500;
+    const reply = hasCrashed ? await client.call(method, path, request) : firstReply;
+    // The new process reads the providers.
+    if (hasCrashed) await (await app.providers()).refresh();
     // 409: the request was executed before the crash.
-    if (reply.status < 300 || (hasDied && reply.status === 409)) return reply.body;
+    if (reply.status < 300 || (hasCrashed && reply.status === 409)) return reply.body;
     throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }
 

@@ -171,7 +171,7 @@ describe('policy rule', () => {
     },
   );
 
-  it('applies to every kind of payment, and before any lookup', async () => {
+  it('applies to every kind of payment, before resources are read', async () => {
     const agent = await createAgentPayer(limitsOf({ perTransactionLimit: 10_00 }));
     for (const kind of KINDS)
       expect(codeOf(await agent.requestPayment(kind))).toEqual([403, 'FORBIDDEN']);

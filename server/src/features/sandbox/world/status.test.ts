@@ -1,4 +1,4 @@
-// Statuses that an operator sets, set in a sandbox: transitions, events, and resources without a status.
+// Operator statuses, set over the sandbox API: transitions, events, and resources without a status.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

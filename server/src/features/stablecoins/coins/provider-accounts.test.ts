@@ -284,7 +284,7 @@ describe('an idempotency key', () => {
     ok(await otherPlatformFixture.write(PATH, body, 'one-key'), 201);
   });
 
-  it('links once under ten concurrent requests', async () => {
+  it('links an account once under ten concurrent requests', async () => {
     const platform = await app.newPlatform('Second');
     const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody();

@@ -87,7 +87,9 @@ describe('maskedBody', () => {
   });
 
   it('keeps values that explain a request', () => {
-    const contract = app.operations.find((each) => each.contract.operationId === 'createQuote');
+    const quoteOperation = app.operations.find(
+      (each) => each.contract.operationId === 'createQuote',
+    );
     const id = 'InternalAccount:0193d0e4-7c1f-7000-8000-000000000000';
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: id },
@@ -98,7 +100,7 @@ describe('maskedBody', () => {
       description: 'rent',
       color: 'red',
     };
-    expect(contract && JSON.parse(maskedBody(contract.contract, body).text)).toEqual({
+    expect(quoteOperation && JSON.parse(maskedBody(quoteOperation.contract, body).text)).toEqual({
       source: { sourceType: 'ACCOUNT', accountId: id },
       destination: { destinationType: 'ACCOUNT', currency: 'EUR', accountId: '[masked]' },
       lockedCurrencySide: 'SENDING',
@@ -110,11 +112,15 @@ describe('maskedBody', () => {
   });
 
   it('keeps IDs and times only in fields for them', () => {
-    const create = app.operations.find((each) => each.contract.operationId === 'createCustomer');
+    const customerOperation = app.operations.find(
+      (each) => each.contract.operationId === 'createCustomer',
+    );
     const id = 'Word:0193d0e4-7c1f-7000-8000-000000000000';
     const time = '1815-12-10T00:00:00.000Z';
     const body = { birthDate: time, fullName: id, id, createdAt: time };
-    expect(create && JSON.parse(maskedBody(create.contract, body).text)).toEqual({
+    expect(
+      customerOperation && JSON.parse(maskedBody(customerOperation.contract, body).text),
+    ).toEqual({
       ...{ birthDate: '[masked]', fullName: '[masked]', id, createdAt: time },
     });
     for (const { contract } of app.operations) {
@@ -151,7 +157,7 @@ describe('maskedBody', () => {
     errors: [],
   });
 
-  it('is at most 16 KiB of valid JSON, and reports omissions', () => {
+  it('returns at most 16 KiB of valid JSON, and reports truncation', () => {
     const node = fc.letrec<{ node: unknown }>((tie) => ({
       node: fc.oneof(
         { maxDepth: 6 },
@@ -181,8 +187,10 @@ describe('maskedBody', () => {
 
 describe('maskedError', () => {
   it('removes values of the request from reasons, messages and details', () => {
-    const create = app.operations.find((each) => each.contract.operationId === 'createCustomer');
-    if (!create) throw new Error('no operation');
+    const customerOperation = app.operations.find(
+      (each) => each.contract.operationId === 'createCustomer',
+    );
+    if (!customerOperation) throw new Error('no operation');
     fc.assert(
       fc.property(secretText, secretDigits, (text, digits) => {
         const reply = {
@@ -194,7 +202,7 @@ describe('maskedError', () => {
         };
         const request = [{}, { q: text }, { fullName: text, list: [{ pan: digits }] }];
         const maskedText = JSON.stringify(
-          maskedError(create.contract, reply, request),
+          maskedError(customerOperation.contract, reply, request),
         ).toLowerCase();
         expect(maskedText).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
         expect(maskedText).not.toContain(String(digits));
@@ -205,7 +213,9 @@ describe('maskedError', () => {
 
   it('keeps values that explain the error of a called operation', () => {
     const contracts = app.operations.map(({ contract }) => contract);
-    const fixtures = contracts.find(({ operationId }) => operationId === 'createSandboxFixtures');
+    const fixturesContract = contracts.find(
+      ({ operationId }) => operationId === 'createSandboxFixtures',
+    );
     const field = { field: 'address.postalCode', message: 'Quorbat is too long' };
     const error = { code: 'CONFLICT', reason: 'Quorbat is too long', details: { errors: [field] } };
     const reply = {
@@ -213,20 +223,25 @@ describe('maskedError', () => {
       details: { step: 1, operationId: 'createCustomer', error },
     };
     const body = { steps: [{ operationId: 'createCustomer', body: { fullName: 'Quorbat' } }] };
-    const storedError = fixtures && maskedError(fixtures, reply, [{}, {}, body], contracts);
+    const storedError =
+      fixturesContract && maskedError(fixturesContract, reply, [{}, {}, body], contracts);
     expect(storedError).toEqual(
       JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')),
     );
   });
 
   it('keeps field names, rules and numbers', () => {
-    const create = app.operations.find((each) => each.contract.operationId === 'createCustomer');
+    const customerOperation = app.operations.find(
+      (each) => each.contract.operationId === 'createCustomer',
+    );
     const errors = [
       { field: 'address.postalCode', constraint: { minLength: 1 }, message: 'is required' },
     ];
     const details = { max: 500, until: '2026-01-01T00:00:00Z', errors };
     const reply = { code: 'INVALID_INPUT', reason: 'Invalid request: address.postalCode', details };
-    expect(create && maskedError(create.contract, reply, [{}, {}, {}])).toEqual({
+    expect(
+      customerOperation && maskedError(customerOperation.contract, reply, [{}, {}, {}]),
+    ).toEqual({
       reason: 'Invalid request: address.postalCode',
       details,
     });

@@ -30,13 +30,13 @@ async function createNamedToken(
   return body;
 }
 
-const remove = (id: string, as: CallAs = app.platform) =>
-  app.call('DELETE', `/tokens/${id}`, undefined, { as });
+const remove = (id: string, caller: CallAs = app.platform) =>
+  app.call('DELETE', `/tokens/${id}`, undefined, { as: caller });
 
 type CallAs = { clientId: string; clientSecret: string };
 
-const getStatusAs = async (as: CallAs | null, headers: Record<string, string> = {}) =>
-  (await app.call('GET', '/config', undefined, { as, headers })).status;
+const getStatusAs = async (caller: CallAs | null, headers: Record<string, string> = {}) =>
+  (await app.call('GET', '/config', undefined, { as: caller, headers })).status;
 
 const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
@@ -97,9 +97,9 @@ describe('createToken', () => {
 describe('the maximum number of tokens', () => {
   const invalidInput = [400, 'INVALID_INPUT'];
 
-  it('is 100 under concurrency, without deleted tokens', async () => {
+  it('is 100 under concurrency and excludes deleted tokens', async () => {
     const platform = await app.newPlatform('Many');
-    const send = () =>
+    const requestToken = () =>
       app.call(
         'POST',
         '/tokens',
@@ -108,7 +108,7 @@ describe('the maximum number of tokens', () => {
       );
     const allResponses = [];
     for (let round = 0; round < 6; round++) {
-      allResponses.push(...(await Promise.all(Array.from({ length: 20 }, send))));
+      allResponses.push(...(await Promise.all(Array.from({ length: 20 }, requestToken))));
     }
     expect(allResponses.filter(({ status }) => status === 201)).toHaveLength(99);
     const rejections = allResponses.filter(({ status }) => status !== 201);
@@ -116,10 +116,10 @@ describe('the maximum number of tokens', () => {
       Array(21).fill(invalidInput),
     );
     expect(rejections[0]?.body.reason).toContain('100 tokens');
-    const [first, second] = allResponses as { body: Token }[];
-    for (const token of [first, second])
+    const [firstToken, secondToken] = allResponses as { body: Token }[];
+    for (const token of [firstToken, secondToken])
       expect((await remove(`${token?.body.id}`, platform)).status).toBe(204);
-    const secondResponses = await Promise.all(Array.from({ length: 20 }, send));
+    const secondResponses = await Promise.all(Array.from({ length: 20 }, requestToken));
     expect(secondResponses.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(
       (await app.call('GET', '/tokens?limit=1', undefined, { as: platform })).body.totalCount,
@@ -127,7 +127,7 @@ describe('the maximum number of tokens', () => {
     expect((await createNamedToken('Elsewhere', ['VIEW'])).id).toBeDefined();
   });
 
-  /** Tokens of an earlier version: without a number, and without a limit of their count. */
+  /** Adds tokens of an earlier version, which have no number and no maximum. */
   const addEarlierTokens = ({ id }: { id: string }, count: number) =>
     app.runtime.db.query(
       `insert into tokens (id, platform_id, name, permissions, client_id, secret_hash, created_at,
@@ -163,11 +163,11 @@ describe('the maximum number of tokens', () => {
 describe('createToken during a deletion', () => {
   it('succeeds only before the concurrent deletion of the calling token', async () => {
     for (let round = 0; round < 5; round++) {
-      const parent = await createNamedToken('Parent', ['MANAGE', 'VIEW']);
+      const parentToken = await createNamedToken('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
       const [creation, deletion] = await Promise.all([
-        app.call('POST', '/tokens', request, { as: parent }),
-        remove(parent.id),
+        app.call('POST', '/tokens', request, { as: parentToken }),
+        remove(parentToken.id),
       ]);
       expect(deletion.status).toBe(204);
       expect([201, 401]).toContain(creation.status);
@@ -198,17 +198,17 @@ describe('listTokens', () => {
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longestName, '💶']) {
       await createNamedToken(name, ['VIEW'], platform);
     }
-    const findIdsByName = async (name: string) => {
+    const findNames = async (name: string) => {
       const path = `/tokens?name=${encodeURIComponent(name)}`;
       const { body } = await app.call('GET', path, undefined, { as: platform });
       return body.data.map((each: { name: string }) => each.name);
     };
-    expect(await findIdsByName('Shop')).toEqual(['Shop', 'Shop']);
-    expect(await findIdsByName('S%')).toEqual(['S%']);
-    expect(await findIdsByName(longestName)).toEqual([longestName]);
-    expect(await findIdsByName('sho')).toEqual([]);
-    expect(await findIdsByName('')).toEqual([]);
-    expect(await findIdsByName('💶')).toEqual(['💶']);
+    expect(await findNames('Shop')).toEqual(['Shop', 'Shop']);
+    expect(await findNames('S%')).toEqual(['S%']);
+    expect(await findNames(longestName)).toEqual([longestName]);
+    expect(await findNames('sho')).toEqual([]);
+    expect(await findNames('')).toEqual([]);
+    expect(await findNames('💶')).toEqual(['💶']);
   });
 
   it('returns pages of the calling platform, newest first', async () => {
@@ -220,17 +220,17 @@ describe('listTokens', () => {
     }
     const list = (query: string) =>
       app.call('GET', `/tokens?${query}`, undefined, { as: platform });
-    const { body: first } = await list('limit=2');
-    expect(first.data.map((each: Token) => each.id)).toEqual(tokenIds.slice(0, 2));
-    expect(first).toMatchObject({ hasMore: true, totalCount: 4 });
-    expect(JSON.stringify(first)).not.toContain('clientSecret');
-    const { body: second } = await list(`limit=2&cursor=${first.nextCursor}`);
-    expect(second.data[0].id).toBe(tokenIds[2]);
-    expect(second.data).toHaveLength(2);
-    expect(second).toMatchObject({ hasMore: false });
-    expect(second).not.toHaveProperty('nextCursor');
-    const byName = await list('name=b');
-    expect(byName.body.data.map((each: Token) => each.id)).toEqual([tokenIds[1]]);
+    const { body: firstPage } = await list('limit=2');
+    expect(firstPage.data.map((each: Token) => each.id)).toEqual(tokenIds.slice(0, 2));
+    expect(firstPage).toMatchObject({ hasMore: true, totalCount: 4 });
+    expect(JSON.stringify(firstPage)).not.toContain('clientSecret');
+    const { body: secondPage } = await list(`limit=2&cursor=${firstPage.nextCursor}`);
+    expect(secondPage.data[0].id).toBe(tokenIds[2]);
+    expect(secondPage.data).toHaveLength(2);
+    expect(secondPage).toMatchObject({ hasMore: false });
+    expect(secondPage).not.toHaveProperty('nextCursor');
+    const filteredResponse = await list('name=b');
+    expect(filteredResponse.body.data.map((each: Token) => each.id)).toEqual([tokenIds[1]]);
   });
 
   it('filters by time, bounds included', async () => {
@@ -248,11 +248,11 @@ describe('listTokens', () => {
       const { body } = await app.call('GET', `/tokens?${text}`, undefined, { as: platform });
       return body.data.map((each: { name: string }) => each.name);
     };
-    const second = `${year}-01-02T00:00:00Z`;
-    expect(await listTokenNames({ createdAfter: second })).toEqual(['three', 'two']);
-    expect(await listTokenNames({ updatedAfter: second })).toEqual(['three', 'two']);
-    expect(await listTokenNames({ createdBefore: second, name: 'two' })).toEqual(['two']);
-    expect(await listTokenNames({ createdAfter: second, updatedBefore: second })).toEqual(['two']);
+    const bound = `${year}-01-02T00:00:00Z`;
+    expect(await listTokenNames({ createdAfter: bound })).toEqual(['three', 'two']);
+    expect(await listTokenNames({ updatedAfter: bound })).toEqual(['three', 'two']);
+    expect(await listTokenNames({ createdBefore: bound, name: 'two' })).toEqual(['two']);
+    expect(await listTokenNames({ createdAfter: bound, updatedBefore: bound })).toEqual(['two']);
     expect(await listTokenNames({ createdAfter: `${year}-01-02T01:00:00+01:00` })).toEqual([
       'three',
       'two',

@@ -147,7 +147,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     const email = createEmail().replace('@', '+Sync-Failed@');
     const firstChange = ok(await change(id, { email }), 202);
     const signedRequest = await signedHeaders(firstChange, session);
-    for (let times = 0; times < 2; times++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       expect(codeOf(await change(id, { email }, signedRequest))).toEqual([
         424,
         'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
@@ -184,13 +184,13 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
       ),
       200,
     );
-    const verify = await app.call('POST', `/auth/credentials/${credential.id}/verify`, otp);
-    expect(verify.status).toBeGreaterThanOrEqual(400);
-    expect(verify.status).toBeLessThan(500);
-    const remaining = await app.runtime.db.query('select 1 from otp_targets where id = $1', [
+    const verifyResponse = await app.call('POST', `/auth/credentials/${credential.id}/verify`, otp);
+    expect(verifyResponse.status).toBeGreaterThanOrEqual(400);
+    expect(verifyResponse.status).toBeLessThan(500);
+    const remainingTargets = await app.runtime.db.query('select 1 from otp_targets where id = $1', [
       credential.id,
     ]);
-    expect(remaining).toEqual([]);
+    expect(remainingTargets).toEqual([]);
     app.effects.set(app.effects.now() + 60_000);
     expect((await fixture.openOtpSession(credential)).session.id).toMatch(/^Session:/);
   });
@@ -233,24 +233,27 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
       await change(id, { email: previous.email }, await signedHeaders(signOutRequest, session)),
       200,
     );
-    const plainCustomer = await createCustomer(
+    const customerWithoutWallet = await createCustomer(
       app,
       {},
       { currencies: ['USD'], email: createEmail() },
     );
-    ok(await change(plainCustomer.id, { email: createEmail() }, unrelatedHeaders), 200);
+    ok(await change(customerWithoutWallet.id, { email: createEmail() }, unrelatedHeaders), 200);
     const otherCustomer = await createCustomer(app);
     ok(await change(otherCustomer.id, { email: createEmail() }), 200);
   });
 
   it('cannot be removed or changed together with the telephone number', async () => {
     const { id } = await createHolder();
-    const emailRemoved = await change(id, { email: null });
-    expect(codeOf(emailRemoved)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(emailRemoved)).toEqual(['email']);
-    const bothContacts = await change(id, { email: createEmail(), phoneNumber: createPhone() });
-    expect(codeOf(bothContacts)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
+    const removalResponse = await change(id, { email: null });
+    expect(codeOf(removalResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(removalResponse)).toEqual(['email']);
+    const twoContactsResponse = await change(id, {
+      email: createEmail(),
+      phoneNumber: createPhone(),
+    });
+    expect(codeOf(twoContactsResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(twoContactsResponse)).toEqual(['email', 'phoneNumber']);
   });
 
   it('is rejected if it receives codes of another customer, in upper or lower case', async () => {
@@ -278,14 +281,14 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     await app.runtime.db.query(revokeSql, [secondHolder.id, 'REVOKED']);
     ok(await change(firstHolder.id, { email }, signedRequest), 200);
     const otherPlatformFixture = walletFixture(app, { as: app.other });
-    const foreignWallet = await otherPlatformFixture.createWalletCustomer();
-    ok(await change(firstHolder.id, { email: foreignWallet.customer.email }), 202);
+    const otherPlatformWallet = await otherPlatformFixture.createWalletCustomer();
+    ok(await change(firstHolder.id, { email: otherPlatformWallet.customer.email }), 202);
   });
 
   it('is accepted for a new customer even if it receives codes of another customer', async () => {
     const { customer: previous } = await createHolder();
-    const sameContact = await fixture.createWalletCustomer({ email: previous.email });
-    expect(sameContact.credential.nickname).toBe(previous.email);
+    const walletCustomer = await fixture.createWalletCustomer({ email: previous.email });
+    expect(walletCustomer.credential.nickname).toBe(previous.email);
   });
 
   it('is not changed if its credentials have changed since the first request', async () => {
@@ -314,14 +317,14 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
 const individualBody = (overrides: object) => ({ customerType: 'INDIVIDUAL', ...overrides });
 
 describe('the signature of a contact change', () => {
-  it('is rejected with the code of the first failed check, and counted if it is wrong', async () => {
+  it('is rejected with the code of the first failed check, and counted if it is invalid', async () => {
     const [{ id, session }, otherHolder] = [await createHolder(), await createHolder()];
     const email = createEmail();
     const firstChange = ok(await change(id, { email }), 202);
     const validSignedHeaders = await signedHeaders(firstChange, session);
     const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } =
       validSignedHeaders;
-    const wrongSignedHeaders = await signedHeaders(firstChange, otherHolder.session);
+    const otherHolderHeaders = await signedHeaders(firstChange, otherHolder.session);
     const expectRejection = async (
       headers: Record<string, string>,
       code: string,
@@ -343,7 +346,7 @@ describe('the signature of a contact change', () => {
       email,
       fullName: 'Eve',
     });
-    await expectRejection(wrongSignedHeaders, 'UNAUTHORIZED');
+    await expectRejection(otherHolderHeaders, 'UNAUTHORIZED');
     const [row] = await app.runtime.db.query('select wrong from wallet_requests where id = $1', [
       requestId,
     ]);

@@ -59,8 +59,8 @@ describe('createAuthCredential', () => {
         to: person.phoneNumber,
         text: '000000 is your code for Main. It expires in 5 minutes. Do not share it with anyone.',
       });
-      const fetchedCode = await otp.submitCode(addedBody, addedBody.otpEncryptionTargetBundle);
-      ok(fetchedCode.response, 202);
+      const codeSubmission = await otp.submitCode(addedBody, addedBody.otpEncryptionTargetBundle);
+      ok(codeSubmission.response, 202);
     });
 
     it('restores e-mail after its removal', async () => {
@@ -74,24 +74,19 @@ describe('createAuthCredential', () => {
       });
       ok(second, 204);
       const body = { type: 'EMAIL_OTP', accountId };
-      const restoredCredential = await fixture.signedRetry(
-        'POST',
-        '/auth/credentials',
-        body,
-        session,
-      );
-      const { type, parameters } = JSON.parse(restoredCredential.first.body.payloadToSign);
+      const restoration = await fixture.signedRetry('POST', '/auth/credentials', body, session);
+      const { type, parameters } = JSON.parse(restoration.first.body.payloadToSign);
       expect([type, parameters.userEmail]).toEqual([
         'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
         person.email,
       ]);
-      expect(ok(restoredCredential.second, 201)).toMatchObject({ ...body, nickname: person.email });
-      expect(restoredCredential.second.body.id).not.toBe(otpCredentials.EMAIL_OTP.id);
+      expect(ok(restoration.second, 201)).toMatchObject({ ...body, nickname: person.email });
+      expect(restoration.second.body.id).not.toBe(otpCredentials.EMAIL_OTP.id);
       ok(
         (
           await otp.submitCode(
-            restoredCredential.second.body,
-            restoredCredential.second.body.otpEncryptionTargetBundle,
+            restoration.second.body,
+            restoration.second.body.otpEncryptionTargetBundle,
           )
         ).response,
         202,
@@ -119,8 +114,8 @@ describe('createAuthCredential', () => {
           fixture.call('POST', '/auth/credentials', body, await signedHeaders(each.body, session)),
         ),
       );
-      const codes = responses.map(({ status, body: { code } }) => [status, code]).sort();
-      expect(codes).toEqual([
+      const outcomes = responses.map(({ status, body: { code } }) => [status, code]).sort();
+      expect(outcomes).toEqual([
         [201, undefined],
         [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'],
       ]);
@@ -164,7 +159,7 @@ describe('createAuthCredential', () => {
 
 describe('challengeAuthCredential', () => {
   describe('requesting a code', () => {
-    it.each(TYPES)('returns a new key for %s, and the expiry', async (type) => {
+    it.each(TYPES)('returns a new encryption key on each request for %s', async (type) => {
       const { otpCredentials } = await otp.createOtpWallet();
       otp.advance(MINUTE);
       const challenge = ok(await otp.requestChallenge(otpCredentials[type].id), 200);
@@ -182,7 +177,7 @@ describe('challengeAuthCredential', () => {
       expect(readBundle(nextBundle).organizationId).toBe(readBundle(bundle).organizationId);
     });
 
-    it('is limited in the sandbox', async () => {
+    it('is limited to 60 requests per minute in the sandbox', async () => {
       const { credential } = await fixture.createWalletCustomer();
       for (let index = 0; index < 60; index++) ok(await otp.requestChallenge(credential.id), 200);
       otp.advance(20_000);

@@ -33,7 +33,7 @@ const addExpiredSessions = (accountId: string) =>
   );
 
 /** Counts session rows read from now on. */
-function countRead(): () => number {
+function countReadRows(): () => number {
   const { db } = app.runtime;
   const { find, query } = db;
   let count = 0;
@@ -55,16 +55,16 @@ describe('a wallet that had many sessions', () => {
     const { accountId } = await fixture.createWalletCustomer();
     const session = await fixture.openEmailSession(accountId);
     await addExpiredSessions(accountId);
-    const read = countRead();
+    const readCount = countReadRows();
     expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: session.session.id }]);
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.callSigned('DELETE', path, undefined, session)).status).toBe(204);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
-    expect(read()).toBeLessThan(SESSION_COUNT);
+    expect(readCount()).toBeLessThan(SESSION_COUNT);
   });
 });
 
-describe('a session that is refreshed during an operation', () => {
+describe('the refresh of a session', () => {
   const setPolls = (wallet_polls: number) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
@@ -84,7 +84,7 @@ describe('a session that is refreshed during an operation', () => {
     }) as Database['read'];
   }
 
-  it('fails if its credential is removed at the same time', async () => {
+  it('is rejected if the credential of the session is removed concurrently', async () => {
     const { accountId, email, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: generateKeys().publicKey };
@@ -93,8 +93,8 @@ describe('a session that is refreshed during an operation', () => {
     const headers = await signedHeaders(requestedBody, byEmail);
     expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
-    const removal = `/auth/credentials/${email.id}`;
-    runBeforeRead(email.id, () => fixture.callSigned('DELETE', removal, undefined, bySms));
+    const removalPath = `/auth/credentials/${email.id}`;
+    runBeforeRead(email.id, () => fixture.callSigned('DELETE', removalPath, undefined, bySms));
     const rejectedResponse = await fixture.call('POST', path, body, headers);
     expect(errorOf(rejectedResponse).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);

@@ -66,7 +66,8 @@ describe('a first request', () => {
 });
 
 describe.each(['production', 'sandbox'] as const)('a second request in %s', (environment) => {
-  const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
+  const INVALID_SIGNATURE_CODE =
+    environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
   let platform: TestPlatform;
   let operation: SignedTestOperation;
   let keys: Awaited<ReturnType<SignedTestOperation['openSession']>>;
@@ -86,7 +87,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   // Each case also violates all later checks, so the order is tested.
-  const ORDER: [
+  const REJECTED_HEADERS: [
     string,
     (validHeaders: Record<string, string>) => Record<string, string>,
     string,
@@ -114,7 +115,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
       'UNAUTHORIZED',
     ],
   ];
-  it.each(ORDER)('rejects %s', async (_, change, code) => {
+  it.each(REJECTED_HEADERS)('rejects %s', async (_, change, code) => {
     const otherKeyHeaders = await operation.signRequest(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     expect(
@@ -125,30 +126,30 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects a request ID of another resource, operation or platform before the body', async () => {
     const headers = await operation.signRequest(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
-    const ownResponse = await operation.call({ headers, body, of: 'elsewhere' });
+    const otherResourceResponse = await operation.call({ headers, body, of: 'other-resource' });
     const otherOperation = await signedTestOperation(app, {
       as: platform,
       operationId: 'markOther',
     });
-    const otherResponse = await operation.call({
+    const otherOperationResponse = await operation.call({
       headers,
       body,
       operation: otherOperation.operation,
     });
-    for (const response of [ownResponse, otherResponse]) {
+    for (const response of [otherResourceResponse, otherOperationResponse]) {
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('UNAUTHORIZED'));
       expect(reasonOf(response)).toMatch(/another request/);
     }
-    const foreignResponse = await operation.call({ headers, body, as: app.other });
-    expect(statusAndCodeOf(foreignResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
-    expect(reasonOf(foreignResponse)).toMatch(/is unknown/);
+    const otherPlatformResponse = await operation.call({ headers, body, as: app.other });
+    expect(statusAndCodeOf(otherPlatformResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
+    expect(reasonOf(otherPlatformResponse)).toMatch(/is unknown/);
   });
 
   it('rejects another body before the signature', async () => {
     const body = { accountId: operation.accountId, note: { a: 1, b: [1, 2] } };
     const headers = await operation.signRequest(generateKeys(), { body });
-    for (const text of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
-      const response = await operation.call({ headers, body: { ...body, note: text } });
+    for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
+      const response = await operation.call({ headers, body: { ...body, note } });
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
     expect((await operation.readRequest(headers)).wrong).toBe(0);
@@ -168,16 +169,19 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects keys that may not sign', async () => {
     const endedSession = await operation.openSession();
     await endedSession.end();
-    const otherPlatformSession = await (
+    const otherWalletSession = await (
       await signedTestOperation(app, { as: platform })
     ).openSession();
     for (const [name, signingKeys] of Object.entries({
-      outsider: generateKeys(),
-      ended: endedSession,
-      elsewhere: otherPlatformSession,
+      unknownKey: generateKeys(),
+      endedSession,
+      otherWalletSession,
     })) {
       const response = await operation.call({ headers: await operation.signRequest(signingKeys) });
-      expect([name, ...statusAndCodeOf(response)]).toEqual([name, ...unauthorizedWith(FAILED)]);
+      expect([name, ...statusAndCodeOf(response)]).toEqual([
+        name,
+        ...unauthorizedWith(INVALID_SIGNATURE_CODE),
+      ]);
     }
   });
 
@@ -188,7 +192,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const response = await operation.call({
       headers: { ...headers, 'service-wallet-signature': stamp },
     });
-    expect(statusAndCodeOf(response)).toEqual(unauthorizedWith(FAILED));
+    expect(statusAndCodeOf(response)).toEqual(unauthorizedWith(INVALID_SIGNATURE_CODE));
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
   });
 
@@ -269,7 +273,7 @@ describe('allowed signers', () => {
       await operation.openSession(),
       await operation.openSession({ credential: 'Other' }),
     ];
-    const verifyStamp = async (signer: object, keys: typeof ownSession) => {
+    const callWithSigner = async (signer: object, keys: typeof ownSession) => {
       const begin = async () => ({
         signatureRequest: {
           wallet: await app.operate((ctx) => walletOf(ctx, operation.accountId)),
@@ -281,19 +285,21 @@ describe('allowed signers', () => {
       const response = await testOperation.call({ headers: await testOperation.signRequest(keys) });
       return response.status === 401 ? reasonOf(response) : response.status;
     };
-    expect(await verifyStamp({ only: ownSession.id }, ownSession)).toBe(201);
-    expect(await verifyStamp({ only: ownSession.id }, otherSession)).toMatch(
+    expect(await callWithSigner({ only: ownSession.id }, ownSession)).toBe(201);
+    expect(await callWithSigner({ only: ownSession.id }, otherSession)).toMatch(
       /because the session itself must sign/,
     );
-    expect(await verifyStamp({ except: 'Other' }, ownSession)).toBe(201);
-    expect(await verifyStamp({ except: 'Other' }, otherSession)).toMatch(
+    expect(await callWithSigner({ except: 'Other' }, ownSession)).toBe(201);
+    expect(await callWithSigner({ except: 'Other' }, otherSession)).toMatch(
       /because a session of another credential /,
     );
     const key = generateKeys();
     const keyAuthorizer = { by: 'key', publicKey: key.publicKey };
-    expect(await verifyStamp(keyAuthorizer, key as never)).toBe(201);
-    expect(await verifyStamp(keyAuthorizer, ownSession)).toMatch(/with a different key/);
-    expect(await verifyStamp({ by: 'nobody' }, ownSession)).toMatch(/belongs to another request/);
+    expect(await callWithSigner(keyAuthorizer, key as never)).toBe(201);
+    expect(await callWithSigner(keyAuthorizer, ownSession)).toMatch(/with a different key/);
+    expect(await callWithSigner({ by: 'unknown' }, ownSession)).toMatch(
+      /belongs to another request/,
+    );
   });
 
   it('rejects a session that is revoked concurrently', async () => {
@@ -320,18 +326,18 @@ describe('allowed signers', () => {
 });
 
 describe('limits', () => {
-  it('drop a request after five wrong signatures, counted across processes', async () => {
+  it('drop a request after five invalid signatures, counted across processes', async () => {
     const operation = await signedTestOperation(app);
     const [keys, secondProcess] = [await operation.openSession(), openSecondProcess(app)];
     const signableRequest = await operation.requestSignature();
-    const wrongHeaders = await Promise.all(
+    const rejectedResponses = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         signedHeaders(signableRequest, generateKeys()).then((headers) =>
           operation.call({ headers, runtime: index % 2 ? secondProcess : app.runtime }),
         ),
       ),
     );
-    expect(wrongHeaders.map(statusAndCodeOf)).toEqual(
+    expect(rejectedResponses.map(statusAndCodeOf)).toEqual(
       Array(4).fill(unauthorizedWith('UNAUTHORIZED')),
     );
     const validSignedHeaders = await signedHeaders(signableRequest, keys);
@@ -370,8 +376,8 @@ describe('limits', () => {
     expect(await operation.call({ headers: allHeaders[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
     await operation.requestSignature();
-    const laterResponses = await Promise.all(allHeaders.map(operation.readRequest));
-    expect(laterResponses.filter(({ status }) => status === 'PENDING')).toEqual([]);
+    const laterRows = await Promise.all(allHeaders.map(operation.readRequest));
+    expect(laterRows.filter(({ status }) => status === 'PENDING')).toEqual([]);
   });
 });
 
@@ -403,8 +409,8 @@ describe('one signature', () => {
     });
     const headers = await operation.signRequest(await operation.openSession());
     expect(statusAndCodeOf(await operation.call({ headers }))).toEqual([409, 'CONFLICT']);
-    const authorizations = { account_id: operation.accountId };
-    expect(await app.runtime.db.find(walletAuthorizations, authorizations)).toEqual([]);
+    const accountFilter = { account_id: operation.accountId };
+    expect(await app.runtime.db.find(walletAuthorizations, accountFilter)).toEqual([]);
     isBroken = false;
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     expect(await operation.countMarks()).toBe(1);

@@ -46,8 +46,8 @@ describe('connectDatabase with several hosts', () => {
   let primaryPort: Listener;
   let standbyPort: Listener;
   let silentPort: Listener;
-  let start = '';
-  let end = '';
+  let urlPrefix = '';
+  let urlPath = '';
 
   /** A cluster in permanent recovery, which therefore accepts no writes. */
   async function startStandby(): Promise<Embedded> {
@@ -63,8 +63,8 @@ describe('connectDatabase with several hosts', () => {
     primaryPort = await listen(database.url);
     standbyPort = await listen(standby.url);
     silentPort = await listen();
-    start = `postgresql://${new URL(database.url).username}@`;
-    end = new URL(database.url).pathname;
+    urlPrefix = `postgresql://${new URL(database.url).username}@`;
+    urlPath = new URL(database.url).pathname;
   }, 60_000);
 
   afterAll(async () => {
@@ -74,8 +74,8 @@ describe('connectDatabase with several hosts', () => {
     fs.rmSync(dir, { recursive: true, force: true });
   });
 
-  const urlOf = (hosts: readonly string[], name = end, query = '') =>
-    `${start}${hosts.join(',')}${name}${query}`;
+  const urlOf = (hosts: readonly string[], name = urlPath, query = '') =>
+    `${urlPrefix}${hosts.join(',')}${name}${query}`;
 
   async function databaseOf(url: string): Promise<unknown> {
     const client = await connectDatabase(url, { name: 'test' });
@@ -89,20 +89,20 @@ describe('connectDatabase with several hosts', () => {
     ['a host that does not respond', () => silentPort.host],
     ['a host without the database', () => standbyPort.host],
   ])('skips %s', async (_, host) => {
-    expect(await databaseOf(urlOf([host(), primaryPort.host]))).toBe(end.slice(1));
+    expect(await databaseOf(urlOf([host(), primaryPort.host]))).toBe(urlPath.slice(1));
   });
 
   it('skips a standby unless the URL accepts any host', async () => {
     const hosts = [standbyPort.host, '127.0.0.1:1'];
-    const failure = connectDatabase(urlOf(hosts, '/postgres'), { name: 'test' });
-    await expect(failure).rejects.toMatchObject({
+    const connection = connectDatabase(urlOf(hosts, '/postgres'), { name: 'test' });
+    await expect(connection).rejects.toMatchObject({
       code: '25006',
       message: expect.stringMatching(/no host of the database accepts writes: .*standby/),
     });
-    const anyHost = urlOf(hosts, '/postgres', '?target_session_attrs=any');
-    expect(await databaseOf(anyHost)).toBe('postgres');
-    const standbyOnly = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
-    await expect(connectDatabase(standbyOnly, { name: 'test' })).rejects.toMatchObject({
+    const anyHostUrl = urlOf(hosts, '/postgres', '?target_session_attrs=any');
+    expect(await databaseOf(anyHostUrl)).toBe('postgres');
+    const standbyUrl = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
+    await expect(connectDatabase(standbyUrl, { name: 'test' })).rejects.toMatchObject({
       code: '25006',
     });
   });

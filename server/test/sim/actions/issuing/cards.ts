@@ -37,9 +37,9 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
   const accountsByCurrency = FUNDING_CURRENCIES.map((code) =>
     fittingAccounts.filter(({ currency }) => currency === code),
   );
-  const nonEmpty = accountsByCurrency.filter((accounts) => accounts.length > 0);
-  if (nonEmpty.length === 0) return [];
-  const list = sim.chance.pick(nonEmpty);
+  const nonEmptyLists = accountsByCurrency.filter((accounts) => accounts.length > 0);
+  if (nonEmptyLists.length === 0) return [];
+  const list = sim.chance.pick(nonEmptyLists);
   return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
 }
 
@@ -47,7 +47,7 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
 function invalidSources(sim: Sim, person: Person): string[] {
   const [validSource] = validSources(sim, person);
   const foreignPerson = holders(sim).find((holder) => holder !== person);
-  const allAccounts = [
+  const invalidLists = [
     [person.internalAccounts.get('EUR')?.id],
     [foreignPerson?.internalAccounts.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
@@ -55,7 +55,7 @@ function invalidSources(sim: Sim, person: Person): string[] {
     [validSource?.id, person.internalAccounts.get('EUR')?.id],
   ];
   return sim.chance.pick(
-    allAccounts.filter((ids) => ids.every((id) => id !== undefined)),
+    invalidLists.filter((ids) => ids.every((id) => id !== undefined)),
   ) as string[];
 }
 
@@ -127,14 +127,16 @@ function chooseChange(sim: Sim, card: RecordedRow): { body: Change; codes: strin
     { name: undefined, weight: 30 },
   ]).name;
   const person = holderOf(sim, card);
-  const sources = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
-  const { ids, codes } = sources ? chooseSources(sim, person) : { ids: undefined, codes: [] };
+  const changesSources = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
+  const { ids, codes } = changesSources
+    ? chooseSources(sim, person)
+    : { ids: undefined, codes: [] };
   const limit = chance.pick([null, null, chance.integerBetween(500, 9_000)]);
-  const limits = state === undefined && (!ids || chance.percent(20));
+  const changesLimit = state === undefined && (!ids || chance.percent(20));
   const body = {
     ...(state ? { state } : {}),
     ...(ids ? { fundingSources: ids } : {}),
-    ...(limits ? { maxSpendPerTransaction: limit } : {}),
+    ...(changesLimit ? { maxSpendPerTransaction: limit } : {}),
   };
   return { body, codes };
 }
@@ -196,14 +198,14 @@ async function setProgram(sim: Sim): Promise<string> {
 
 /** Funds accounts that cards are paid from. */
 async function fundCardAccount(sim: Sim): Promise<string> {
-  const walletCards = openCards(sim).flatMap((card) => {
+  const cardAccounts = openCards(sim).flatMap((card) => {
     const person = holderOf(sim, card);
     const ownAccounts = person ? internalAccountsOf(person) : [];
     const ids: string[] = JSON.parse(card.funding as string);
     return ownAccounts.filter((account) => ids.includes(account.id) && isActive(sim, account));
   });
-  if (walletCards.length === 0) return 'none';
-  const internalAccount = sim.chance.pick(walletCards);
+  if (cardAccounts.length === 0) return 'none';
+  const internalAccount = sim.chance.pick(cardAccounts);
   const amount =
     sim.chance.integerBetween(1, 40_000) * (internalAccount.currency === 'USD' ? 1 : 10_000);
   const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
@@ -225,11 +227,13 @@ const keysOf = ({ model }: Sim, { id }: RecordedRow): RecordedRow[] => [
 ];
 
 async function createKey(sim: Sim): Promise<string> {
-  const withoutKey = walletFundedCards(sim).filter(
+  const cardsWithoutKey = walletFundedCards(sim).filter(
     ({ card, wallet }) =>
       !keysOf(sim, card).some((key) => key.account_id === wallet.id && key.status === 'ACTIVE'),
   );
-  const { card, wallet } = sim.chance.pick(withoutKey.length ? withoutKey : walletFundedCards(sim));
+  const { card, wallet } = sim.chance.pick(
+    cardsWithoutKey.length ? cardsWithoutKey : walletFundedCards(sim),
+  );
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
@@ -237,7 +241,8 @@ async function createKey(sim: Sim): Promise<string> {
   const request = { method: 'POST', path: '/auth/delegated-keys', body, as };
   const { response, trace } = await signRequest(sim, request, key, 2);
   const code =
-    response && checkReply(response, withoutKey.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
+    response &&
+    checkReply(response, cardsWithoutKey.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
   if (response && !code) bodyOf(response, 201);
   return code ?? trace;
 }
@@ -266,12 +271,12 @@ function isReachable(sim: Sim, row: RecordedRow): boolean {
 /** Resolves an exception. Rejected while a debit is in progress. */
 export async function resolveException(sim: Sim, row: RecordedRow): Promise<string> {
   const collectsFunds = sim.chance.percent(50);
-  const to = collectsFunds ? 'collect' : 'write-off';
-  const result = await runVerb(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
+  const outcome = collectsFunds ? 'collect' : 'write-off';
+  const result = await runVerb(sim, 'cards', 'resolve', row.id as string, '--outcome', outcome);
   const isPending = hasPendingFundingDebit(row);
   const isAllowed =
     row.status === 'EXCEPTION' && !isPending && (!collectsFunds || isReachable(sim, row));
-  return checkOutcome(result, isAllowed, `${to} ${row.id}, ${row.status}`) ?? to;
+  return checkOutcome(result, isAllowed, `${outcome} ${row.id}, ${row.status}`) ?? outcome;
 }
 
 const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>

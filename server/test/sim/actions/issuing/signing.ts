@@ -1,6 +1,6 @@
-// Signed wallet requests as clients send them. Most are valid. Some have a wrong signature, are repeated
-// after the reply or on two servers concurrently, or are abandoned. Each reply is predicted, and the
-// invariants count the effects.
+// Signed wallet requests as clients send them. Most are valid. Some have an invalid signature, are
+// repeated after the reply or on two servers concurrently, or are abandoned. Each reply is predicted,
+// and the invariants count the effects.
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
   type ApiResponse,
@@ -110,7 +110,7 @@ async function sendTwice(
   return { response: response as ApiResponse, trace: `concurrent: ${response?.status}` };
 }
 
-/** Sends a request with a wrong signature, which must be rejected. */
+/** Sends a request with an invalid signature, which must be rejected. */
 async function sendInvalid(
   sim: Sim,
   request: UnsignedRequest,
@@ -126,7 +126,7 @@ async function sendInvalid(
   const options = { headers, withoutKey: !request.hasIdempotencyKey };
   const response = await sim.call(request.method, request.path, request.body, request.as, options);
   const code = rejectionCode(response, ['UNAUTHORIZED']);
-  if (!code) throw violation(`${request.method} ${request.path} accepts a wrong signature`);
+  if (!code) throw violation(`${request.method} ${request.path} accepts an invalid signature`);
 }
 
 /** All steps of a signed request, each after the first in a random variant. */

@@ -75,7 +75,7 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
   );
 }
 
-/** Usually a waiting payment. */
+/** Chooses a payment, usually a waiting one. */
 function choosePayment(sim: Sim): Order {
   const allOrders = productionOrders(sim);
   const waitingPayments = allOrders.filter((order) => awaitedOf(sim.model, paymentOf(sim, order)));
@@ -95,11 +95,11 @@ const VERBS = [
 async function reportResult(sim: Sim): Promise<string> {
   const order = choosePayment(sim);
   const verb = sim.chance.pickWeighted(VERBS).name;
-  const command = VERB_FLAGS[verb]?.(sim) ?? [];
+  const flags = VERB_FLAGS[verb]?.(sim) ?? [];
   const isAllowed = isApplicable(sim, order, verb);
   const description = `payouts ${verb} ${order.id}`;
   const rejection = checkOutcome(
-    await runVerb(sim, 'payouts', verb, order.id, ...command),
+    await runVerb(sim, 'payouts', verb, order.id, ...flags),
     isAllowed,
     description,
   );
@@ -121,10 +121,10 @@ async function reportTwice(sim: Sim): Promise<string> {
 async function returnDebit(sim: Sim): Promise<string> {
   const fittingOrders = productionOrders(sim).filter((order) => {
     const { row, transfers } = paymentOf(sim, order);
-    const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
+    const isSettled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
     const isReturned = transfers.some(({ step }) => step.startsWith('return'));
     return (
-      order.kind === 'debit' && passedOn && !isReturned && isExternalAccount(row.source_account)
+      order.kind === 'debit' && isSettled && !isReturned && isExternalAccount(row.source_account)
     );
   });
   if (fittingOrders.length === 0) return 'none';
@@ -260,8 +260,8 @@ async function decideDeposit(sim: Sim): Promise<string> {
   const toAccount = row.destination_account?.startsWith('InternalAccount:');
   const isHeld = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
   const isSettled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
-  const deposit = row.source_account === null;
-  const isAllowed = deposit && (isHeld || (verb === 'return' && isSettled));
+  const isDeposit = row.source_account === null;
+  const isAllowed = isDeposit && (isHeld || (verb === 'return' && isSettled));
   const command = ['deposits', verb, order.id];
   const rejection = checkOutcome(
     await runVerb(sim, ...command),
@@ -305,7 +305,7 @@ async function changeAccount(sim: Sim): Promise<string> {
   recordOpenedAccounts(sim);
   const verb = sim.chance.pick(ACCOUNT_VERBS);
   const allAccounts = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
-  const unexpectedAccounts = allAccounts.filter((internalAccount) =>
+  const unopenedAccounts = allAccounts.filter((internalAccount) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(internalAccount.id)?.status ?? ''),
   );
   const rareAccounts = allAccounts.filter(
@@ -314,14 +314,15 @@ async function changeAccount(sim: Sim): Promise<string> {
   const internalAccount = sim.chance.pick(
     verb === 'close' && sim.chance.percent(70)
       ? rareAccounts
-      : unexpectedAccounts.length
-        ? unexpectedAccounts
+      : unopenedAccounts.length
+        ? unopenedAccounts
         : allAccounts,
   );
   const statusBefore = sim.model.internal.get(internalAccount.id)?.status ?? '';
   const result = await runVerb(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
-  const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
-  const isAllowed = from.includes(statusBefore);
+  const allowedStatuses =
+    { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
+  const isAllowed = allowedStatuses.includes(statusBefore);
   const isCertain = isAllowed && verb !== 'close';
   if (verb === 'close' && isAllowed && !result.rejection && !isEmpty(sim, internalAccount)) {
     throw violation(`${internalAccount.id} was closed with funds`);
@@ -335,8 +336,9 @@ async function changeAccount(sim: Sim): Promise<string> {
 
 /** The outcome of a payment whose account is closed depends on its progress. */
 function clearExpectedOutcome(order: Order, internalAccount: InternalAccount): void {
-  const touches = order.internalAccount === internalAccount || order.feeAccount === internalAccount;
-  if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
+  const isAffected =
+    order.internalAccount === internalAccount || order.feeAccount === internalAccount;
+  if (order.kind !== 'balance' && isAffected) order.expectedOutcome = null;
 }
 
 const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;

@@ -1,5 +1,5 @@
-// Payments that the customer authorizes: factors, steps, events and the time of the posting. Payments that
-// need no authorization.
+// Payments that the customer authorizes: factors, steps, events and the time of the posting.
+// Payments that need no authorization.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createCustomer,
