@@ -26,7 +26,7 @@ describe('comparison', () => {
     expect(isSlower(times)).toBe(true);
   });
 
-  it('names rows that the other checkout does not have', () => {
+  it('marks a row that the other checkout does not have as new', () => {
     const lines = linesOf([rowsOf('1a', '/s', 1)], [rowsOf('2a', '/s', 1)]);
     expect(lines).toEqual([['2a', 'a payment', 'new', '', '']]);
     expect(isSlower(lines)).toBe(false);

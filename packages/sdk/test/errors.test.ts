@@ -14,7 +14,7 @@ beforeAll(async () => {
   agentToken = (await agentFixture(app).createAgent()).accessToken;
 });
 
-interface Described {
+interface DescribedOperation {
   operationId: string;
   security?: Record<string, unknown>[];
   parameters?: { name: string; in: string; required?: boolean }[];
@@ -23,32 +23,32 @@ interface Described {
 }
 
 const document = JSON.parse(read('openapi.json')) as {
-  paths: Record<string, Record<string, Described>>;
+  paths: Record<string, Record<string, DescribedOperation>>;
 };
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
 const UNKNOWN = 'Unknown:019b8d60-2a80-7000-8000-00000000ffff';
 
 /** Parameters of the path with an ID that does not exist. */
-const idsOf = ({ parameters = [] }: Described) =>
+const idsOf = ({ parameters = [] }: DescribedOperation) =>
   Object.fromEntries(
     parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => [name, UNKNOWN]),
   );
 
-const has = ({ parameters = [] }: Described, parameter: string) =>
+const hasParameter = ({ parameters = [] }: DescribedOperation, parameter: string) =>
   parameters.some(({ name }) => name === parameter);
 
-/** Input that the operation rejects, or undefined if every input is valid. */
-function wrongInput(operation: Described): object | undefined {
+/** Input that the operation rejects, or undefined if the operation has no such input. */
+function invalidInput(operation: DescribedOperation): object | undefined {
   const { operationId, requestBody } = operation;
   // Every field of the body is optional.
   if (operationId === 'updatePlatformConfig') return { webhookEndpoint: 1 };
   const ids = idsOf(operation);
   if (Object.keys(ids).length > 0 || requestBody?.required) return ids;
-  return has(operation, 'limit') ? { limit: 0 } : undefined;
+  return hasParameter(operation, 'limit') ? { limit: 0 } : undefined;
 }
 
-async function errorOf(client: Client, operation: Described, input: object) {
+async function errorOf(client: Client, operation: DescribedOperation, input: object) {
   const call = functionOf(client, operation.operationId)(input, { maxRetries: 0 });
   const error: unknown = await call.then(
     () => undefined,
@@ -59,9 +59,9 @@ async function errorOf(client: Client, operation: Described, input: object) {
 }
 
 describe('every operation', () => {
-  it('rejects a wrong credential with UNAUTHORIZED', async () => {
-    const wrongCredentials = { clientId: 'nothing', clientSecret: 'wrong' };
-    const client = await clientOf(app, { agentToken: 'wrong' }, wrongCredentials);
+  it('rejects an invalid credential with UNAUTHORIZED', async () => {
+    const invalidCredentials = { clientId: 'nothing', clientSecret: 'wrong' };
+    const client = await clientOf(app, { agentToken: 'wrong' }, invalidCredentials);
     const unexpectedResults: string[] = [];
     for (const operation of operations) {
       if (operation.security?.length === 0) continue;
@@ -79,27 +79,28 @@ describe('every operation', () => {
     const unexpectedResults: string[] = [];
     let rejectedCount = 0;
     for (const operation of operations) {
-      const input = wrongInput(operation);
+      const input = invalidInput(operation);
       if (!input) continue;
       const error = await errorOf(client, operation, input);
       rejectedCount++;
       const isDeclared = error && String(error.status) in operation.responses;
-      const isClients = [400, 404, 410].includes(error?.status ?? 0);
-      if (!isDeclared || !isClients) unexpectedResults.push(`${operation.operationId}: ${error}`);
+      const isClientError = [400, 404, 410].includes(error?.status ?? 0);
+      if (!isDeclared || !isClientError)
+        unexpectedResults.push(`${operation.operationId}: ${error}`);
     }
     expect(rejectedCount).toBeGreaterThan(150);
     expect(unexpectedResults).toEqual([]);
   });
 
-  it('of an agent rejects operations that its policy does not permit', async () => {
+  it('for agents returns FORBIDDEN if the policy lacks its permission', async () => {
     const { accessToken } = await agentFixture(app).createAgent({
       permissions: ['EXECUTE_QUOTES'],
     });
     const client = await clientOf(app, { agentToken: accessToken });
     const codes: Record<string, string | undefined> = {};
     for (const operation of operations) {
-      const isAgents = operation.security?.some((scheme) => 'AgentAuth' in scheme);
-      if (!isAgents || Object.keys(idsOf(operation)).length || operation.requestBody) continue;
+      const isForAgents = operation.security?.some((scheme) => 'AgentAuth' in scheme);
+      if (!isForAgents || Object.keys(idsOf(operation)).length || operation.requestBody) continue;
       const error = await errorOf(client, operation, {});
       codes[operation.operationId] = error?.code;
     }
@@ -112,7 +113,7 @@ describe('every operation', () => {
     });
   });
 
-  it('belongs to a scenario of the examples, which the SDK performs', () => {
+  it('succeeds in a scenario of the examples', () => {
     const files = trackedFiles.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
     const exampleOperations = new Set(
       files.flatMap((file) =>
@@ -124,7 +125,7 @@ describe('every operation', () => {
       ),
     );
     const missingOperations = operations.filter(
-      ({ operationId }) => !exampleOperations.has(operationId),
+      ({ operationId }) => !exampleOperations.hasParameter(operationId),
     );
     expect(missingOperations.map(({ operationId }) => operationId)).toEqual([]);
   });
@@ -150,7 +151,7 @@ describe('an error', () => {
     expect(message).toContain(requestId);
   });
 
-  it('narrows by operation', async () => {
+  it('is narrowed by operation', async () => {
     const client = await clientOf(app);
     const error: unknown = await client.quotes
       .getQuoteById({ quoteId: UNKNOWN })

@@ -28,7 +28,7 @@ const peer = new S3rver({
   configureBuckets: [{ name: 'files', configs: [] }],
 });
 
-/** A proxy of the peer that can return errors. */
+/** Handles a request in place of the peer if it returns true. */
 let respondInstead:
   | ((request: http.IncomingMessage, reply: http.ServerResponse) => boolean)
   | undefined;
@@ -79,8 +79,8 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   for await (const chunk of chunks) readChunks.push(chunk);
   return Buffer.concat(readChunks);
 }
-let names = 0;
-const newName = () => `00000000-0000-7000-8000-${String(++names).padStart(12, '0')}`;
+let nameCount = 0;
+const newName = () => `00000000-0000-7000-8000-${String(++nameCount).padStart(12, '0')}`;
 const bytesOf = (size: number) => Buffer.from(effects.random(size));
 
 describe.each(['folder', 's3'])('the %s storage', (kind) => {
@@ -168,7 +168,7 @@ describe('the folder', () => {
     }
   });
 
-  it('removes the fragments of an interrupted upload', async () => {
+  it('removes the fragment of a pending upload', async () => {
     const name = newName();
     let failUpload = () => {};
     async function* stuckChunks() {
@@ -191,10 +191,10 @@ describe('the folder', () => {
  * Whether the Authorization header is a valid AWS Signature Version 4 of this request and secret.
  */
 function isSigned({ method, url, headers }: http.IncomingMessage, secret: string): boolean {
-  const input =
+  const authorizationPattern =
     /Credential=\w+\/(\d+)\/([\w-]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/;
   const [, day = '', region = '', signedHeaders = '', signature] =
-    input.exec(headers.authorization ?? '') ?? [];
+    authorizationPattern.exec(headers.authorization ?? '') ?? [];
   const hmac = (key: string | Buffer, text: string) =>
     createHmac('sha256', key).update(text).digest();
   const lines = signedHeaders.split(';').map((name) => `${name}:${headers[name]}\n`);
@@ -231,7 +231,7 @@ describe('the bucket', () => {
     );
   });
 
-  it('fails after repeated errors, without keys in the message', async () => {
+  it('fails after repeated errors, with the status and code in the message', async () => {
     respondInstead = (request, reply) => {
       request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
       return true;
@@ -247,8 +247,8 @@ describe('the bucket', () => {
       return false;
     };
     const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
-    const conflictingStorage = storageOf(effects, { folder: stagingFolder, s3 });
-    const rejectedUpload = conflictingStorage.put(newName(), chunksOf(bytesOf(10)));
+    const storageWithUnknownKey = storageOf(effects, { folder: stagingFolder, s3 });
+    const rejectedUpload = storageWithUnknownKey.put(newName(), chunksOf(bytesOf(10)));
     await expect(rejectedUpload).rejects.toThrow(
       'storage responded to PUT with 403 InvalidAccessKeyId',
     );

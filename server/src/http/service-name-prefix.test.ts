@@ -1,5 +1,4 @@
-// A configured service name prefix changes headers, codes and fields of requests and replies. Stored data
-// is unchanged.
+// A configured service name prefix changes headers, codes and fields of requests and replies.
 import { expect, it } from 'vitest';
 import {
   createExternalAccount,

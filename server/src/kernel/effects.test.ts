@@ -7,9 +7,9 @@ const MAX_TIME = 8.64e15;
 
 describe('iso', () => {
   it('formats every time like Date', () => {
-    const near = fc.integer({ min: -1e13, max: 1e13 });
+    const nearTime = fc.integer({ min: -1e13, max: 1e13 });
     const anyTime = fc.maxSafeInteger().map((value) => value % MAX_TIME);
-    const times = fc.array(fc.oneof(near, anyTime), { minLength: 1 });
+    const times = fc.array(fc.oneof(nearTime, anyTime), { minLength: 1 });
     fc.assert(
       fc.property(times, (values) => {
         for (const time of values) expect(iso(time)).toBe(new Date(time).toISOString());

@@ -17,7 +17,10 @@ describe('nearest', () => {
     expect(nearest('cards', ['carda', 'cardb'])).toBe('carda');
   });
 
-  it.each(['xyzzy', 'purse', 'ls', 'versatile', '', 'x'.repeat(90)])('%j has no match', (text) => {
-    expect(nearest(text, ['list', 'suspense', 'start', 'version'])).toBeUndefined();
-  });
+  it.each(['xyzzy', 'purse', 'ls', 'versatile', '', 'x'.repeat(90)])(
+    'has no match for %j',
+    (text) => {
+      expect(nearest(text, ['list', 'suspense', 'start', 'version'])).toBeUndefined();
+    },
+  );
 });

@@ -97,8 +97,8 @@ async function waitForSpan(name: string): Promise<ReceivedSpan[]> {
   }
 }
 
-describe('a payment', () => {
-  it('has one tree of spans from the request to the delivery', async () => {
+describe('a trace', () => {
+  it('of a payment has one tree of spans from the request to the delivery', async () => {
     await app.call('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/hook' });
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'EUR');
@@ -151,7 +151,7 @@ describe('a payment', () => {
   });
 });
 
-describe('sampling', () => {
+describe('sampling and context', () => {
   const sampledShare = (name: Parameters<typeof samplerOf>[0], ratio: number, parent?: boolean) => {
     const sampler = samplerOf(name, ratio);
     const effects = testEffects();

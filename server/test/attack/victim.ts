@@ -17,7 +17,7 @@ export interface Payments {
 
 export const newPayments = (): Payments => ({ paymentCount: 0, failures: [], latencies: [] });
 
-const id = encodeURIComponent;
+const encode = encodeURIComponent;
 
 /** A funded customer of the victim and an account to pay to. */
 export async function createPayer(call: Call, { authorization }: Tenant): Promise<Payer> {
@@ -30,10 +30,10 @@ export async function createPayer(call: Call, { authorization }: Tenant): Promis
       ...{ line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
     },
   });
-  const path = `${BASE}/customers/internal-accounts?customerId=${id(person.id)}&currency=USD`;
+  const path = `${BASE}/customers/internal-accounts?customerId=${encode(person.id)}&currency=USD`;
   const { data } = await expectSuccess(call('GET', path, authorization));
   const usd = data.find(({ type }: { type: string }) => type !== 'EMBEDDED_WALLET').id as string;
-  await post(`/sandbox/internal-accounts/${id(usd)}/fund`, { amount: 100_000_00 });
+  await post(`/sandbox/internal-accounts/${encode(usd)}/fund`, { amount: 100_000_00 });
   const externalAccount = await post('/customers/external-accounts', {
     ...{ customerId: person.id, currency: 'EUR' },
     accountInfo: {
@@ -69,8 +69,8 @@ export async function payUntil(
         destination: { destinationType: 'ACCOUNT', accountId: externalAccount },
         ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_00 },
       });
-      await callTimed('POST', `${BASE}/quotes/${id(quote.id)}/execute`, {});
-      await callTimed('GET', `${BASE}/transactions/${id(quote.transactionId)}`);
+      await callTimed('POST', `${BASE}/quotes/${encode(quote.id)}/execute`, {});
+      await callTimed('GET', `${BASE}/transactions/${encode(quote.transactionId)}`);
       victim.ids.collect(JSON.stringify(quote));
       payments.paymentCount++;
     } catch (error) {

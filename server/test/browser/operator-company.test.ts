@@ -39,7 +39,7 @@ const app = testApp(() => ({
   },
 }));
 let browser: Awaited<ReturnType<typeof launch>>;
-let visited: Visit;
+let currentVisit: Visit;
 
 const urlOf = (path: string) => `http://localhost:${port}/operator${path}`;
 
@@ -47,7 +47,7 @@ const COMPANY = 'Sign in with your company account';
 
 /** Signs in on the page of the provider, which accepts every password. */
 async function signInAtProvider(account: string): Promise<void> {
-  const { page } = visited;
+  const { page } = currentVisit;
   await page.goto(urlOf('/sign-in'));
   await press(page, COMPANY);
   await page.waitForURL(`${provider.issuer}/interaction/**`);
@@ -57,7 +57,7 @@ async function signInAtProvider(account: string): Promise<void> {
 }
 
 const waitForAlert = (text: string) =>
-  visited.page.getByRole('alert').filter({ hasText: text }).waitFor();
+  currentVisit.page.getByRole('alert').filter({ hasText: text }).waitFor();
 
 describe.runIf(browserPath)('the sign-in with a company account', () => {
   beforeAll(async () => {
@@ -66,8 +66,8 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
   }, TIMEOUT_MS);
   beforeEach(async () => {
     // The common prefix of the origins of this server and of the provider.
-    visited = await visit(browser, 'desktop', 'http://localhost:');
-    return () => visited.close();
+    currentVisit = await visit(browser, 'desktop', 'http://localhost:');
+    return () => currentVisit.close();
   });
   afterAll(async () => {
     await browser?.close();
@@ -79,7 +79,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       const details = { name: 'Olga Ops', email: 'olga@example.com', email_verified: true };
       provider.accounts.set('olga', { ...details, groups: ['ops'] });
       await signInAtProvider('olga');
-      const { page } = visited;
+      const { page } = currentVisit;
       // The heading is in the document before the script runs, so the test waits for the e-mail address.
       await page.getByText('olga@example.com').waitFor();
       await page.getByText('support', { exact: true }).waitFor();
@@ -101,10 +101,10 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       provider.accounts.set('norma', { name: 'Norma', groups: ['others'] });
       await signInAtProvider('norma');
       await waitForAlert('None of your groups at the identity provider has a role here.');
-      expect(visited.page.url()).toBe(urlOf('/sign-in'));
-      await visited.page.goto(urlOf(''));
-      await visited.page.getByRole('button', { name: COMPANY }).waitFor();
-      expect(visited.page.url()).toBe(urlOf('/sign-in'));
+      expect(currentVisit.page.url()).toBe(urlOf('/sign-in'));
+      await currentVisit.page.goto(urlOf(''));
+      await currentVisit.page.getByRole('button', { name: COMPANY }).waitFor();
+      expect(currentVisit.page.url()).toBe(urlOf('/sign-in'));
     },
     TIMEOUT_MS,
   );
@@ -112,7 +112,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
   it(
     'is rejected if the person cancels at the provider',
     async () => {
-      const { page } = visited;
+      const { page } = currentVisit;
       await page.goto(urlOf('/sign-in'));
       await press(page, COMPANY);
       await page.waitForURL(`${provider.issuer}/interaction/**`);

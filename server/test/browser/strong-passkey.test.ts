@@ -18,7 +18,7 @@ const TIMEOUT_MS = 60_000;
 const ORIGIN = 'https://pay.shop.example.com';
 const SITE = { rpId: 'shop.example.com', origins: [ORIGIN] };
 /** An origin that the browser permits for the same passkeys and the platform rejects. */
-const ELSEWHERE = 'https://blog.shop.example.com';
+const OTHER_ORIGIN = 'https://blog.shop.example.com';
 
 const PAGE = `<!doctype html><title>Shop</title><script>
   const { credentials } = navigator;
@@ -34,18 +34,18 @@ const PAGE = `<!doctype html><title>Shop</title><script>
 
 const app = testApp();
 let browser: Awaited<ReturnType<typeof launch>>;
-let service: Visit;
+let shopVisit: Visit;
 let cdp: CDPSession;
 let authenticatorId: string;
-const as = () => ({ as: app.production });
+const productionOptions = () => ({ as: app.production });
 
 /** Opens the site, whose hosts all serve its page, with a device that verifies its user. */
 async function openShop(): Promise<void> {
-  service = await visit(browser, 'phone', ORIGIN);
-  await service.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
+  shopVisit = await visit(browser, 'phone', ORIGIN);
+  await shopVisit.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
     route.fulfill({ contentType: 'text/html', body: PAGE }),
   );
-  cdp = await service.context.newCDPSession(service.page);
+  cdp = await shopVisit.context.newCDPSession(shopVisit.page);
   await cdp.send('WebAuthn.enable');
   ({ authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -53,20 +53,20 @@ async function openShop(): Promise<void> {
       ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
     },
   }));
-  await service.page.goto(`${ORIGIN}/`);
+  await shopVisit.page.goto(`${ORIGIN}/`);
 }
 
 const callInPage = (name: 'register' | 'prove', options: object): Promise<object> =>
-  service.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
+  shopVisit.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
 
 /** An approved customer with a passkey of the page's device, and the created factor. */
 async function createCustomerWithPasskey() {
-  const person = await createEuropeanCustomer(app, as());
+  const person = await createEuropeanCustomer(app, productionOptions());
   await app.runtime.db.query(
     `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
     [person.id],
   );
-  const fixture = factorFixture(app, as());
+  const fixture = factorFixture(app, productionOptions());
   const enrollment = ok(await fixture.startEnrollment(person.id, 'PASSKEY'), 200);
   expect(enrollment.allowedOrigins).toEqual(SITE.origins);
   const credential = await callInPage('register', enrollment.options);
@@ -78,7 +78,7 @@ async function createCustomerWithPasskey() {
 
 /** Starts a login and submits the page's assertion. */
 async function logIn(id: string): Promise<ApiResponse> {
-  const fixture = loginFixture(app, as());
+  const fixture = loginFixture(app, productionOptions());
   const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
   const passkeyAssertion = await callInPage('prove', passkeyOptions);
   return fixture.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
@@ -89,7 +89,7 @@ async function createWaitingQuotes(
   customerId: string,
   count: number,
 ): Promise<ApiResponse['body'][]> {
-  const account = await findInternalAccount(app, customerId, 'EUR', as());
+  const account = await findInternalAccount(app, customerId, 'EUR', productionOptions());
   const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), app.production);
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
@@ -98,12 +98,15 @@ async function createWaitingQuotes(
     beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
   };
   const payee = { customerId, currency: 'EUR', accountInfo };
-  const target = ok(await app.call('POST', '/customers/external-accounts', payee, as()), 201);
+  const target = ok(
+    await app.call('POST', '/customers/external-accounts', payee, productionOptions()),
+    201,
+  );
   const quotes: ApiResponse['body'][] = [];
   for (let index = 0; index < count; index++) {
     const body = quoteBody(account.id, target.id, 100_00);
-    const { id } = ok(await app.call('POST', '/quotes', body, as()), 201);
-    quotes.push(ok(await execute(app, id, { scaFactor: 'PASSKEY' }, as()), 200));
+    const { id } = ok(await app.call('POST', '/quotes', body, productionOptions()), 201);
+    quotes.push(ok(await execute(app, id, { scaFactor: 'PASSKEY' }, productionOptions()), 200));
   }
   return quotes;
 }
@@ -112,10 +115,15 @@ const assertionOptionsOf = ({ scaChallenge }: ApiResponse['body']) =>
   scaChallenge.passkeyAssertionOptions;
 
 const submitAssertion = (quoteId: string, passkeyAssertion: object) =>
-  authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
+  authorize(
+    app,
+    quoteId,
+    { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS },
+    productionOptions(),
+  );
 
-/** Rejected as an incorrect proof. */
-const expectWrong = ({ status, body }: ApiResponse) =>
+/** Expects the rejection of an incorrect proof. */
+const expectIncorrectProof = ({ status, body }: ApiResponse) =>
   expect([status, body.reason]).toEqual([400, 'passkeyAssertion: is incorrect']);
 
 describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
@@ -137,14 +145,14 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
 
       const [firstQuote, secondQuote] = await createWaitingQuotes(id, 2);
       const assertion = await callInPage('prove', assertionOptionsOf(firstQuote));
-      expectWrong(await submitAssertion(secondQuote.id, assertion));
+      expectIncorrectProof(await submitAssertion(secondQuote.id, assertion));
       expect(ok(await submitAssertion(firstQuote.id, assertion), 200).status).toBe('PROCESSING');
       expect((await submitAssertion(firstQuote.id, assertion)).status).toBe(409);
       const otherAssertion = await callInPage('prove', assertionOptionsOf(secondQuote));
       expect(ok(await submitAssertion(secondQuote.id, otherAssertion), 200).status).toBe(
         'PROCESSING',
       );
-      expect(service.problems).toEqual([]);
+      expect(shopVisit.problems).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -153,9 +161,9 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
     'is rejected at another host of the site, although the browser permits it there',
     async () => {
       const { id } = await createCustomerWithPasskey();
-      await service.page.goto(`${ELSEWHERE}/`);
-      expectWrong(await logIn(id));
-      await service.page.goto(`${ORIGIN}/`);
+      await shopVisit.page.goto(`${OTHER_ORIGIN}/`);
+      expectIncorrectProof(await logIn(id));
+      await shopVisit.page.goto(`${ORIGIN}/`);
       ok(await logIn(id), 200);
     },
     TIMEOUT_MS,

@@ -33,9 +33,9 @@ describe.runIf(browserPath)('the verification page', () => {
         problems: pageErrors,
         close,
       } = await visit(fixture.browser, size, fixture.origin);
-      const remainingSteps: string[] = [];
+      const redirectUrls: string[] = [];
       await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
-        remainingSteps.push(route.request().url());
+        redirectUrls.push(route.request().url());
         return route.fulfill({ contentType: 'text/html', body: '<title>back</title>' });
       });
       await openAndStart(page, await fixture.linkFor(person.id, REDIRECT));
@@ -129,7 +129,7 @@ describe.runIf(browserPath)('the verification page', () => {
       );
       await page.getByRole('link', { name: 'Back to Unregulated' }).click();
       await page.waitForURL(REDIRECT);
-      expect(remainingSteps).toEqual([REDIRECT]);
+      expect(redirectUrls).toEqual([REDIRECT]);
       // The browser reports each error reply. Any other message is a defect.
       expect(pageErrors.filter((error) => !error.includes('status of 400'))).toEqual([]);
       await close();

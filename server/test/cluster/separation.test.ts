@@ -42,9 +42,9 @@ describe('a separated primary', () => {
   async function request(requestPath: string, key?: string): Promise<number> {
     if (!isolatedServer) throw new Error('the isolated server is not running');
     const { node, port } = isolatedServer;
-    const [ip = '', ...prefix] = fixture.cluster.network.prefixOf(node.index);
+    const [command = '', ...prefix] = fixture.cluster.network.prefixOf(node.index);
     const login = `${SERVER_ENV.RAILHEAD_CLIENT_ID}:${SERVER_ENV.RAILHEAD_CLIENT_SECRET}`;
-    const post = [
+    const postArgs = [
       '-H',
       `idempotency-key: ${key}`,
       '-H',
@@ -54,8 +54,8 @@ describe('a separated primary', () => {
     ];
     const url = `http://127.0.0.1:${port}${requestPath}`;
     const curl = ['curl', '-s', '-m', '60', '-o', '/dev/null', '-w', '%{http_code}', '-u', login];
-    const args = [...prefix, ...curl, ...(key === undefined ? [] : post), url];
-    return run(ip, args).then(
+    const args = [...prefix, ...curl, ...(key === undefined ? [] : postArgs), url];
+    return run(command, args).then(
       ({ stdout }) => Number(stdout),
       () => 0,
     );

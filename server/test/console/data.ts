@@ -11,7 +11,7 @@ import { fillProvider } from './provider-data.ts';
 import { SCREENS } from './screens.ts';
 
 /** No server listens at this address. Deliveries to it fail immediately and are repeated. */
-const CLOSED_PORT = 'http://127.0.0.1:9/hook';
+const CLOSED_PORT_URL = 'http://127.0.0.1:9/hook';
 
 type DocumentKind = 'picture' | 'pdf';
 
@@ -42,7 +42,7 @@ async function createWaitingApproval({ client }: OpenConsole): Promise<void> {
   ok(await client.call('DELETE', `/operator-tokens/${token.id}`), 202);
 }
 
-async function customersOfMain({ app, client }: OpenConsole): Promise<void> {
+async function fillMainCustomers({ app, client }: OpenConsole): Promise<void> {
   const { id } = await createPhoneVerifiedCustomer(app);
   const body = { factor: 'SMS_OTP' };
   ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
@@ -74,7 +74,7 @@ export async function fillInstallation(
   consoleFixture: OpenConsole,
 ): Promise<Record<string, string>> {
   const { app, client, createPayment } = consoleFixture;
-  ok(await app.call('PATCH', '/config', { webhookEndpoint: CLOSED_PORT }), 200);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: CLOSED_PORT_URL }), 200);
   for (const world of WORLDS) {
     const path = `/platforms/${app.platform.id}/fixtures`;
     ok(await client.call('POST', path, { body: { world } }), 201);
@@ -82,7 +82,7 @@ export async function fillInstallation(
   await createPayment();
   await fillProvider(consoleFixture);
   await waitingCheck(consoleFixture, 'Mia Meyer');
-  await customersOfMain(consoleFixture);
+  await fillMainCustomers(consoleFixture);
   await createWaitingApproval(consoleFixture);
   await app.settle();
   const ids: Record<string, string> = {};

@@ -38,7 +38,7 @@ type Appearance = (typeof APPEARANCES)[number];
 const PLATFORM_SCREENS = ['/endpoints', '/sandbox', '/tokens'];
 
 /** Buttons that change no resource, which a viewer may press. */
-const READS = new RegExp(
+const READ_BUTTONS = new RegExp(
   `^(?:${[
     ...['Views', 'Columns', 'Export CSV', 'Copy', 'Clear filters', 'Try again', 'Next check'],
     ...['Production', 'Sandbox', 'Show names', 'Explain', 'Export file', 'Export JSON lines'],
@@ -129,20 +129,20 @@ describe.runIf(isTestable)('screens', () => {
     return [...problems, ...ann.problems.splice(0)].map((problem) => `${title}: ${problem}`);
   }
 
-  async function walk(name: string, cases: readonly Case[]): Promise<void> {
+  async function checkScreens(name: string, cases: readonly Case[]): Promise<void> {
     const { page } = ann;
     const problems: string[] = [];
     for (const appearance of APPEARANCES) {
-      const withAppearance = cases.filter((testCase) => testCase.appearance === appearance);
-      if (withAppearance.length === 0) continue;
+      const matchingCases = cases.filter((testCase) => testCase.appearance === appearance);
+      if (matchingCases.length === 0) continue;
       await page.setViewportSize(WIDTHS[appearance.width]);
       await page.emulateMedia({ colorScheme: appearance.colorScheme });
-      for (const testCase of withAppearance) problems.push(...(await problemsOf(name, testCase)));
+      for (const testCase of matchingCases) problems.push(...(await problemsOf(name, testCase)));
     }
     expect(problems).toEqual([]);
   }
 
-  const withAppearances = (
+  const casesFor = (
     appearances: readonly Appearance[],
     routes: readonly string[],
     ids: object = {},
@@ -155,9 +155,9 @@ describe.runIf(isTestable)('screens', () => {
     'have no problem on a new installation',
     async () => {
       const lists = ROUTES.filter((route) => !route.endsWith('$id'));
-      await walk(
-        'fresh',
-        lists.flatMap((route, number) => withAppearances(variantsOf(APPEARANCES, number), [route])),
+      await checkScreens(
+        'new',
+        lists.flatMap((route, number) => casesFor(variantsOf(APPEARANCES, number), [route])),
       );
     },
     TIMEOUT_MS,
@@ -168,13 +168,11 @@ describe.runIf(isTestable)('screens', () => {
     async () => {
       ids = await fillInstallation(consoleFixture);
       const appearances = APPEARANCES.slice(0, lengthOf(2, APPEARANCES.length));
-      const casesInTurn = (routes: readonly string[]) =>
-        routes.flatMap((route, number) =>
-          withAppearances(variantsOf(appearances, number), [route], ids),
-        );
-      await walk('filled', casesInTurn(ROUTES));
+      const alternatingCases = (routes: readonly string[]) =>
+        routes.flatMap((route, number) => casesFor(variantsOf(appearances, number), [route], ids));
+      await checkScreens('filled', alternatingCases(ROUTES));
       await selectMain(ann.page);
-      await walk('platform', casesInTurn(PLATFORM_SCREENS));
+      await checkScreens('platform', alternatingCases(PLATFORM_SCREENS));
     },
     TIMEOUT_MS,
   );
@@ -190,7 +188,7 @@ describe.runIf(isTestable)('screens', () => {
         if (route === PLATFORM_SCREENS[0]) await selectMain(page);
         await show(vera, route, ids[route]);
         const names = await page.locator('main button').allInnerTexts();
-        const otherNames = names.filter((name) => !READS.test(name.trim()));
+        const otherNames = names.filter((name) => !READ_BUTTONS.test(name.trim()));
         if (otherNames.length > 0) offeredChanges.push(`${route}: ${otherNames}`);
       }
       expect(offeredChanges).toEqual([]);

@@ -59,9 +59,9 @@ async function connectAgent(recorder: ExampleRecorder) {
   return { agentId: agent.id as string, account, bank, agentCall: { as: null, headers } };
 }
 
-type Connected = Awaited<ReturnType<typeof connectAgent>>;
+type ConnectedAgent = Awaited<ReturnType<typeof connectAgent>>;
 
-async function recordReads(recorder: ExampleRecorder, { agentCall, bank }: Connected) {
+async function recordReads(recorder: ExampleRecorder, { agentCall, bank }: ConnectedAgent) {
   const { record } = recorder;
   await record('getAgentMe', 'self', { summary: 'An agent with its policy', ...agentCall });
   await record('agentListInternalAccounts', 'all', {
@@ -84,9 +84,9 @@ async function recordReads(recorder: ExampleRecorder, { agentCall, bank }: Conne
   });
 }
 
-async function recordPayAsAgent(
+async function recordAgentPayments(
   recorder: ExampleRecorder,
-  { agentCall, account, bank, agentId }: Connected,
+  { agentCall, account, bank, agentId }: ConnectedAgent,
 ) {
   const { record } = recorder;
   const body = { source: { accountId: account.id }, destination: { accountId: bank.id } };
@@ -136,7 +136,10 @@ async function recordPayAsAgent(
   });
 }
 
-async function recordQuotes(recorder: ExampleRecorder, { agentCall, account, bank }: Connected) {
+async function recordQuotes(
+  recorder: ExampleRecorder,
+  { agentCall, account, bank }: ConnectedAgent,
+) {
   const quote = await recorder.record('agentCreateQuote', 'to-bank', {
     summary: 'A quote to a bank account',
     body: {
@@ -160,7 +163,7 @@ async function recordQuotes(recorder: ExampleRecorder, { agentCall, account, ban
   });
 }
 
-async function recordPayees(recorder: ExampleRecorder, { agentCall }: Connected) {
+async function recordPayees(recorder: ExampleRecorder, { agentCall }: ConnectedAgent) {
   const { id } = await recorder.record('agentCreateExternalAccount', 'bank', {
     summary: 'Register a bank account for the customer of the agent',
     body: {
@@ -184,7 +187,7 @@ async function recordPayees(recorder: ExampleRecorder, { agentCall }: Connected)
 async function recordLifecycle(recorder: ExampleRecorder) {
   const agent = await connectAgent(recorder);
   await recordReads(recorder, agent);
-  await recordPayAsAgent(recorder, agent);
+  await recordAgentPayments(recorder, agent);
   await recordQuotes(recorder, agent);
   await recordPayees(recorder, agent);
   const params = { agentId: agent.agentId };

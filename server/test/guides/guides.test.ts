@@ -1,6 +1,6 @@
-// Runs the guides and the other pages of RUN_PAGES in bash, zsh or dash, with a real server and a platform
-// for each guide and shell. The available programs are curl, node, cat, grep and sleep. The printed output
-// must equal the shown output, and each guide must restore the configuration of its platform.
+// Runs the pages of RUN_PAGES in bash, zsh or dash, with a real server, and a platform per page and shell.
+// The available programs are curl, node, cat, grep and sleep. The printed output must equal the shown output,
+// and each guide must restore the configuration of its platform.
 // RAILHEAD_GUIDE_SHELLS=all also finds values that are shown as `…` although they never differ.
 import fs from 'node:fs';
 import os from 'node:os';
@@ -44,7 +44,7 @@ let dataFolder: DataFolder;
 let runningServer: Running;
 let base: string;
 let bin: string;
-/** Runs the guides with a replacement for Node. */
+/** Folder of programs with a replacement for Node. */
 let clients: string;
 let service: OperatorService;
 let node: NodeService;
@@ -157,7 +157,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe('guides', () => {
-  it.for(SHELL_NAMES)('%s is installed', (shell, { skip }) => {
+  it.for(SHELL_NAMES)('can run in %s', (shell, { skip }) => {
     const missingNames = missingPrograms(shell);
     skip(missingNames.length > 0, `guides in ${shell} need ${missingNames.join(' and ')}`);
     expect(SHELLS).toContain(shell);

@@ -49,7 +49,7 @@ const MAX_COUNT_BLOCKS = 12_000;
 const app = testApp();
 /** A separate connection without a statement timeout. */
 let client: pg.Client;
-let checkFlat: Planned;
+let checkPlan: Planned;
 const pages: { table: Table; query: PageQuery }[] = [];
 
 const ONBOARDING_TABLES = ['beneficial_owners', 'documents', 'verifications', 'messages'];
@@ -61,7 +61,7 @@ beforeAll(async () => {
   await client.connect();
   // Copies need no foreign key checks, which would dominate the runtime.
   await client.query('set session_replication_role = replica');
-  checkFlat = createPlanner(client);
+  checkPlan = createPlanner(client);
   const fill = createFiller(app, client);
   const { person, account } = await createFundedCustomer(app);
   const payee = await createExternalAccount(app, person.id, 'USD');
@@ -146,7 +146,7 @@ const largestAccount = `InternalAccount:${uuid(1)}`;
 const rareAccount = `InternalAccount:${uuid(ACCOUNTS - 5_679)}`;
 /** The time of the row of this number. */
 const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 5, 9) - n * 1_000).toISOString();
-const from = timeOf(0.41 * TRANSACTIONS);
+const start = timeOf(0.41 * TRANSACTIONS);
 const untilTime = timeOf(0.38 * TRANSACTIONS);
 
 const LISTS: [string, string, string[]][] = [
@@ -173,9 +173,9 @@ const LISTS: [string, string, string[]][] = [
       `receiverAccountIdentifier=${largestAccount}`,
       `receiverAccountIdentifier=unknown`,
       'reference=nothing',
-      `startDate=${from}`,
+      `startDate=${start}`,
       `endDate=${untilTime}`,
-      `startDate=${from}&endDate=${untilTime}&sortOrder=asc`,
+      `startDate=${start}&endDate=${untilTime}&sortOrder=asc`,
       'type=OUTGOING',
       'status=PENDING',
     ],
@@ -189,7 +189,7 @@ const LISTS: [string, string, string[]][] = [
       'platformCustomerId=person 77',
       'platformCustomerId=person 77&isIncludingDeleted=true',
       'umaAddress=$p77@example.com',
-      `createdAfter=${from}`,
+      `createdAfter=${start}`,
       `createdBefore=${untilTime}`,
     ],
   ],
@@ -229,7 +229,7 @@ const LISTS: [string, string, string[]][] = [
   [
     '/agents',
     'Agent',
-    ['', `customerId=${rareCustomer}`, `createdAfter=${from}`, 'isPaused=false'],
+    ['', `customerId=${rareCustomer}`, `createdAfter=${start}`, 'isPaused=false'],
   ],
   [
     '/agents/approvals',
@@ -241,7 +241,7 @@ const LISTS: [string, string, string[]][] = [
       `agentId=Agent:${uuid(4_321)}`,
       `customerId=${largestCustomer}`,
       `customerId=${rareCustomer}`,
-      `startDate=${from}&sortOrder=asc`,
+      `startDate=${start}&sortOrder=asc`,
       `endDate=${untilTime}`,
     ],
   ],
@@ -274,7 +274,7 @@ const LISTS: [string, string, string[]][] = [
 ];
 
 /** Filters without an index, each of which matches no copied row. */
-const UNINDEXED = [
+const UNINDEXED_FILTERS = [
   ['/transactions', 'Transaction', 'status=EXPIRED'],
   ['/transactions', 'Transaction', 'type=INCOMING&sortOrder=asc'],
   ['/transactions', 'Transaction', `customerId=${largestCustomer}&type=INCOMING`],
@@ -284,7 +284,7 @@ const UNINDEXED = [
   ['/customers', 'Customer', 'updatedAfter=2100-01-01T00:00:00Z'],
 ] as const;
 
-it.each(UNINDEXED)(
+it.each(UNINDEXED_FILTERS)(
   'GET %s reads a limited number of rows: %s %s',
   async (path, resource, query) => {
     for (const cursor of ['', `&cursor=${middleCursor(resource)}`]) {
@@ -293,8 +293,8 @@ it.each(UNINDEXED)(
       expect(data.length).toBeLessThanOrEqual(1);
       const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
       if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
-      await checkFlat(pageSql(table, requestedQuery), MAX_COUNT_BLOCKS);
-      await checkFlat(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
+      await checkPlan(pageSql(table, requestedQuery), MAX_COUNT_BLOCKS);
+      await checkPlan(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
     }
   },
 );
@@ -308,13 +308,13 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
       const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
       if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
       if (table.name === 'tokens') continue; // A platform has few rows of these lists.
-      await checkFlat(pageSql(table, requestedQuery), MAX_PAGE_BLOCKS);
-      await checkFlat(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
+      await checkPlan(pageSql(table, requestedQuery), MAX_PAGE_BLOCKS);
+      await checkPlan(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
     }
   });
 });
 
-it('the trial balance of a small platform reads no accounts of others', async () => {
+it('the trial balance of a small platform reads no accounts of other platforms', async () => {
   const { after, before } = SYSTEM_ACCOUNT_IDS;
   const { id } = await app.newPlatform('Small', { environment: 'sandbox', regulated: true });
   const blocks = await blocksOfGenericPlan(
@@ -325,7 +325,7 @@ it('the trial balance of a small platform reads no accounts of others', async ()
   expect(blocks).toBeLessThanOrEqual(MAX_PAGE_BLOCKS);
 });
 
-it('the payment metrics of a platform read no payments of others', async () => {
+it('the payment metrics of a platform read no payments of other platforms', async () => {
   await client.query(`insert into payment_metrics (platform_id, grain, bucket, type, currency, rail,
       payments, completed, failed, returned, amount, completed_amount, returned_amount)
     select 'platform ' || p, 'day', '2026-01-01'::timestamptz + d * interval '1 day', 'OUTGOING',
@@ -357,10 +357,10 @@ it('the accounts of the platform itself are found without reading accounts of it
   expect(requestedQueries).toEqual(['internal_accounts platform_id,customer_id id']);
   const text = `select * from internal_accounts
     where platform_id = $1 and customer_id is null order by id limit 1000`;
-  await checkFlat({ text, values: [app.platform.id] }, MAX_PAGE_BLOCKS);
+  await checkPlan({ text, values: [app.platform.id] }, MAX_PAGE_BLOCKS);
 });
 
-const equals = (filter: object) =>
+const filtersOf = (filter: object) =>
   Object.entries(filter).map(([column, value]) => ({
     ...{ column, op: '=' as const },
     value: value === 'main' ? app.platform.id : value,
@@ -368,22 +368,22 @@ const equals = (filter: object) =>
 
 async function checkPage(table: Table, filters: PageQuery['filters']) {
   const query: PageQuery = { filters, sort: 'desc', limit: 20 };
-  await checkFlat(pageSql(table, query), MAX_PAGE_BLOCKS);
-  await checkFlat(countSql(table, query), MAX_COUNT_BLOCKS);
+  await checkPlan(pageSql(table, query), MAX_PAGE_BLOCKS);
+  await checkPlan(countSql(table, query), MAX_COUNT_BLOCKS);
 }
 
 it.each([{}, { status: 'REJECTED' }])(
   'reads an index range for the actions of an agent: %j',
   async (filter) => {
     for (const id of [uuid(1), uuid(4_321)]) {
-      await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...filter }));
+      await checkPage(agentActions, filtersOf({ agent_id: `Agent:${id}`, ...filter }));
     }
   },
 );
 
 describe('operator lists over all platforms', () => {
-  const POSITION = { id: `Transaction:${uuid(TRANSACTIONS / 2)}`, created_at: Date.parse(from) };
-  const PERIOD = { createdAfter: Date.parse(from), createdBefore: Date.parse(untilTime) };
+  const CURSOR = { id: `Transaction:${uuid(TRANSACTIONS / 2)}`, created_at: Date.parse(start) };
+  const PERIOD = { createdAfter: Date.parse(start), createdBefore: Date.parse(untilTime) };
 
   it.each([
     [{}, {}],
@@ -396,22 +396,22 @@ describe('operator lists over all platforms', () => {
     [{ source_account: rareAccount }, PERIOD],
     [{ destination_account: rareAccount }, {}],
   ])('reads an index range for a step through payments: %j %j', async (filter, period) => {
-    const scope = equals(filter);
+    const scope = filtersOf(filter);
     const query = { scope, ...period, resources: [], filters: [], limit: 20 };
-    for (const after of [undefined, POSITION]) {
+    for (const after of [undefined, CURSOR]) {
       const step = { resource: 'Transaction', after, length: 21, limit: 21 };
-      await checkFlat(stepSql(transactions, query, step), MAX_PAGE_BLOCKS);
+      await checkPlan(stepSql(transactions, query, step), MAX_PAGE_BLOCKS);
     }
   });
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }])(
     'reads an index range for agents: %j',
-    (filter) => checkPage(agents, [...equals(filter), { column: 'deleted_at', op: 'isNull' }]),
+    (filter) => checkPage(agents, [...filtersOf(filter), { column: 'deleted_at', op: 'isNull' }]),
   );
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }])(
     'reads an index range for cards: %j',
-    (filter) => checkPage(cards, equals(filter)),
+    (filter) => checkPage(cards, filtersOf(filter)),
   );
 
   const largestCard = `Card:${uuid(1)}`;
@@ -424,41 +424,41 @@ describe('operator lists over all platforms', () => {
     { card_id: largestCard },
     { card_id: rareCard },
   ])('reads an index range for card decisions: %j', (filter) =>
-    checkPage(cardMessages, equals(filter)),
+    checkPage(cardMessages, filtersOf(filter)),
   );
 
   it.each([{}, { platform_id: 'main' }, { card_id: largestCard }, { card_id: rareCard }])(
     'reads an index range for card reveals: %j',
-    (filter) => checkPage(cardReveals, equals(filter)),
+    (filter) => checkPage(cardReveals, filtersOf(filter)),
   );
 
   it('reads an index range for the funding sources of a card', async () => {
     const text = 'select * from card_funding_sources where card_id = $1 order by id limit 1000';
-    await checkFlat({ text, values: [rareCard] }, MAX_PAGE_BLOCKS);
+    await checkPlan({ text, values: [rareCard] }, MAX_PAGE_BLOCKS);
   });
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }, { status: 'FAILED' }])(
     'reads an index range for messages: %j',
-    (filter) => checkPage(messages, equals(filter)),
+    (filter) => checkPage(messages, filtersOf(filter)),
   );
 
   it.each([{}, { platform_id: 'main' }, { status: 'FAILED' }])(
     'reads an index range for mints and burns: %j',
-    (filter) => checkPage(mintsAndBurns, equals(filter)),
+    (filter) => checkPage(mintsAndBurns, filtersOf(filter)),
   );
 
   it.each([{}, { platform_id: 'main' }, { service_status: 'PENDING_APPROVAL' }])(
     'reads an index range for stablecoins: %j',
-    (filter) => checkPage(stablecoins, equals(filter)),
+    (filter) => checkPage(stablecoins, filtersOf(filter)),
   );
 
   it('reads an index range for external accounts of a beneficiary', async () => {
-    await checkFlat({ text: BY_BENEFICIARY, values: ['A name without accounts'] }, MAX_PAGE_BLOCKS);
+    await checkPlan({ text: BY_BENEFICIARY, values: ['A name without accounts'] }, MAX_PAGE_BLOCKS);
   });
 
-  it('reads an index range for customers of a platform ID', async () => {
+  it('reads an index range for customers by their ID at the platform', async () => {
     const text = 'select * from customers where platform_customer_id = $1 order by id limit 51';
-    await checkFlat({ text, values: ['person 4321'] }, MAX_PAGE_BLOCKS);
+    await checkPlan({ text, values: ['person 4321'] }, MAX_PAGE_BLOCKS);
   });
 
   it('reads an index range for payments of a bank reference', async () => {
@@ -471,17 +471,17 @@ describe('operator lists over all platforms', () => {
       select 'sandbox/USD/bank ' || n, '', ${idSql('Transaction', 'n')}, 'USD', 1, '', now()
       from generate_series(1, ${ACCOUNTS}) n`);
     await client.query('vacuum analyze rail_results, deposits');
-    await checkFlat({ text: BY_RESULT, values: ['bank 4321', 51] }, MAX_PAGE_BLOCKS);
+    await checkPlan({ text: BY_RESULT, values: ['bank 4321', 51] }, MAX_PAGE_BLOCKS);
     const ids = depositIdsOf('bank 4321');
-    await checkFlat({ text: BY_DEPOSIT, values: [ids] }, 4 * ids.length);
+    await checkPlan({ text: BY_DEPOSIT, values: [ids] }, 4 * ids.length);
   });
 
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])(
     'reads an index range for verifications: %s',
     async (status) => {
-      for (const platform of [null, app.platform.id]) {
-        const values = [status, platform, new Date(0), '', 20];
-        await checkFlat({ text: LATEST_VERIFICATIONS, values }, MAX_PAGE_BLOCKS);
+      for (const platformId of [null, app.platform.id]) {
+        const values = [status, platformId, new Date(0), '', 20];
+        await checkPlan({ text: LATEST_VERIFICATIONS, values }, MAX_PAGE_BLOCKS);
       }
     },
   );
@@ -493,7 +493,7 @@ describe('operator lists over all platforms', () => {
       ['documents', 'holder_id'],
     ]) {
       const text = `select id from ${table} where ${column} = any($1::text[])`;
-      await checkFlat({ text, values: [ids] }, 10 * MAX_PAGE_BLOCKS);
+      await checkPlan({ text, values: [ids] }, 10 * MAX_PAGE_BLOCKS);
     }
   });
 });

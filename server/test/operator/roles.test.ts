@@ -14,7 +14,8 @@ import { type Browser, browser, enrollWithPasskey } from '../kit/operator/people
 const ALL_CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 const CONTRACTS = ALL_CONTRACTS.filter(({ auth }) => auth === 'operator');
 /** Operations on the current session. Tokens have no session. */
-const isOwn = ({ operatorPermission }: Contract) => operatorPermission === 'profile.manage';
+const isSessionOperation = ({ operatorPermission }: Contract) =>
+  operatorPermission === 'profile.manage';
 
 describe('permissions', () => {
   const app = testApp();
@@ -30,7 +31,7 @@ describe('permissions', () => {
   }
   const pathOf = (path: string) => path.replaceAll(/\{\w+\}/g, `None:${UNKNOWN_ID}`);
 
-  it.each(CONTRACTS)('$operationId needs its permission', async (contract) => {
+  it.each(CONTRACTS)('$operationId requires its permission', async (contract) => {
     const { method, path, operatorPermission } = contract;
     // An empty body fails validation, which follows the check of the permission.
     const body = method === 'GET' || method === 'DELETE' ? undefined : {};
@@ -38,16 +39,16 @@ describe('permissions', () => {
       const secret = await client.secretOf({ roles: [role] });
       const { status } = await client.call(method, pathOf(path), { body, secret });
       const isAllowed = ROLES[role].some((permission) => permission === operatorPermission);
-      if (isOwn(contract)) expect([400, 403]).toContain(status);
+      if (isSessionOperation(contract)) expect([400, 403]).toContain(status);
       else expect([role, status === 403]).toEqual([role, !isAllowed]);
       expect(status).not.toBe(401);
       expect(status).toBeLessThan(500);
     }
-    const anonymous = await client.call(method, pathOf(path), { body, secret: null });
-    expect(anonymous.status).toBe(401);
+    const anonymousReply = await client.call(method, pathOf(path), { body, secret: null });
+    expect(anonymousReply.status).toBe(401);
   });
 
-  it.each(CONTRACTS.filter(isOwn))(
+  it.each(CONTRACTS.filter(isSessionOperation))(
     '$operationId is for a session of any role',
     async (contract) => {
       const { method, path } = contract;
@@ -61,7 +62,7 @@ describe('permissions', () => {
   );
 
   it.each(ALL_CONTRACTS.filter((contract) => !CONTRACTS.includes(contract)))(
-    '$operationId needs no credential',
+    '$operationId requires no credential',
     async ({ method, path }) => {
       const { status } = await client.call(method, path, { body: {}, secret: null });
       // 501: no identity provider is configured.
@@ -103,16 +104,13 @@ describe('permissions', () => {
 });
 
 /** Verbs that need the keys of the machine, or a database that no server uses yet. */
-const VERBS_OF_THE_MACHINE = [
-  ...['keys list', 'keys rotate', 'keys retire'],
-  'customers erasures repeat',
-];
+const LOCAL_VERBS = [...['keys list', 'keys rotate', 'keys retire'], 'customers erasures repeat'];
 
 describe('verbs', () => {
-  it('each have an operation, except those of the machine', () => {
+  it('each have an operation, except local verbs', () => {
     const coveredVerbs = new Set(CONTRACTS.flatMap(({ commands = [] }) => commands));
     const verbs = VERBS.map(({ noun, verb }) => `${noun} ${verb}`);
     expect([...coveredVerbs].filter((verb) => !verbs.includes(verb))).toEqual([]);
-    expect(verbs.filter((verb) => !coveredVerbs.has(verb))).toEqual(VERBS_OF_THE_MACHINE);
+    expect(verbs.filter((verb) => !coveredVerbs.has(verb))).toEqual(LOCAL_VERBS);
   });
 });

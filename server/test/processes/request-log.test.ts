@@ -23,7 +23,7 @@ it('the request log keeps all requests except those of the last second before a 
   const env = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
   const firstServer = await dataFolder.start([], env);
   const replies: { id: string; at: number }[] = [];
-  const client = async () => {
+  const sendRequests = async () => {
     for (;;) {
       const response = await send(firstServer, '/config').catch(() => undefined);
       if (!response) return;
@@ -32,24 +32,24 @@ it('the request log keeps all requests except those of the last second before a 
       await response.arrayBuffer().catch(() => undefined);
     }
   };
-  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  const clients = Promise.all(Array.from({ length: CLIENTS }, sendRequests));
   await vi.waitUntil(() => replies.length >= REQUESTS, { timeout: 60_000, interval: 10 });
   await sleep(LOST_MS);
   const killedAt = performance.now();
   await dataFolder.kill(firstServer.child, 'node');
   await clients;
 
-  const expectedIds = replies.filter(({ at }) => at < killedAt - LOST_MS);
-  expect(expectedIds.length).toBeGreaterThanOrEqual(REQUESTS);
+  const expectedReplies = replies.filter(({ at }) => at < killedAt - LOST_MS);
+  expect(expectedReplies.length).toBeGreaterThanOrEqual(REQUESTS);
   const secondServer = await dataFolder.start([], env);
   const missingIds: string[] = [];
-  const find = async ({ id }: { id: string }) => {
+  const checkRequest = async ({ id }: { id: string }) => {
     const response = await send(secondServer, `/requests/${id}`);
     await response.arrayBuffer();
     if (response.status !== 200) missingIds.push(id);
   };
-  for (let start = 0; start < expectedIds.length; start += BATCH_SIZE) {
-    await Promise.all(expectedIds.slice(start, start + BATCH_SIZE).map(find));
+  for (let start = 0; start < expectedReplies.length; start += BATCH_SIZE) {
+    await Promise.all(expectedReplies.slice(start, start + BATCH_SIZE).map(checkRequest));
   }
   expect(missingIds).toEqual([]);
 }, 120_000);

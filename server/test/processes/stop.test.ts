@@ -17,7 +17,7 @@ const OPERATOR = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js')
 const JSON_TYPE = 'content-type: application/json\r\n';
 
 /** A customer who verifies a telephone number by text message. */
-const GERMAN = {
+const GERMAN_CUSTOMER = {
   ...{ customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' },
   ...{ nationality: 'DE', region: 'DE', email: 'ada@example.org', phoneNumber: '+4915112000100' },
   address: { line1: 'Hauptstr. 1', city: 'Berlin', postalCode: '10115', country: 'DE' },
@@ -52,10 +52,15 @@ afterAll(async () => {
   await Promise.all([dataFolder.remove(), receiver.close(), provider.close()]);
 }, 60_000);
 
-async function call(method: string, target: string, body?: object, as: Token = server.credentials) {
+async function call(
+  method: string,
+  target: string,
+  body?: object,
+  token: Token = server.credentials,
+) {
   const reply = await fetch(`${server.credentials.baseUrl}${target}`, {
     method,
-    headers: { authorization: basicOf(as), 'content-type': 'application/json' },
+    headers: { authorization: basicOf(token), 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await reply.text();
@@ -66,15 +71,13 @@ async function call(method: string, target: string, body?: object, as: Token = s
 const createCustomer = async (fullName: string) =>
   (await call('POST', '/customers', { customerType: 'INDIVIDUAL', fullName })).status;
 
-const names = async (): Promise<string[]> =>
+const readNames = async (): Promise<string[]> =>
   (await call('GET', '/customers?limit=100')).body.data.map(
     (customer: { fullName: string }) => customer.fullName,
   );
 
 /** A connection on which this text is sent. `receivedText` returns the received text. */
-async function connection(
-  text: string,
-): Promise<{ socket: net.Socket; receivedText: () => string }> {
+async function connect(text: string): Promise<{ socket: net.Socket; receivedText: () => string }> {
   const { hostname, port } = new URL(server.origin);
   const socket = net.connect(Number(port), hostname);
   sockets.push(socket);
@@ -89,7 +92,7 @@ async function connection(
 }
 
 /** The headers of a request, up to the empty line. */
-const head = (line: string, extraHeaders = '') =>
+const requestHead = (line: string, extraHeaders = '') =>
   `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${extraHeaders}`;
 
 /** Sends the signal, expects a clean exit, and returns its duration. */
@@ -105,31 +108,33 @@ async function measureStop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> 
 
 /** Each request leaves a connection or a job open that does not end automatically. */
 const DELAYS: Record<string, () => Promise<unknown>> = {
-  'a connection that never sent a byte': () => connection(''),
+  'a connection that never sent a byte': () => connect(''),
   'a kept connection after a reply': async () => {
-    const { receivedText } = await connection(`${head('GET /healthz')}\r\n`);
+    const { receivedText } = await connect(`${requestHead('GET /healthz')}\r\n`);
     await vi.waitUntil(() => receivedText().includes('"ok"'));
   },
-  'an incomplete request head': () => connection(head('GET /healthz')),
+  'an incomplete request head': () => connect(requestHead('GET /healthz')),
   'an incomplete request head after a reply': async () => {
-    const { receivedText, socket } = await connection(`${head('GET /healthz')}\r\n`);
+    const { receivedText, socket } = await connect(`${requestHead('GET /healthz')}\r\n`);
     await vi.waitUntil(() => receivedText().includes('"ok"'));
-    socket.write(head('GET /healthz'));
+    socket.write(requestHead('GET /healthz'));
   },
   'an incomplete request body': () => {
     const line = 'POST /2025-10-13/customers';
-    return connection(`${head(line, `${JSON_TYPE}content-length: 900\r\n`)}\r\n{"customerType":`);
+    return connect(
+      `${requestHead(line, `${JSON_TYPE}content-length: 900\r\n`)}\r\n{"customerType":`,
+    );
   },
   'an upload in progress': () => {
     const type = 'content-type: multipart/form-data; boundary=B\r\ncontent-length: 90000\r\n';
     const fileHead =
       '--B\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF';
-    return connection(`${head('POST /2025-10-13/documents', type)}\r\n${fileHead}`);
+    return connect(`${requestHead('POST /2025-10-13/documents', type)}\r\n${fileHead}`);
   },
   'a client that does not read its replies': async () => {
-    const { socket, receivedText } = await connection('');
+    const { socket, receivedText } = await connect('');
     socket.pause();
-    socket.write(`${head('GET /openapi.json')}\r\n`.repeat(20));
+    socket.write(`${requestHead('GET /openapi.json')}\r\n`.repeat(20));
     await sleep(300);
     expect(receivedText()).toBe('');
   },
@@ -142,13 +147,13 @@ describe('a stop', () => {
     await sleep(200);
     await measureStop();
     server = await start();
-    expect(await names()).toEqual(['Ada Lovelace']);
+    expect(await readNames()).toEqual(['Ada Lovelace']);
   }, 90_000);
 
   it.each(['a kept connection after a reply', 'a connection that never sent a byte'])(
     'is immediate despite %s',
-    async (connection) => {
-      await DELAYS[connection]?.();
+    async (delay) => {
+      await DELAYS[delay]?.();
       expect(await measureStop()).toBeLessThan(4_000);
       server = await start();
     },
@@ -158,8 +163,8 @@ describe('a stop', () => {
   it('completes a request whose body is still arriving', async () => {
     const body = JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' });
     const bodyHeaders = `${JSON_TYPE}content-length: ${body.length}\r\n`;
-    const { socket, receivedText } = await connection(
-      `${head('POST /2025-10-13/customers', bodyHeaders)}\r\n${body.slice(0, 20)}`,
+    const { socket, receivedText } = await connect(
+      `${requestHead('POST /2025-10-13/customers', bodyHeaders)}\r\n${body.slice(0, 20)}`,
     );
     await sleep(200);
     const whenStopped = measureStop();
@@ -171,11 +176,11 @@ describe('a stop', () => {
     expect(receivedText()).toMatch(/^HTTP\/1\.1 201 /);
     await whenStopped;
     server = await start();
-    expect(await names()).toContain('Grace Hopper');
+    expect(await readNames()).toContain('Grace Hopper');
   }, 90_000);
 
   it('returns the usual error format for a request during the stop', async () => {
-    const { socket, receivedText } = await connection(head('GET /2025-10-13/customers'));
+    const { socket, receivedText } = await connect(requestHead('GET /2025-10-13/customers'));
     await sleep(200);
     const whenStopped = measureStop();
     await sleep(300);
@@ -195,20 +200,20 @@ describe('a stop', () => {
       ...[OPERATOR, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],
       ...['--currencies', 'USD,EUR', '--data-dir', dataFolder.dir, '--json'],
     ]);
-    const service = JSON.parse(stdout) as Token;
-    const createdCustomer = await call('POST', '/customers', GERMAN, service);
+    const productionToken = JSON.parse(stdout) as Token;
+    const createdCustomer = await call('POST', '/customers', GERMAN_CUSTOMER, productionToken);
     expect(createdCustomer).toMatchObject({ status: 201 });
     provider.respondWith(() => undefined);
     receiver.behave(() => undefined);
     const config = { webhookEndpoint: receiver.url };
     expect((await call('PATCH', '/config', config)).status).toBe(200);
-    const code = await call(
+    const codeReply = await call(
       'POST',
       `/customers/${createdCustomer.body.id}/verify-phone`,
       undefined,
-      service,
+      productionToken,
     );
-    expect(code).toMatchObject({ status: 204 });
+    expect(codeReply).toMatchObject({ status: 204 });
     expect(await createCustomer('Alan Turing')).toBe(201);
     await vi.waitUntil(() => provider.cases.length > 0 && receiver.arrivals.length > 0, {
       timeout: 10_000,
@@ -216,15 +221,15 @@ describe('a stop', () => {
     await measureStop();
     provider.respondWith({});
     receiver.behave(200);
-    const [messages, deliveries] = [provider.cases.length, receiver.arrivals.length];
+    const [messageCount, deliveryCount] = [provider.cases.length, receiver.arrivals.length];
     server = await start();
     await vi.waitUntil(
-      () => provider.cases.length > messages && receiver.arrivals.length > deliveries,
+      () => provider.cases.length > messageCount && receiver.arrivals.length > deliveryCount,
       {
         timeout: 30_000,
       },
     );
-    expect(await names()).toContain('Alan Turing');
+    expect(await readNames()).toContain('Alan Turing');
   }, 120_000);
 
   it('ignores further signals', async () => {

@@ -1,4 +1,4 @@
-// Messages of a card network that require no decision: late, repeated, reordered or contradictory ones.
+// Late, repeated, reordered or contradictory messages of a card network that require no decision.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../kit/app/books.ts';
 import { cardIssuer } from '../kit/providers/cards.ts';
@@ -151,8 +151,8 @@ describe('a refund', () => {
   });
 });
 
-describe('a message about an unknown payment', () => {
-  it('is stored for an operator', async () => {
+describe('a message that cannot be applied', () => {
+  it('is stored for an operator if its payment is unknown', async () => {
     const { cardId } = await order('10.00');
     const fields = { authorizationId: 'none', amount: 1_00 };
     expect((await send(cardId, 'card.adjustment', fields)).status).toBe(409);
@@ -160,7 +160,7 @@ describe('a message about an unknown payment', () => {
     expect(await problemsOf()).toContain('No payment has this authorizationId.');
   });
 
-  it('is rejected with all invalid fields', async () => {
+  it('is rejected with a list of its invalid fields', async () => {
     const { cardId } = await order('10.00');
     const fields = { amount: -1, merchant: { descriptor: '', mcc: 'x' }, currency: 1 };
     const { status, body } = await send(cardId, 'card.authorization', fields);

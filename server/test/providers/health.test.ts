@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => adapter.close());
 
-const windows = async () => (await read(`/provider-health?providerId=${BANK}`)).data[0].windows;
+const readWindows = async () => (await read(`/provider-health?providerId=${BANK}`)).data[0].windows;
 
 const setAutoPause = (autoPause: object) =>
   write('POST', `/providers/${BANK}/terms`, { terms: { autoPause } });
@@ -28,12 +28,12 @@ const setAutoPause = (autoPause: object) =>
 const report = (transferId: string, transfer: object) =>
   adapter.send(BANK, { type: 'transfer.updated', transferId, transfer });
 
-const auditOf = async (operationId: string) =>
+const readSystemRecords = async (operationId: string) =>
   (await read(`/audit-records?operationId=${operationId}&limit=100`)).data.filter(
     (record: { actor: { kind: string } }) => record.actor.kind === 'SYSTEM',
   );
 
-const metric = async (name: string) => {
+const readMetric = async (name: string) => {
   const { body } = await service.app.server.inject('/metrics');
   const line = body.split('\n').find((line) => line.startsWith(`${name}{provider="${BANK}"}`));
   return line === undefined ? undefined : Number(line.split(' ')[1]);
@@ -41,7 +41,7 @@ const metric = async (name: string) => {
 
 describe('getProviderHealth', () => {
   it('counts calls and results in windows that every process reads', async () => {
-    const [fiveMinuteWindow] = await windows();
+    const [fiveMinuteWindow] = await readWindows();
     expect(fiveMinuteWindow).toMatchObject({
       minutes: 5,
       calls: 1,
@@ -61,7 +61,7 @@ describe('getProviderHealth', () => {
     await report(failedId, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await report(returnedId, settlement);
     await report(returnedId, { state: 'returned', reason: 'ACCOUNT_INVALID' });
-    const allWindows = await windows();
+    const allWindows = await readWindows();
     for (const window of allWindows) {
       expect(window).toMatchObject({
         ...{ calls: 4, errors: 0, settled: 1, failed: 1, returned: 1 },
@@ -73,20 +73,20 @@ describe('getProviderHealth', () => {
     expect((await readHealth(otherProcess.db, [BANK], now)).get(BANK)).toEqual(allWindows);
     await otherProcess.close();
     await service.app.advance(10 * 60_000);
-    const [fiveMinutes, hour] = await windows();
+    const [fiveMinutes, oneHour] = await readWindows();
     expect(fiveMinutes).toMatchObject({ calls: 0, settled: 0, errorRate: null, successRate: null });
-    expect(hour).toMatchObject({ calls: 4, settled: 1 });
-    expect(await metric('railhead_provider_return_rate')).toBe(0.5);
+    expect(oneHour).toMatchObject({ calls: 4, settled: 1 });
+    expect(await readMetric('railhead_provider_return_rate')).toBe(0.5);
   });
 
   it('adds the counts of several processes, and retains counts after a failed write', async () => {
     const { createCallRecorder } = await import('../../src/features/providers/health/recorder.ts');
     const { effects, runtime } = service.app;
-    let isBroken = true;
+    let isWriteFailing = true;
     const recorders = [1, 2].map(() =>
       createCallRecorder(effects, {
         query: (...input) =>
-          isBroken ? Promise.reject(new Error('down')) : runtime.db.query(...input),
+          isWriteFailing ? Promise.reject(new Error('down')) : runtime.db.query(...input),
       }),
     );
     for (const recorder of recorders) {
@@ -94,7 +94,7 @@ describe('getProviderHealth', () => {
       recorder.observe('counted', { isSuccess: false, durationMs: 3_000 });
       await expect(recorder.flush()).rejects.toThrow('down');
     }
-    isBroken = false;
+    isWriteFailing = false;
     await Promise.all(recorders.flatMap((recorder) => [recorder.flush(), recorder.flush()]));
     const health = await readHealth(runtime.db, ['counted'], effects.now() + 1_000);
     expect(health.get('counted')?.[1]).toMatchObject({
@@ -107,8 +107,8 @@ describe('getProviderHealth', () => {
 describe('the automatic pause', () => {
   it('pauses a provider whose calls fail, and resumes it after a successful probe', async () => {
     await setAutoPause({ windowMinutes: 5, minimum: 3, errorPercent: 40, resumeAfterProbe: true });
-    const offer = adapter.replies['/capabilities'];
-    if (!offer) throw new Error('no offer');
+    const capabilitiesReply = adapter.replies['/capabilities'];
+    if (!capabilitiesReply) throw new Error('no capabilities');
     adapter.replies['/capabilities'] = () => ({ status: 500, body: {} });
     for (let count = 0; count < 2; count++) await write('POST', `/providers/${BANK}/check`);
     await service.app.advance(6_000);
@@ -118,8 +118,8 @@ describe('the automatic pause', () => {
     const pausedProvider = await read(`/providers/${BANK}`);
     expect(pausedProvider).toMatchObject({ status: 'PAUSED', pausedBy: 'SYSTEM' });
     expect(pausedProvider.pauseReason).toBe('Failed calls: 100 % of 3 in 5 minutes, allowed 40 %.');
-    expect(await metric('railhead_provider_status')).toBe(2);
-    expect(await auditOf('pauseProvider')).toMatchObject([
+    expect(await readMetric('railhead_provider_status')).toBe(2);
+    expect(await readSystemRecords('pauseProvider')).toMatchObject([
       {
         subject: BANK,
         reason: pausedProvider.pauseReason,
@@ -129,12 +129,12 @@ describe('the automatic pause', () => {
     ]);
     await service.app.advance(61_000);
     expect((await read(`/providers/${BANK}`)).status).toBe('PAUSED');
-    adapter.replies['/capabilities'] = offer;
+    adapter.replies['/capabilities'] = capabilitiesReply;
     await service.app.advance(61_000);
     expect(await read(`/providers/${BANK}`)).toMatchObject({
       ...{ status: 'ACTIVE', pausedBy: null, pauseReason: null },
     });
-    expect(await auditOf('resumeProvider')).toHaveLength(1);
+    expect(await readSystemRecords('resumeProvider')).toHaveLength(1);
     // The errors before the resumption do not count again.
     await service.app.advance(6_000);
     expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');

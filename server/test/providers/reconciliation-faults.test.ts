@@ -40,17 +40,17 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => adapter.close());
 
-let deposits = 0;
-async function deposit(amount: number): Promise<Partial<Entry>> {
-  deposits += 1;
-  const bankReference = `DEP-${deposits}`;
+let depositCount = 0;
+async function sendDeposit(amount: number): Promise<Partial<Entry>> {
+  depositCount += 1;
+  const bankReference = `DEP-${depositCount}`;
   await adapter.send(BANK, {
     ...{ type: 'deposit.received', bankReference, amount, currency: 'EUR', accountId: account },
   });
   return { bankReference, kind: 'deposit' };
 }
 
-async function payout(isSettled: boolean): Promise<string> {
+async function createPayout(isSettled: boolean): Promise<string> {
   const { id } = await service.createPayment();
   const transfer = { state: 'settled', reference: `S-${id.slice(-8)}` };
   if (isSettled) await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
@@ -78,22 +78,22 @@ const FAULTS: readonly [string[], (id: string) => void][] = [
 ];
 
 /** Books a day with random faults. Returns the kinds of differences that they must cause. */
-async function faultyDay(random: (limit: number) => number): Promise<string[]> {
+async function bookFaultyDay(random: (limit: number) => number): Promise<string[]> {
   const expected: string[] = [];
   bank.dayOf(bank.today());
   for (let count = 0; count < 5; count++) {
-    const [kinds, book] = FAULTS[random(FAULTS.length)] as (typeof FAULTS)[number];
+    const [kinds, bookEntries] = FAULTS[random(FAULTS.length)] as (typeof FAULTS)[number];
     expected.push(...kinds);
-    book(await payout(true));
+    bookEntries(await createPayout(true));
   }
   if (random(2)) {
     expected.push('STATE_DIFFERS');
-    bank.pay(await payout(false));
+    bank.pay(await createPayout(false));
   }
   // The amounts are unique, so that no entry is matched by its amount.
   for (let count = 0; count < 3; count++) {
-    const amount = 1_000 + deposits * 10 + count;
-    const fields = await deposit(amount);
+    const amount = 1_000 + depositCount * 10 + count;
+    const fields = await sendDeposit(amount);
     if (random(3)) bank.book({ direction: 'in', amount, ...fields });
     else expected.push('MISSING_AT_PROVIDER');
   }
@@ -116,21 +116,21 @@ const DECISIONS: Record<string, readonly string[]> = {
   MISSING_AT_PROVIDER: ['WRITE_OFF', 'RETURN', 'IGNORE'],
   STATE_DIFFERS: ['SETTLE', 'WRITE_OFF', 'SUSPENSE'],
 };
-const FUNDS = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
+const DEFAULT_DECISIONS = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 it.each([1, 2, 3, 4, 5, 6])(
-  'the faults of day %i are reported, and its decisions balance the day',
+  'the faults of day %i are reported, and decisions balance the day',
   async (seed) => {
     const random = createRandom(seed * 7_919);
     const day = bank.today();
-    const expected = await faultyDay(random);
+    const expected = await bookFaultyDay(random);
     await service.app.advance(DAY);
     const key = { currency: 'EUR', day };
     await reconcile(key);
     const { data } = await read('/differences?limit=100');
     expect(data.map((difference: { kind: string }) => difference.kind).sort()).toEqual(expected);
     for (const { differenceId, kind } of data) {
-      const choices = DECISIONS[kind] ?? FUNDS;
+      const choices = DECISIONS[kind] ?? DEFAULT_DECISIONS;
       const decision = choices[random(choices.length)];
       const path = `/differences/${differenceId}/decide`;
       await write('POST', path, { decision, reason: `seed ${seed}` });
@@ -150,12 +150,12 @@ it.each([1, 2, 3, 4, 5, 6])(
   120_000,
 );
 
-it('a statement that arrives after those of later days resolves their differences', async () => {
+it('a statement that arrives late resolves the differences of later days', async () => {
   const firstDay = bank.today();
-  bank.pay(await payout(true));
+  bank.pay(await createPayout(true));
   await service.app.advance(DAY);
   const secondDay = bank.today();
-  bank.pay(await payout(true));
+  bank.pay(await createPayout(true));
   await service.app.advance(DAY);
   const currency = 'EUR';
   expect(await reconcile({ currency, day: secondDay })).toMatchObject({ openDifferences: 2 });
@@ -175,7 +175,7 @@ it('days that two processes reconcile concurrently have no differences', async (
     const days = [];
     for (let count = 0; count < 3; count++) {
       days.push(bank.today());
-      bank.pay(await payout(true));
+      bank.pay(await createPayout(true));
       await service.app.advance(DAY);
     }
     const { runtime } = service.app;
@@ -196,25 +196,25 @@ it('days that two processes reconcile concurrently have no differences', async (
 
 it('the commands reconcile and close a day, and reject an unknown time zone', async () => {
   const day = bank.today();
-  bank.pay(await payout(true));
+  bank.pay(await createPayout(true));
   await service.app.advance(DAY);
   const args = [BANK, '--currency', 'EUR', '--day', day];
-  const requestedRun = await service.run('providers', 'reconcile', ...args);
-  expect(requestedRun.out).toContain(`the statement of ${day}`);
+  const reconcileResult = await service.run('providers', 'reconcile', ...args);
+  expect(reconcileResult.out).toContain(`the statement of ${day}`);
   await service.app.settle();
   const output = (await service.run('providers', 'statements', BANK)).out;
   expect(output).toMatch(new RegExp(`${day}.* yes`));
   expect((await service.run('providers', 'differences', BANK)).out).toBe('None.\n');
   expect((await service.run('providers', 'close-day', ...args)).out).toContain('CLOSED');
   expect((await service.run('providers', 'balances', BANK)).out).toContain('REPORTED');
-  const zone = await service.run(
+  const zoneResult = await service.run(
     'providers',
     'set-statements',
     BANK,
     '--time-zone',
     'Mars/Olympus',
   );
-  expect(zone.err).toContain('timeZone: must be an IANA time zone');
+  expect(zoneResult.err).toContain('timeZone: must be an IANA time zone');
   const metrics = (await service.app.server.inject('/metrics')).body;
   expect(metrics).toContain('railhead_reconciliation_differences{kind="MISSING_WITH_US"');
 }, 60_000);

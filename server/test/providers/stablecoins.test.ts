@@ -1,4 +1,4 @@
-// Mints and burns at a provider, in production: real signed HTTP in both directions, and the circulating
+// Mints at a provider, in production: real signed HTTP in both directions, and the circulating
 // supply in the ledger.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
@@ -29,19 +29,19 @@ const write = async (method: string, path: string, body?: object) => {
 };
 
 /** The provider responds with this body. Null closes the connection after the call. */
-function reply(path: string, body: object | null, status = 200) {
+function setReply(path: string, body: object | null, status = 200) {
   issuer.replies[path] = (call) => {
     receivedBodies.set(path, [...(receivedBodies.get(path) ?? []), call]);
     return body === null ? null : { status, body };
   };
 }
 
-const state = (name: string, fields: object = {}) => ({
+const orderState = (name: string, fields: object = {}) => ({
   ...{ state: name, providerStatus: `acme ${name}`, ...fields },
 });
-const isPending = (name: string) => state(name, { checkAfterSeconds: 3_600 });
+const pendingState = (name: string) => orderState(name, { checkAfterSeconds: 3_600 });
 
-const route = (providerId: string, priority: number) =>
+const createRoute = (providerId: string, priority: number) =>
   write('POST', '/provider-routes', {
     ...{ providerId, environment: 'production', priority, kind: 'stablecoins' },
   });
@@ -64,17 +64,17 @@ beforeAll(async () => {
   const platform = await harness.createPlatform('default', 'production');
   fixture = mintFixture(harness.app, { as: platform });
   issuer = await startAdapter(harness.app);
-  reply('/capabilities', { protocol: '1', services: ['stablecoins'] });
-  reply('/stablecoins/accounts', { accounts: ['acct-1'] });
-  reply('/stablecoins/token', TOKEN);
-  reply('/stablecoins/link', { result: 'linked', reference: 'addr-1' });
-  reply('/stablecoins/prepare', { result: 'accepted', fundingInstructions: WIRE });
-  reply('/stablecoins/submit', isPending('funding'));
-  reply('/stablecoins/state', isPending('funding'));
+  setReply('/capabilities', { protocol: '1', services: ['stablecoins'] });
+  setReply('/stablecoins/accounts', { accounts: ['acct-1'] });
+  setReply('/stablecoins/token', TOKEN);
+  setReply('/stablecoins/link', { result: 'linked', reference: 'addr-1' });
+  setReply('/stablecoins/prepare', { result: 'accepted', fundingInstructions: WIRE });
+  setReply('/stablecoins/submit', pendingState('funding'));
+  setReply('/stablecoins/state', pendingState('funding'));
   expect((await fixture.linkAccount()).body.code).toBe('NOT_IMPLEMENTED');
   await addProvider(write, issuer, 'issuer');
   await write('POST', '/providers/issuer/check');
-  await route('issuer', 10);
+  await createRoute('issuer', 10);
   coin = await fixture.createCoin();
   wallet = await fixture.createWallet('platform');
 });
@@ -99,17 +99,17 @@ describe('a mint', () => {
     ]);
     const supplyBefore = (await readCirculating()) ?? 0n;
     const processing = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
-    expect(await resultOf(id, isPending('processing'), processing)).toBe('APPLIED');
+    expect(await resultOf(id, pendingState('processing'), processing)).toBe('APPLIED');
     expect(await statusOf(id)).toBe('PROCESSING');
-    // Doubled, late and reordered messages.
-    expect(await resultOf(id, isPending('processing'), processing)).toBe('DUPLICATE');
-    expect(await resultOf(id, isPending('funding'))).toBe('IGNORED');
-    expect(await resultOf(id, state('expired'))).toBe('IGNORED');
+    // Repeated, late and reordered messages.
+    expect(await resultOf(id, pendingState('processing'), processing)).toBe('DUPLICATE');
+    expect(await resultOf(id, pendingState('funding'))).toBe('IGNORED');
+    expect(await resultOf(id, orderState('expired'))).toBe('IGNORED');
     expect(await statusOf(id)).toBe('PROCESSING');
     expect(await readCirculating()).toBe(supplyBefore);
-    expect(await resultOf(id, state('completed', { amount: '10000000' }))).toBe('APPLIED');
-    expect(await resultOf(id, state('completed'))).toBe('IGNORED');
-    expect(await resultOf(id, isPending('processing'))).toBe('IGNORED');
+    expect(await resultOf(id, orderState('completed', { amount: '10000000' }))).toBe('APPLIED');
+    expect(await resultOf(id, orderState('completed'))).toBe('IGNORED');
+    expect(await resultOf(id, pendingState('processing'))).toBe('IGNORED');
     expect(await readCirculating()).toBe(supplyBefore + 10n * DOLLAR);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'COMPLETED', providerStatus: 'acme completed' },
@@ -119,9 +119,9 @@ describe('a mint', () => {
   it('keeps its result if the provider contradicts it', async () => {
     const { id } = await orderMint();
     await harness.app.settle();
-    expect(await resultOf(id, state('completed'))).toBe('APPLIED');
+    expect(await resultOf(id, orderState('completed'))).toBe('APPLIED');
     const supplyBefore = await readCirculating();
-    expect(await report(id, state('failed', { reason: 'PROVIDER_CANCELLED' }))).toMatchObject({
+    expect(await report(id, orderState('failed', { reason: 'PROVIDER_CANCELLED' }))).toMatchObject({
       status: 409,
       body: { message: 'The reported state is failed, but the order is COMPLETED.' },
     });
@@ -137,16 +137,16 @@ describe('a mint', () => {
     const { id } = await orderMint();
     await harness.app.settle();
     const supplyBefore = await readCirculating();
-    const otherState = state('completed', { amount: '9000000' });
+    const otherState = orderState('completed', { amount: '9000000' });
     expect((await report(id, otherState)).status).toBe(409);
-    reply('/stablecoins/state', otherState);
+    setReply('/stablecoins/state', otherState);
     await harness.app.advance(61 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'PENDING_FUNDING' },
       providerStatus: 'acme completed: amount 9000000 instead of 10000000',
     });
     expect(await readCirculating()).toBe(supplyBefore);
-    reply('/stablecoins/state', state('completed', { amount: '10000000' }));
+    setReply('/stablecoins/state', orderState('completed', { amount: '10000000' }));
     await harness.app.advance(2 * MINUTE);
     expect([await statusOf(id), await readCirculating()]).toEqual([
       'COMPLETED',
@@ -155,12 +155,12 @@ describe('a mint', () => {
   });
 
   it('remains pending and is requested again while its state is unknown', async () => {
-    reply('/stablecoins/submit', null);
+    setReply('/stablecoins/submit', null);
     const { id } = await orderMint();
     await harness.app.settle();
     expect(await statusOf(id)).toBe('CREATED');
-    reply('/stablecoins/submit', state('unknown'));
-    reply('/stablecoins/state', { message: 'unknown' }, 404);
+    setReply('/stablecoins/submit', orderState('unknown'));
+    setReply('/stablecoins/state', { message: 'unknown' }, 404);
     await harness.app.advance(10 * MINUTE);
     const orders = receivedBodies
       .get('/stablecoins/submit')
@@ -170,25 +170,25 @@ describe('a mint', () => {
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'CREATED', providerStatus: 'not found' },
     });
-    reply('/stablecoins/state', state('failed', { reason: 'PROVIDER_TRANSFER_FAILED' }));
+    setReply('/stablecoins/state', orderState('failed', { reason: 'PROVIDER_TRANSFER_FAILED' }));
     const supplyBefore = await readCirculating();
     await harness.app.advance(2 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PROVIDER_TRANSFER_FAILED' },
     });
     expect(await readCirculating()).toBe(supplyBefore);
-    expect((await report(id, state('completed'))).status).toBe(409);
-    reply('/stablecoins/submit', isPending('funding'));
-    reply('/stablecoins/state', isPending('funding'));
+    expect((await report(id, orderState('completed'))).status).toBe(409);
+    setReply('/stablecoins/submit', pendingState('funding'));
+    setReply('/stablecoins/state', pendingState('funding'));
   });
 
   it('can be completed before the reply to its submission', async () => {
-    reply('/stablecoins/submit', null);
+    setReply('/stablecoins/submit', null);
     const { id } = await orderMint();
     await harness.app.settle();
-    expect(await resultOf(id, isPending('processing'))).toBe('IGNORED');
-    expect(await resultOf(id, state('completed'))).toBe('APPLIED');
-    reply('/stablecoins/submit', isPending('funding'));
+    expect(await resultOf(id, pendingState('processing'))).toBe('IGNORED');
+    expect(await resultOf(id, orderState('completed'))).toBe('APPLIED');
+    setReply('/stablecoins/submit', pendingState('funding'));
     await harness.app.advance(60 * MINUTE);
     expect(await statusOf(id)).toBe('COMPLETED');
   });
@@ -203,17 +203,17 @@ describe('a provider', () => {
     otherAdapter.replies['/stablecoins/accounts'] = () => ({ body: { accounts: ['acct-1'] } });
     await addProvider(write, otherAdapter, 'other');
     await write('POST', '/providers/other/check');
-    await route('other', 1);
+    await createRoute('other', 1);
     await write('POST', '/providers/issuer/pause');
     // The orders of the paused provider continue. The provider receives no new orders.
     expect((await fixture.mint(coin.id, fixture.mintBody(wallet.id))).body.code).toBe(
       'SERVICE_UNAVAILABLE',
     );
-    const message = { type: 'stablecoin.order', orderId: id, order: state('completed') };
+    const message = { type: 'stablecoin.order', orderId: id, order: orderState('completed') };
     expect((await otherAdapter.send('other', message)).body.message).toBe(
       'This order was not submitted to this provider.',
     );
-    reply('/stablecoins/state', state('completed'));
+    setReply('/stablecoins/state', orderState('completed'));
     await harness.app.advance(61 * MINUTE);
     expect(await statusOf(id)).toBe('COMPLETED');
     // The same account ID at another provider is another account.
@@ -227,15 +227,15 @@ describe('a provider', () => {
   });
 
   it('can revoke the access of an account, which can be linked again', async () => {
-    reply('/stablecoins/prepare', { result: 'unlinked', reason: 'revoked' });
+    setReply('/stablecoins/prepare', { result: 'unlinked', reason: 'revoked' });
     const order = () => fixture.mint(coin.id, fixture.mintBody(wallet.id));
     expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_ACCOUNT_REVOKED');
-    const calls = receivedBodies.get('/stablecoins/accounts')?.length ?? 0;
+    const callCount = receivedBodies.get('/stablecoins/accounts')?.length ?? 0;
     ok(await fixture.linkAccount({ providerAccountId: 'acct-1' }), 201);
-    expect(receivedBodies.get('/stablecoins/accounts')).toHaveLength(calls + 1);
-    reply('/stablecoins/prepare', { result: 'no_source' });
+    expect(receivedBodies.get('/stablecoins/accounts')).toHaveLength(callCount + 1);
+    setReply('/stablecoins/prepare', { result: 'no_source' });
     expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_SOURCE_NOT_LINKED');
-    reply('/stablecoins/prepare', { result: 'rejected', reason: 'The limit is exceeded.' });
+    setReply('/stablecoins/prepare', { result: 'rejected', reason: 'The limit is exceeded.' });
     expect((await order()).body).toMatchObject({
       ...{ code: 'STABLECOIN_PROVIDER_ERROR', message: 'The limit is exceeded.' },
     });

@@ -86,7 +86,7 @@ describe('the table of issuing', () => {
     expect(await scenario.next()).toEqual([]);
   });
 
-  it('is selected by name, and the suffix of the number depends on it', async () => {
+  it('covers cards without a platformCardId, which otherwise determines last4', async () => {
     const { app, cards } = fixture;
     const { platformCardId: _, ...body } = cards.cardBody(await cards.createCardholder());
     const { id } = ok(await cards.call('POST', '/cards', body), 201);
@@ -102,7 +102,7 @@ describe('the table of issuing', () => {
 });
 
 describe('the table of funding', () => {
-  const REJECTED: Readonly<Record<string, 'create' | 'update' | null>> = {
+  const REJECTION_PHASES: Readonly<Record<string, 'create' | 'update' | null>> = {
     ...{
       [OTHER_SUFFIX]: null,
       '001': null,
@@ -114,16 +114,16 @@ describe('the table of funding', () => {
   };
 
   it('has the expected rows', () => {
-    expect(Object.fromEntries(Object.entries(REJECTED).filter(([, period]) => period))).toEqual(
-      FUNDING_REJECTIONS,
-    );
+    expect(
+      Object.fromEntries(Object.entries(REJECTION_PHASES).filter(([, phase]) => phase)),
+    ).toEqual(FUNDING_REJECTIONS);
   });
 
-  it.each(Object.keys(REJECTED))(
+  it.each(Object.keys(REJECTION_PHASES))(
     'applies to the suffix %s, for a new and an existing card',
     async (suffix) => {
       const { cards, app } = fixture;
-      const rejection = expectedOf(REJECTED, suffix);
+      const rejection = expectedOf(REJECTION_PHASES, suffix);
       const expectStatus = (
         response: { status: number; body: { code?: string } },
         expectedStatus: number,
@@ -135,8 +135,8 @@ describe('the table of funding', () => {
         ['USD', 'USDB'],
         ['USDB', 'USD'],
       ] as const) {
-        const heldHolder = await cards.createCardholder({ currency });
-        const createdCard = await cards.requestCard(heldHolder, {
+        const holder = await cards.createCardholder({ currency });
+        const createdCard = await cards.requestCard(holder, {
           platformCardId: newCardName(suffix),
         });
         expectStatus(createdCard, rejection === 'create' ? 400 : 201);
@@ -146,7 +146,7 @@ describe('the table of funding', () => {
         if ((await cards.readCard(createdCard.body.id)).state === 'CLOSED') continue;
         const secondInternalAccount = await findInternalAccount(
           app,
-          heldHolder.customer.id,
+          holder.customer.id,
           otherCurrency,
         );
         const change = { fundingSources: [secondInternalAccount.id] };
@@ -171,15 +171,15 @@ interface Row {
 }
 
 const declinedRow = (decision: string): Row => ({ decision, immediateEvents: [] });
-const FUNDS = declinedRow('INSUFFICIENT_FUNDS');
-const PAUSED = declinedRow('CARD_PAUSED');
+const INSUFFICIENT_FUNDS_ROW = declinedRow('INSUFFICIENT_FUNDS');
+const CARD_PAUSED_ROW = declinedRow('CARD_PAUSED');
 
 const AUTHORIZED = 'AUTHORIZED 40, debited 40 in 1 (1 pending)';
 const CLEARED = 'SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending)';
 const EXCEPTION = 'EXCEPTION 40, debited 40 in 1';
 const EXCEPTION_CLEARED = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
-const debit = (events: string, stuckEvents: string): Record<string, Row> => {
+const debitRows = (events: string, stuckEvents: string): Record<string, Row> => {
   const startEvents = ['account 960/1000', events];
   const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
   const storedBalance = events === AUTHORIZED ? 40 : 0;
@@ -190,8 +190,8 @@ const debit = (events: string, stuckEvents: string): Record<string, Row> => {
       end: expectedEnd,
       storedBalance,
     },
-    '002': FUNDS,
-    '003': PAUSED,
+    '002': INSUFFICIENT_FUNDS_ROW,
+    '003': CARD_PAUSED_ROW,
     '005': {
       decision: 'approved',
       immediateEvents: startEvents,
@@ -209,8 +209,14 @@ const debit = (events: string, stuckEvents: string): Record<string, Row> => {
 };
 
 /** Without a debit, no debit can be slow or fail. */
-const withoutDebit = (row: Row): Record<string, Row> => ({
-  ...{ [OTHER_SUFFIX]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
+const rowsWithoutDebit = (row: Row): Record<string, Row> => ({
+  ...{
+    [OTHER_SUFFIX]: row,
+    '002': INSUFFICIENT_FUNDS_ROW,
+    '003': CARD_PAUSED_ROW,
+    '005': row,
+    '006': row,
+  },
 });
 
 const announcedRow: Row = {
@@ -222,22 +228,22 @@ const announcedRow: Row = {
 };
 
 const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
-  authorization: debit(AUTHORIZED, EXCEPTION),
-  financial_authorization: debit(CLEARED, EXCEPTION_CLEARED),
-  credit_authorization: withoutDebit(announcedRow),
-  credit_authorization_advice: withoutDebit(announcedRow),
-  financial_credit_authorization: withoutDebit({
+  authorization: debitRows(AUTHORIZED, EXCEPTION),
+  financial_authorization: debitRows(CLEARED, EXCEPTION_CLEARED),
+  credit_authorization: rowsWithoutDebit(announcedRow),
+  credit_authorization_advice: rowsWithoutDebit(announcedRow),
+  financial_credit_authorization: rowsWithoutDebit({
     decision: 'approved',
     immediateEvents: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
     end: 'SETTLED +40, cleared 40 in 1; account 1040/1040',
   }),
-  balance_inquiry: withoutDebit({ decision: 'approved', immediateEvents: [] }),
+  balance_inquiry: rowsWithoutDebit({ decision: 'approved', immediateEvents: [] }),
 };
 
 describe('the table of descriptors', () => {
   const suffixes = addOtherSuffix(DESCRIPTOR_DECLINES, FUNDING_DEBIT_OUTCOMES);
 
-  it('is the expected one for every message about a card', () => {
+  it('has the expected rows for every message about a card', () => {
     expect(Object.keys(ROWS).sort()).toEqual([...REQUEST_KINDS].sort());
     for (const rows of Object.values(ROWS)) expect(Object.keys(rows).sort()).toEqual(suffixes);
   });
@@ -281,9 +287,9 @@ interface Situation {
   declines: Partial<Record<RequestKind, string | undefined>>;
 }
 
-const ofAll = (reason: string): Partial<Record<RequestKind, string>> =>
+const declineAll = (reason: string): Partial<Record<RequestKind, string>> =>
   Object.fromEntries(REQUEST_KINDS.map((kind) => [kind, reason]));
-const ofDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
+const declineDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
   authorization: reason,
   financial_authorization: reason,
 });
@@ -291,26 +297,26 @@ const ofDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   'is not issued yet': {
     options: () => ({ card: { platformCardId: newCardName('001') } }),
-    declines: ofAll('CARD_NOT_ACTIVE'),
+    declines: declineAll('CARD_NOT_ACTIVE'),
   },
   'was never issued': {
     options: () => ({ card: { platformCardId: newCardName('002') } }),
-    declines: ofAll('CARD_NOT_ACTIVE'),
+    declines: declineAll('CARD_NOT_ACTIVE'),
   },
   'is frozen': {
     options: () => ({}),
     patch: { state: 'FROZEN' },
     // An advice cannot be declined.
-    declines: { ...ofAll('CARD_PAUSED'), credit_authorization_advice: undefined },
+    declines: { ...declineAll('CARD_PAUSED'), credit_authorization_advice: undefined },
   },
   'is closed': {
     options: () => ({}),
     patch: { state: 'CLOSED' },
-    declines: ofAll('CARD_NOT_ACTIVE'),
+    declines: declineAll('CARD_NOT_ACTIVE'),
   },
   'has a limit one cent below the amount': {
     options: () => ({ card: { maxSpendPerTransaction: 39_99 } }),
-    declines: ofDebits('SPEND_LIMIT_EXCEEDED'),
+    declines: declineDebits('SPEND_LIMIT_EXCEEDED'),
   },
   'has a limit equal to the amount': {
     options: () => ({ card: { maxSpendPerTransaction: 40_00 } }),
@@ -318,7 +324,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'has a balance one dollar below the amount': {
     options: () => ({ funds: 39 }),
-    declines: ofDebits('INSUFFICIENT_FUNDS'),
+    declines: declineDebits('INSUFFICIENT_FUNDS'),
   },
   'has a balance equal to the amount': { options: () => ({ funds: 40 }), declines: {} },
 };
@@ -326,7 +332,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 describe('a card funded by a wallet', () => {
   // An account verification also checks that the account could pay.
   const DECLINES_WITHOUT_KEY: Partial<Record<RequestKind, string>> = {
-    ...ofDebits('NO_FUNDING_SOURCE'),
+    ...declineDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
   };
   const cases = REQUEST_KINDS.flatMap((kind) =>
@@ -334,10 +340,10 @@ describe('a card funded by a wallet', () => {
   );
   it.each(cases)('accepts or declines %s, with a delegated key: %s', async (kind, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
-    const heldCard = await wallets.createWalletCard({ funds: 1_000_000_000 });
-    if (hasKey) await wallets.createKey(heldCard);
+    const walletCard = await wallets.createWalletCard({ funds: 1_000_000_000 });
+    if (hasKey) await wallets.createKey(walletCard);
     await fixture.app.settle();
-    const { card, accountId, customer } = heldCard;
+    const { card, accountId, customer } = walletCard;
     const scenario = await fixture.scenarioOf(card, { accountId, customer, currency: 'USDB' });
     await scenario.request(kind, 40);
     const emittedLines = await scenario.next();

@@ -1,4 +1,4 @@
-// Runs some hundred steps with the varying seed of the test run, and verifies that a seed reproduces a run.
+// Runs several hundred steps with the seed of the test run, and verifies that a seed reproduces a run.
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
@@ -31,7 +31,7 @@ describe('the simulator', () => {
   );
 
   it(
-    'repeats a run for the same seed and differs for another',
+    'repeats a run for the same seed, and performs another run for another seed',
     async () => {
       const firstReport = await simulateSeed('again', REPEATED_STEPS);
       const secondReport = await simulateSeed('again', REPEATED_STEPS);

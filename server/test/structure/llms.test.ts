@@ -25,10 +25,10 @@ describe('llms.txt', () => {
   });
 
   it('has a complete sentence for every page', () => {
-    const cutPages = pages
+    const incompletePages = pages
       .filter(({ firstSentence }) => !/^\S.*[.!?]$/.test(firstSentence))
       .map(({ name }) => name);
-    expect(cutPages).toEqual([]);
+    expect(incompletePages).toEqual([]);
   });
 
   it('names every page, and only pages that exist', () => {

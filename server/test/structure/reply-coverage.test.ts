@@ -18,7 +18,7 @@ const ERRORS = [
   },
 ];
 const SAME_AS = { agentCreateQuote: { '*': 'same as createQuote' } };
-const PRODUCED = [
+const PRODUCED_REPLIES = [
   'createQuote 201',
   'createQuote 400 INVALID_CURRENCY',
   'createQuote 403 USER_NOT_READY',
@@ -35,9 +35,9 @@ interface Change {
   posting?: string[];
 }
 
-const problems = (change: Change): string[] =>
+const problemsAfter = (change: Change): string[] =>
   replyProblems({
-    lines: PRODUCED.filter((line) => line !== change.omittedLine),
+    lines: PRODUCED_REPLIES.filter((line) => line !== change.omittedLine),
     successes: [
       ['createQuote', '201'],
       ['agentCreateQuote', '201'],
@@ -49,7 +49,7 @@ const problems = (change: Change): string[] =>
 
 describe('the replies of a complete run', () => {
   it('cover all declared replies if an operation is the same as another one', () => {
-    expect(problems({})).toEqual([]);
+    expect(problemsAfter({})).toEqual([]);
   });
 
   it.each([
@@ -67,12 +67,12 @@ describe('the replies of a complete run', () => {
       ],
     ],
     ['createQuote 409 CONFLICT', ['common error but not produced by a test: CONFLICT']],
-  ])('lack %s', (omittedReply, expected) => {
-    expect(problems({ omittedLine: omittedReply })).toEqual(expected);
+  ])('are reported as incomplete without %s', (omittedReply, expected) => {
+    expect(problemsAfter({ omittedLine: omittedReply })).toEqual(expected);
   });
 
   it('are required of each operation if none is the same as another one', () => {
-    expect(problems({ untestedCodes: {} })).toEqual([
+    expect(problemsAfter({ untestedCodes: {} })).toEqual([
       'declared but not produced by a test: agentCreateQuote INVALID_CURRENCY',
       'declared but not produced by a test: agentCreateQuote USER_NOT_READY',
     ]);
@@ -81,7 +81,7 @@ describe('the replies of a complete run', () => {
 
 describe('the operations that are declared to post money', () => {
   it('have posted in a test', () => {
-    expect(problems({ posting: ['settleTransfer', 'closeCard'] })).toEqual([
+    expect(problemsAfter({ posting: ['settleTransfer', 'closeCard'] })).toEqual([
       'declared to post money but posted in no test: closeCard',
     ]);
   });
@@ -90,13 +90,13 @@ describe('the operations that are declared to post money', () => {
 describe('the list of untested replies', () => {
   it('exempts one code', () => {
     const replies = { INVALID_CURRENCY: 'same as createQuote', USER_NOT_READY: 'no test can' };
-    expect(problems({ untestedCodes: { agentCreateQuote: replies } })).toEqual([]);
+    expect(problemsAfter({ untestedCodes: { agentCreateQuote: replies } })).toEqual([]);
   });
 
   it('may contain only codes that the operation declares', () => {
     const [first, second] = ERRORS;
     const errors = [first, { ...second, specificCodes: ['INVALID_CURRENCY', 'FORBIDDEN'] }];
-    expect(problems({ errors })).toEqual([
+    expect(problemsAfter({ errors })).toEqual([
       'untested but not declared: agentCreateQuote USER_NOT_READY',
     ]);
   });
@@ -114,11 +114,11 @@ describe('the list of untested replies', () => {
       'untested of makeQuote but not produced there: agentCreateQuote INVALID_CURRENCY',
     ],
   ])('reports %o', (replies, expected) => {
-    expect(problems({ untestedCodes: { agentCreateQuote: replies } })).toContain(expected);
+    expect(problemsAfter({ untestedCodes: { agentCreateQuote: replies } })).toContain(expected);
   });
 
   it('may contain only existing operations', () => {
-    expect(problems({ untestedCodes: { ...SAME_AS, makeQuote: {} } })).toEqual([
+    expect(problemsAfter({ untestedCodes: { ...SAME_AS, makeQuote: {} } })).toEqual([
       'untested but no operation: makeQuote',
     ]);
   });

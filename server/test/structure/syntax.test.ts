@@ -24,7 +24,7 @@ function functionsIn(node: ts.Node): ts.Node[] {
 }
 
 /** Lines of a function without the functions of two lines and more inside it. */
-const ownLines = (source: ts.SourceFile, node: ts.Node): number =>
+const countOwnLines = (source: ts.SourceFile, node: ts.Node): number =>
   functionsIn(node)
     .map((inner) => linesOf(source, inner))
     .filter((lines) => lines > 1)
@@ -34,7 +34,7 @@ const MAX_LINES = 70;
 
 function longFunctions(source: ts.SourceFile, node: ts.Node = source): string[] {
   return functionsIn(node).flatMap((inner) => {
-    const lineCount = ownLines(source, inner);
+    const lineCount = countOwnLines(source, inner);
     const description = `${source.fileName}:${lineOf(source, inner.getStart())} ${lineCount} lines`;
     return [...(lineCount > MAX_LINES ? [description] : []), ...longFunctions(source, inner)];
   });
@@ -45,10 +45,13 @@ describe('functions', () => {
   it.each([
     ['a function', (lines: number) => `function f() {\n${body(lines - 2)}\n}`],
     ['an arrow of several lines', (n: number) => `const f = (\n  a,\n) => {\n${body(n - 4)}\n};`],
-    ['destructured', (n: number) => `function f({\n  a,\n}) {\n${body(n - 4)}\n}`],
+    [
+      'a function with destructured parameters',
+      (n: number) => `function f({\n  a,\n}) {\n${body(n - 4)}\n}`,
+    ],
     ['a method', (n: number) => `const o = {\n  f() {\n${body(n - 2)}\n  },\n};`],
     [
-      'one in another',
+      'a function in another function',
       (n: number) => `const g = () => {\n  return () => {\n${body(n - 2)}\n  };\n};`,
     ],
   ])('of too many lines are found: %s', (_, text) => {
@@ -82,7 +85,7 @@ const openSwitches = (source: ts.SourceFile): string[] =>
     .map((statement) => `${source.fileName}: ${statement.expression.getText()}`);
 
 /** Sources other than tests and scripts. */
-const source = /^server\/(src|test\/(kit|sim))\//;
+const sourcePattern = /^server\/(src|test\/(kit|sim))\//;
 
 describe('a switch', () => {
   it('without assertNever is found', () => {
@@ -97,7 +100,7 @@ describe('a switch', () => {
   });
 
   it('ends in assertNever, so that a new value does not compile until it is handled', () => {
-    const sourceFiles = files.filter((file) => source.test(file) && !isTest(file));
+    const sourceFiles = files.filter((file) => sourcePattern.test(file) && !isTest(file));
     const incompleteSwitches = sourceFiles.flatMap((file) => openSwitches(parse(file)));
     expect([...new Set(incompleteSwitches)].sort()).toEqual(Object.keys(OPEN_SWITCHES).sort());
   });
@@ -137,11 +140,11 @@ function uncheckedCasts(source: ts.SourceFile): string[] {
 
 describe('a cast that the compiler cannot check', () => {
   it('is found if no comment states the reason', () => {
-    const withoutReason = 'const a = b as unknown as C;';
+    const castWithoutReason = 'const a = b as unknown as C;';
     const neverCast = 'f(b as never);';
     const castWithReason = '// The library types it too wide.\nconst a = b as unknown as C;';
     expect(
-      [withoutReason, neverCast, castWithReason].map(
+      [castWithoutReason, neverCast, castWithReason].map(
         (text) => uncheckedCasts(parse('a.ts', text)).length,
       ),
     ).toEqual([1, 1, 0]);
@@ -150,7 +153,7 @@ describe('a cast that the compiler cannot check', () => {
   it('states its reason', () => {
     expect(
       files
-        .filter((file) => source.test(file) && !isTest(file))
+        .filter((file) => sourcePattern.test(file) && !isTest(file))
         .flatMap((file) => uncheckedCasts(parse(file))),
     ).toEqual([]);
   });

@@ -15,12 +15,15 @@ it.each([
   ['>a\n-a\n', [], []],
   ['>a\n=a\n>b\n=', ['a'], ['b']],
   ['>a\n=a', [], ['a']],
-])('the journal %j contains forwarded and uncertain events', (text, forwarded, uncertain) => {
-  const journal = readJournal(text);
-  expect([[...journal.forwarded], [...journal.uncertain]]).toEqual([forwarded, uncertain]);
-});
+])(
+  'the journal %j contains the forwarded events %j and the uncertain events %j',
+  (text, forwarded, uncertain) => {
+    const journal = readJournal(text);
+    expect([[...journal.forwarded], [...journal.uncertain]]).toEqual([forwarded, uncertain]);
+  },
+);
 
-it('the journal is readable after any exit of the program', () => {
+it('the journal is readable after an incomplete line, and clears no uncertain events', () => {
   const file = path.join(folder, 'journal');
   const firstJournal = openJournal(file);
   firstJournal.begin('a');

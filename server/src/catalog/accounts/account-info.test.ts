@@ -162,15 +162,18 @@ describe('payment paths', () => {
 
 describe('validateAccountInfo', () => {
   it('requires a PIX key in the format of its type, in production with valid check digits', () => {
-    const email = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
-    expect(fields(email)).toEqual(['accountInfo.pixKey']);
-    const withSuffix = change('BRL_ACCOUNT', { pixKey: '52998224002' });
-    expect([fields(withSuffix), fields(withSuffix, PRODUCTION)]).toEqual([
+    const infoOfEmailType = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
+    expect(fields(infoOfEmailType)).toEqual(['accountInfo.pixKey']);
+    const infoWithSuffix = change('BRL_ACCOUNT', { pixKey: '52998224002' });
+    expect([fields(infoWithSuffix), fields(infoWithSuffix, PRODUCTION)]).toEqual([
       [],
       ['accountInfo.pixKey'],
     ]);
-    const taxId = change('BRL_ACCOUNT', { taxId: '529982247256' });
-    expect([fields(taxId), fields(taxId, PRODUCTION)]).toEqual([[], ['accountInfo.taxId']]);
+    const infoWithTaxId = change('BRL_ACCOUNT', { taxId: '529982247256' });
+    expect([fields(infoWithTaxId), fields(infoWithTaxId, PRODUCTION)]).toEqual([
+      [],
+      ['accountInfo.taxId'],
+    ]);
   });
 
   it('requires a business for a Chinese bank account, and one of two wallets for a phone number', () => {
@@ -198,23 +201,23 @@ describe('validateAccountInfo', () => {
   });
 
   it('requires exactly one Lightning destination in its format', () => {
-    const withoutAddress = change('LIGHTNING', { lightningAddress: undefined });
+    const infoWithoutDestination = change('LIGHTNING', { lightningAddress: undefined });
     const destinationFields = [
       'accountInfo.invoice',
       'accountInfo.bolt12',
       'accountInfo.lightningAddress',
     ];
-    expect(fields(withoutAddress)).toEqual(destinationFields);
+    expect(fields(infoWithoutDestination)).toEqual(destinationFields);
     expect(fields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(
       destinationFields.slice(1),
     );
     expect(fields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([
       destinationFields[2],
     ]);
-    const test = { lightningAddress: undefined, invoice: 'lnbcrt500u1pjqqqqqqqqqqq' };
-    const invoice = change('LIGHTNING', test);
+    const testInvoice = { lightningAddress: undefined, invoice: 'lnbcrt500u1pjqqqqqqqqqqq' };
+    const invoice = change('LIGHTNING', testInvoice);
     expect([fields(invoice), fields(invoice, PRODUCTION)]).toEqual([[], [destinationFields[0]]]);
-    expect(fields(change('LIGHTNING', { ...test, invoice: 'bc1q' }))).toEqual([
+    expect(fields(change('LIGHTNING', { ...testInvoice, invoice: 'bc1q' }))).toEqual([
       destinationFields[0],
     ]);
   });
@@ -223,8 +226,8 @@ describe('validateAccountInfo', () => {
     'requires an address on the network of %s, in production with a valid checksum',
     (type) => {
       expect(fields(change(type, { address: 'elsewhere' }))).toEqual(['accountInfo.address']);
-      const withSuffix = `${String(exampleOf(type).address).slice(0, -3)}002`;
-      const info = change(type, { address: withSuffix });
+      const addressWithSuffix = `${String(exampleOf(type).address).slice(0, -3)}002`;
+      const info = change(type, { address: addressWithSuffix });
       expect([fields(info), sandboxSuffixOf(info)]).toEqual([[], '002']);
       expect(fields(info, PRODUCTION)).toEqual(['accountInfo.address']);
     },
@@ -237,22 +240,25 @@ describe('validateAccountInfo', () => {
       [],
       ['accountInfo.iban'],
     ]);
-    const iban = { ...britishAccount, iban: 'GB29NWBK60161331926819' };
-    expect(fields(iban, PRODUCTION)).toEqual([]);
+    const accountWithIban = { ...britishAccount, iban: 'GB29NWBK60161331926819' };
+    expect(fields(accountWithIban, PRODUCTION)).toEqual([]);
     expect(
       ['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(britishAccount), code)),
     ).toBe(true);
   });
 
   it('validates bank and custodian names in production only, with suggestions', () => {
-    const unlistedBank = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
-    expect(fields(unlistedBank)).toEqual([]);
-    const [error] = validateAccountInfo(unlistedBank, 'NGN', PRODUCTION).errors;
+    const infoOfUnlistedBank = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
+    expect(fields(infoOfUnlistedBank)).toEqual([]);
+    const [error] = validateAccountInfo(infoOfUnlistedBank, 'NGN', PRODUCTION).errors;
     expect(error?.field).toBe('accountInfo.bankName');
     expect(error?.constraint?.enum).toContain('Access Bank');
     expect(error?.constraint?.enum?.length).toBeLessThanOrEqual(20);
-    const vasp = change('POLYGON_WALLET', { vaspName: 'Exchange of Nowhere' });
-    expect([fields(vasp), fields(vasp, PRODUCTION)]).toEqual([[], ['accountInfo.vaspName']]);
+    const infoOfUnknownVasp = change('POLYGON_WALLET', { vaspName: 'Exchange of Nowhere' });
+    expect([fields(infoOfUnknownVasp), fields(infoOfUnknownVasp, PRODUCTION)]).toEqual([
+      [],
+      ['accountInfo.vaspName'],
+    ]);
   });
 
   it('requires an existing country of residence of a beneficiary', () => {
@@ -303,7 +309,7 @@ describe('sandboxSuffixOf', () => {
     expect(sandboxSuffixOf(change(type, overrides))).toBe(suffix);
   });
 
-  it('is the suffix of any account number', () => {
+  it('returns the last three digits of any account number', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{4,20}$/), (accountNumber) => {
         expect(sandboxSuffixOf(change('USD_ACCOUNT', { accountNumber }))).toBe(

@@ -1,9 +1,9 @@
-// Bitcoin addresses of every kind and network, and invalid ones.
+// Bitcoin addresses of every kind and network, and invalid addresses.
 import { describe, expect, it } from 'vitest';
 import { hasAddressFormat, isAddress } from './addresses.ts';
 import { parseBitcoinAddress } from './bitcoin-address.ts';
 
-const hex = (text: string) => {
+const parseToHex = (text: string) => {
   const bitcoinAddress = parseBitcoinAddress(text);
   return (
     bitcoinAddress && {
@@ -26,7 +26,7 @@ describe('parseBitcoinAddress', () => {
     ['tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7', 'test', 'p2wsh'],
     ['bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0', 'main', 'p2tr'],
   ])('parses %s', (text, network, kind) => {
-    expect(hex(text)).toMatchObject({ network, kind });
+    expect(parseToHex(text)).toMatchObject({ network, kind });
     expect(hasAddressFormat('bitcoin', text)).toBe(true);
     expect(isAddress('bitcoin', text)).toBe(network === 'main');
   });
@@ -34,9 +34,9 @@ describe('parseBitcoinAddress', () => {
   it('returns the program of the output', () => {
     const generatorPoint = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
     const taprootAddress = 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0';
-    expect(hex(taprootAddress)?.program).toBe(generatorPoint);
+    expect(parseToHex(taprootAddress)?.program).toBe(generatorPoint);
     const keyHash = '751e76e8199196d454941c45d1b3a323f1433bd6';
-    expect(hex('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')?.program).toBe(keyHash);
+    expect(parseToHex('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')?.program).toBe(keyHash);
   });
 
   // Invalid addresses of BIP-350.
@@ -57,11 +57,11 @@ describe('parseBitcoinAddress', () => {
   });
 
   it('accepts a sandbox suffix by format only', () => {
-    const withSuffix = '1PMycacnJaSqwwJqjawXBErnLsZ7Rk002';
-    expect([hasAddressFormat('bitcoin', withSuffix), isAddress('bitcoin', withSuffix)]).toEqual([
-      true,
-      false,
-    ]);
+    const addressWithSuffix = '1PMycacnJaSqwwJqjawXBErnLsZ7Rk002';
+    expect([
+      hasAddressFormat('bitcoin', addressWithSuffix),
+      isAddress('bitcoin', addressWithSuffix),
+    ]).toEqual([true, false]);
     expect(hasAddressFormat('bitcoin', '0xde709f2102306220921060314715629080e2fb77')).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { RAILS } from './rails.ts';
 import { REALTIME_FIAT, realtimeFundingOf } from './realtime.ts';
 
 describe('realtimeFundingOf', () => {
-  it('returns fiat currencies without a network', () => {
+  it('returns no network for a fiat currency, and undefined for an unsupported currency', () => {
     expect(realtimeFundingOf('USD')).toEqual({
       isCrypto: false,
       networks: [],

@@ -15,7 +15,7 @@ import { httpOidc } from './tokens.ts';
 const DISCOVERY = '/.well-known/openid-configuration';
 const KEY_REQUESTS = [DISCOVERY, '/keys'];
 
-const [firstProviderKey, secondProviderKey, elliptic] = await Promise.all([
+const [firstProviderKey, secondProviderKey, ellipticProviderKey] = await Promise.all([
   providerKey('first'),
   providerKey('second'),
   providerKey('elliptic', 'ES256'),
@@ -44,25 +44,25 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
     claims,
     verify: (text: string) => verify(text, effects.now()),
     /** The verification result for a token signed by this key. */
-    judge: async (key: ProviderKey, overrides: object = {}, header: object = {}) =>
+    verifyToken: async (key: ProviderKey, overrides: object = {}, header: object = {}) =>
       verify(await signToken(key, { ...claims(), ...overrides }, header), effects.now()),
-    pass: (ms: number) => effects.set(effects.now() + ms),
+    advance: (ms: number) => effects.set(effects.now() + ms),
   };
 }
 
 beforeEach(() => {
   provider.restore();
-  provider.show(firstProviderKey, elliptic);
+  provider.show(firstProviderKey, ellipticProviderKey);
   provider.takeRequests();
 });
 
 describe('accepted tokens', () => {
   it.each([
     ['RSA', firstProviderKey],
-    ['an elliptic curve', elliptic],
+    ['an elliptic curve', ellipticProviderKey],
   ])('include a token signed with %s', async (_description, key) => {
-    const { judge } = setUp();
-    expect(await judge(key, { nonce: 'n' })).toEqual({
+    const { verifyToken } = setUp();
+    expect(await verifyToken(key, { nonce: 'n' })).toEqual({
       identity: {
         ...{ issuer: provider.issuer, audience: 'app-1', subject: 'user-1' },
         ...{ email: 'ada@example.com', nonce: 'n' },
@@ -70,19 +70,21 @@ describe('accepted tokens', () => {
     });
   });
 
-  it('have the type of an ID token, or no type', async () => {
-    const { judge } = setUp();
+  it('may have the type JWT in any letter case', async () => {
+    const { verifyToken } = setUp();
     for (const typ of ['JWT', 'jwt']) {
-      expect(await judge(firstProviderKey, {}, { typ })).toHaveProperty('identity');
+      expect(await verifyToken(firstProviderKey, {}, { typ })).toHaveProperty('identity');
     }
   });
 
   it('include a token of a provider whose URL ends with a path and a slash', async () => {
     const issuer = `${provider.issuer}/users/`;
     provider.spoil(`/users${DISCOVERY}`, { issuer, jwks_uri: `${provider.issuer}/keys` });
-    const { judge } = setUp([issuer]);
-    expect(await judge(firstProviderKey, { iss: issuer })).toMatchObject({ identity: { issuer } });
-    expect(await judge(firstProviderKey, { iss: `${provider.issuer}/users` })).toMatchObject({
+    const { verifyToken } = setUp([issuer]);
+    expect(await verifyToken(firstProviderKey, { iss: issuer })).toMatchObject({
+      identity: { issuer },
+    });
+    expect(await verifyToken(firstProviderKey, { iss: `${provider.issuer}/users` })).toMatchObject({
       problem: 'malformed',
     });
   });
@@ -90,12 +92,12 @@ describe('accepted tokens', () => {
 
 describe('rejected tokens', () => {
   it('include a token that was changed, or signed with another key', async () => {
-    const { judge, verify, claims } = setUp();
+    const { verifyToken, verify, claims } = setUp();
     const [header, , signature] = (await signToken(firstProviderKey, claims())).split('.');
     const otherClaims = segment({ ...claims(), sub: 'user-2' });
     expect(await verify(`${header}.${otherClaims}.${signature}`)).toEqual(NO_SIGNATURE);
     const otherKey = { ...secondProviderKey, jwk: { ...secondProviderKey.jwk, kid: 'first' } };
-    expect(await judge(otherKey)).toEqual(NO_SIGNATURE);
+    expect(await verifyToken(otherKey)).toEqual(NO_SIGNATURE);
     expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'rejected' });
     expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
   });
@@ -115,44 +117,44 @@ describe('rejected tokens', () => {
   });
 
   it('include a token with a key of another type, or with a key inside the token', async () => {
-    const { judge } = setUp();
-    expect(await judge(elliptic, {}, { kid: 'first' })).toEqual(NO_KEY);
+    const { verifyToken } = setUp();
+    expect(await verifyToken(ellipticProviderKey, {}, { kid: 'first' })).toEqual(NO_KEY);
     const { kid: _, ...publicKey } = secondProviderKey.jwk;
-    expect(await judge(secondProviderKey, {}, { kid: 'first', jwk: publicKey })).toEqual(
+    expect(await verifyToken(secondProviderKey, {}, { kid: 'first', jwk: publicKey })).toEqual(
       NO_SIGNATURE,
     );
-    expect(await judge(secondProviderKey, {}, { jku: 'https://evil.example/keys' })).toEqual(
+    expect(await verifyToken(secondProviderKey, {}, { jku: 'https://evil.example/keys' })).toEqual(
       NO_KEY,
     );
   });
 
   it('include a token of another type, or with an unsupported critical header', async () => {
-    const { judge, verify, claims } = setUp();
+    const { verifyToken, verify, claims } = setUp();
     for (const typ of ['at+jwt', 'logout+jwt', '', 1]) {
       const text = `${segment({ alg: 'RS256', kid: 'first', typ })}.${segment(claims())}.x`;
       const reason = 'The typ of the token must be JWT.';
       expect(await verify(text)).toEqual({ problem: 'rejected', reason });
     }
     const reason = 'The crit of the token is not supported.';
-    expect(await judge(firstProviderKey, {}, { crit: ['b64'], b64: true })).toEqual({
+    expect(await verifyToken(firstProviderKey, {}, { crit: ['b64'], b64: true })).toEqual({
       problem: 'rejected',
       reason,
     });
   });
 
   it('include a token without a key ID if there are several keys', async () => {
-    const { judge } = setUp();
+    const { verifyToken } = setUp();
     provider.show(firstProviderKey, secondProviderKey);
-    expect(await judge(firstProviderKey, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
+    expect(await verifyToken(firstProviderKey, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
   });
 
-  it('include an expired token and a token of an unknown provider, without a request', async () => {
-    const { judge, effects } = setUp();
-    expect(await judge(firstProviderKey, { iat: effects.now() / 1000 - 61 })).toEqual({
+  it('include an old token and a token of an unsupported issuer, without a request', async () => {
+    const { verifyToken, effects } = setUp();
+    expect(await verifyToken(firstProviderKey, { iat: effects.now() / 1000 - 61 })).toEqual({
       problem: 'rejected',
       reason: 'The token is too old: iat is over 60 s ago.',
     });
-    expect(await judge(firstProviderKey, { iss: 'https://id.example.com' })).toEqual({
+    expect(await verifyToken(firstProviderKey, { iss: 'https://id.example.com' })).toEqual({
       problem: 'malformed',
       reason: 'is from an unsupported issuer',
     });
@@ -162,41 +164,41 @@ describe('rejected tokens', () => {
 
 describe('the keys of a provider', () => {
   it('are cached for five minutes', async () => {
-    const { judge, pass } = setUp();
-    await judge(firstProviderKey);
+    const { verifyToken, advance } = setUp();
+    await verifyToken(firstProviderKey);
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
-    pass(5 * 60_000 - 1);
-    expect(await judge(firstProviderKey)).toHaveProperty('identity');
+    advance(5 * 60_000 - 1);
+    expect(await verifyToken(firstProviderKey)).toHaveProperty('identity');
     expect(provider.takeRequests()).toEqual([]);
     // A key that the provider has removed is accepted for at most five minutes.
     provider.show(secondProviderKey);
-    pass(1);
-    expect(await judge(firstProviderKey)).toEqual(NO_KEY);
+    advance(1);
+    expect(await verifyToken(firstProviderKey)).toEqual(NO_KEY);
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
 
   it('are fetched once for concurrent requests', async () => {
-    const { judge } = setUp();
-    const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(firstProviderKey)));
+    const { verifyToken } = setUp();
+    const verdicts = await Promise.all([1, 2, 3, 4].map(() => verifyToken(firstProviderKey)));
     for (const verdict of verdicts) expect(verdict).toHaveProperty('identity');
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
 
   it('are fetched again for an unknown key, at a limited rate', async () => {
-    const { judge, pass } = setUp();
-    await judge(firstProviderKey);
+    const { verifyToken, advance } = setUp();
+    await verifyToken(firstProviderKey);
     provider.show(firstProviderKey, secondProviderKey);
-    pass(30_000);
+    advance(30_000);
     provider.takeRequests();
-    expect(await judge(secondProviderKey)).toHaveProperty('identity');
+    expect(await verifyToken(secondProviderKey)).toHaveProperty('identity');
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
-    const unknownKeyResult = (kid: string) => judge(secondProviderKey, {}, { kid });
+    const unknownKeyResult = (kid: string) => verifyToken(secondProviderKey, {}, { kid });
     for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(NO_KEY);
     expect(provider.takeRequests()).toEqual([]);
-    pass(29_999);
+    advance(29_999);
     expect(await unknownKeyResult('d')).toEqual(NO_KEY);
     expect(provider.takeRequests()).toEqual([]);
-    pass(1);
+    advance(1);
     expect(await Promise.all([unknownKeyResult('e'), unknownKeyResult('f')])).toEqual([
       NO_KEY,
       NO_KEY,
@@ -205,11 +207,13 @@ describe('the keys of a provider', () => {
   });
 
   it('verify tokens of this provider only', async () => {
-    const otherIssuer = await startIdentityProvider([secondProviderKey]);
-    const { judge } = setUp([provider.issuer, otherIssuer.issuer]);
-    expect(await judge(secondProviderKey, { iss: otherIssuer.issuer })).toHaveProperty('identity');
-    expect(await judge(secondProviderKey)).toEqual(NO_KEY);
-    await otherIssuer.close();
+    const otherProvider = await startIdentityProvider([secondProviderKey]);
+    const { verifyToken } = setUp([provider.issuer, otherProvider.issuer]);
+    expect(await verifyToken(secondProviderKey, { iss: otherProvider.issuer })).toHaveProperty(
+      'identity',
+    );
+    expect(await verifyToken(secondProviderKey)).toEqual(NO_KEY);
+    await otherProvider.close();
   });
 });
 
@@ -218,7 +222,7 @@ describe('an unavailable provider', () => {
     issuer: 'https://id.example.com',
     jwks_uri: `${provider.issuer}/keys`,
   });
-  const keysAt = (jwks_uri: unknown) => ({ issuer: provider.issuer, jwks_uri });
+  const documentWithKeysAt = (jwks_uri: unknown) => ({ issuer: provider.issuer, jwks_uri });
 
   it.each([
     ['returns a document of another issuer', DISCOVERY, otherIssuerDocument],
@@ -227,15 +231,15 @@ describe('an unavailable provider', () => {
       DISCOVERY,
       () => ({ jwks_uri: `${provider.issuer}/keys` }),
     ],
-    ['returns a document without a URL of keys', DISCOVERY, () => keysAt(undefined)],
+    ['returns a document without a URL of keys', DISCOVERY, () => documentWithKeysAt(undefined)],
     [
       'returns an http URL of keys on another host',
       DISCOVERY,
-      () => keysAt('http://id.example.com/keys'),
+      () => documentWithKeysAt('http://id.example.com/keys'),
     ],
-    ['returns a file URL of keys', DISCOVERY, () => keysAt('file:///etc/passwd')],
+    ['returns a file URL of keys', DISCOVERY, () => documentWithKeysAt('file:///etc/passwd')],
     ['returns null as its document', DISCOVERY, () => (reply) => reply.end('null')],
-    ['returns a page as its document', DISCOVERY, () => (reply) => reply.end('<html>')],
+    ['returns HTML as its document', DISCOVERY, () => (reply) => reply.end('<html>')],
     ['returns 404', DISCOVERY, () => (reply) => reply.writeHead(404).end('{}')],
     ['returns 503 for its keys', '/keys', () => (reply) => reply.writeHead(503).end('{}')],
     ['returns no set of keys', '/keys', () => ({ keys: 'none' })],
@@ -257,38 +261,38 @@ describe('an unavailable provider', () => {
   ] as [string, string, () => Parameters<typeof provider.spoil>[1]][])(
     'causes an error instead of a rejection if it %s',
     async (_description, path, response) => {
-      const { judge, notes, pass } = setUp();
+      const { verifyToken, notes, advance } = setUp();
       provider.spoil(path, response());
       provider.spoil('/more', { keys: [firstProviderKey.jwk] });
-      await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
+      await expect(verifyToken(firstProviderKey)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not return its keys.`]);
       expect(provider.takeRequests()).not.toContain('/more');
       // The provider is called again only after a pause.
       provider.restore();
-      await expect(judge(firstProviderKey)).rejects.toThrow('less than 5 s ago');
+      await expect(verifyToken(firstProviderKey)).rejects.toThrow('less than 5 s ago');
       expect(provider.takeRequests()).toEqual([]);
-      pass(5_000);
-      expect(await judge(firstProviderKey)).toHaveProperty('identity');
+      advance(5_000);
+      expect(await verifyToken(firstProviderKey)).toHaveProperty('identity');
     },
   );
 
   it('is reported at the timeout if it does not respond', async () => {
-    const { judge } = setUp();
+    const { verifyToken } = setUp();
     provider.spoil('/keys', () => {});
-    await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
+    await expect(verifyToken(firstProviderKey)).rejects.toThrow('is unavailable');
   }, 10_000);
 
   it('is reported immediately for an unknown key, and after five minutes for a cached one', async () => {
-    const deletedIssuer = await startIdentityProvider([firstProviderKey]);
-    const { judge, pass } = setUp([deletedIssuer.issuer]);
-    const ownClaims = { iss: deletedIssuer.issuer };
-    expect(await judge(firstProviderKey, ownClaims)).toHaveProperty('identity');
-    await deletedIssuer.close();
-    pass(60_000);
-    expect(await judge(firstProviderKey, ownClaims)).toHaveProperty('identity');
-    await expect(judge(secondProviderKey, ownClaims)).rejects.toThrow('is unavailable');
-    expect(await judge(firstProviderKey, ownClaims)).toHaveProperty('identity');
-    pass(240_000);
-    await expect(judge(firstProviderKey, ownClaims)).rejects.toThrow('is unavailable');
+    const closedProvider = await startIdentityProvider([firstProviderKey]);
+    const { verifyToken, advance } = setUp([closedProvider.issuer]);
+    const ownClaims = { iss: closedProvider.issuer };
+    expect(await verifyToken(firstProviderKey, ownClaims)).toHaveProperty('identity');
+    await closedProvider.close();
+    advance(60_000);
+    expect(await verifyToken(firstProviderKey, ownClaims)).toHaveProperty('identity');
+    await expect(verifyToken(secondProviderKey, ownClaims)).rejects.toThrow('is unavailable');
+    expect(await verifyToken(firstProviderKey, ownClaims)).toHaveProperty('identity');
+    advance(240_000);
+    await expect(verifyToken(firstProviderKey, ownClaims)).rejects.toThrow('is unavailable');
   });
 });

@@ -34,7 +34,7 @@ const custodianOf = (environment: Mode) => registry(environment).custody as Cust
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const utf8 = (text: string) => new TextEncoder().encode(text);
-const NAMES = { organizationId: 'organization-1', walletId: 'wallet-1' };
+const IDS = { organizationId: 'organization-1', walletId: 'wallet-1' };
 const CLIENT = generateP256KeyPair();
 const clientPublicKey = CLIENT.publicKeyUncompressed;
 
@@ -51,7 +51,7 @@ const parseBundle = (bundle: string): Bundle & { signedData: Record<string, stri
 };
 
 /** The recovery phrase in an export bundle, without a check of its signature. */
-function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
+function recoveryPhraseIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
   const { signedData } = parseBundle(bundle);
   const mnemonic = hpkeDecrypt({
     ciphertextBuf: hex(signedData.ciphertext as string),
@@ -71,12 +71,9 @@ describe.each(MODES)('a seed of the %s', (environment) => {
   const custody = custodianOf(environment);
 
   it('has twelve words, the same at every export', async () => {
-    const [firstSeed, secondSeed] = await Promise.all([
-      custody.newSeed(NAMES),
-      custody.newSeed(NAMES),
-    ]);
+    const [firstSeed, secondSeed] = await Promise.all([custody.newSeed(IDS), custody.newSeed(IDS)]);
     const mnemonicOf = async (seed: string) =>
-      wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
+      recoveryPhraseIn(await custody.exportSeed({ ...IDS, seed, clientPublicKey }));
     const phrase = await mnemonicOf(firstSeed.seed);
     expect(phrase.split(' ')).toHaveLength(12);
     expect(validateMnemonic(phrase, wordlist)).toBe(true);
@@ -85,8 +82,8 @@ describe.each(MODES)('a seed of the %s', (environment) => {
   });
 
   it('is exported to one key, in a bundle that contains its organization', async () => {
-    const { seed } = await custody.newSeed(NAMES);
-    const exportSeed = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
+    const { seed } = await custody.newSeed(IDS);
+    const exportSeed = () => custody.exportSeed({ ...IDS, seed, clientPublicKey });
     const [firstBundle, secondBundle] = [
       parseBundle(await exportSeed()),
       parseBundle(await exportSeed()),
@@ -98,25 +95,25 @@ describe.each(MODES)('a seed of the %s', (environment) => {
     expect(Object.keys(firstBundle.signedData).sort()).toEqual([
       ...['ciphertext', 'encappedPublic', 'organizationId'],
     ]);
-    expect(firstBundle.signedData.organizationId).toBe(NAMES.organizationId);
+    expect(firstBundle.signedData.organizationId).toBe(IDS.organizationId);
     expect(firstBundle.signedData.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
     expect(secondBundle.signedData.encappedPublic).not.toBe(firstBundle.signedData.encappedPublic);
     const otherKey = generateP256KeyPair().privateKey;
-    expect(() => wordsIn(JSON.stringify(firstBundle), otherKey)).toThrow();
+    expect(() => recoveryPhraseIn(JSON.stringify(firstBundle), otherKey)).toThrow();
   });
 
   it('is sealed, and belongs to one wallet', async () => {
-    const { seed } = await custody.newSeed(NAMES);
-    const mnemonic = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
+    const { seed } = await custody.newSeed(IDS);
+    const mnemonic = recoveryPhraseIn(await custody.exportSeed({ ...IDS, seed, clientPublicKey }));
     const entropy = Buffer.from(mnemonicToEntropy(mnemonic, wordlist));
     const plaintexts = [
       mnemonic,
       ...(['hex', 'base64', 'base64url'] as const).map((each) => entropy.toString(each)),
     ];
     for (const text of plaintexts) expect(seed).not.toContain(text);
-    const otherTarget = { ...NAMES, walletId: 'wallet-2', seed, clientPublicKey };
+    const otherTarget = { ...IDS, walletId: 'wallet-2', seed, clientPublicKey };
     await expect(custody.exportSeed(otherTarget)).rejects.toThrow();
-    await expect(custody.exportSeed({ ...NAMES, seed, clientPublicKey: '04' })).rejects.toThrow();
+    await expect(custody.exportSeed({ ...IDS, seed, clientPublicKey: '04' })).rejects.toThrow();
   });
 });
 
@@ -136,7 +133,7 @@ describe.each(MODES)('a session key of the %s', (environment) => {
     expect(createdKeys.size).toBe(20);
   });
 
-  it('cannot be opened with another key', async () => {
+  it('cannot be opened with another key, or created for an invalid key', async () => {
     const { sealedKey } = await custody.newSessionKey(clientPublicKey);
     expect(() => decryptCredentialBundle(sealedKey, generateP256KeyPair().privateKey)).toThrow();
     await expect(custody.newSessionKey(`04${'11'.repeat(64)}`)).rejects.toThrow();
@@ -146,11 +143,11 @@ describe.each(MODES)('a session key of the %s', (environment) => {
 describe.each(MODES)('a one-time code of the %s', (environment) => {
   const custody = custodianOf(environment);
   const expiresAt = Date.UTC(2026, 0, 5, 9, 5);
-  const { organizationId } = NAMES;
+  const { organizationId } = IDS;
   const newTarget = (id = 'AuthMethod:1') =>
     custody.newOtpTarget({ id, organizationId, expiresAt });
 
-  it('is encrypted to a key that the custodian signs for', async () => {
+  it('is encrypted to a separate key in a bundle that the custodian signs', async () => {
     const { bundle, target } = await newTarget();
     const { signedData, ...envelope } = parseBundle(bundle);
     expect(bundle).toBe(JSON.stringify(envelope));
@@ -169,9 +166,9 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
       hex(envelope.dataSignature),
     );
     expect(hasValidSignature).toBe(true);
-    const repeatedReply = await newTarget();
-    expect(repeatedReply.target).not.toBe(target);
-    expect(parseBundle(repeatedReply.bundle).signedData.targetPublic).not.toBe(
+    const otherTarget = await newTarget();
+    expect(otherTarget.target).not.toBe(target);
+    expect(parseBundle(otherTarget.bundle).signedData.targetPublic).not.toBe(
       signedData.targetPublic,
     );
   });
@@ -217,12 +214,12 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     expect(
       await custody.openOtp({ id, target: secondTarget.target, encryptedBundle }),
     ).toBeUndefined();
-    const openedForOtherId = custody.openOtp({
+    const openingForOtherId = custody.openOtp({
       id: 'AuthMethod:2',
       target: firstTarget.target,
       encryptedBundle,
     });
-    await expect(openedForOtherId).rejects.toThrow();
+    await expect(openingForOtherId).rejects.toThrow();
   });
 
   const publicKey = CLIENT.publicKey;
@@ -231,7 +228,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     'no key': JSON.stringify({ otp_code: '000000' }),
     'a number for a code': JSON.stringify({ otp_code: 0, public_key: publicKey }),
     'a third field': JSON.stringify({ otp_code: '000000', public_key: publicKey, more: 1 }),
-    'a prototype': `{"otp_code":"000000","public_key":"${publicKey}","__proto__":{}}`,
+    'a prototype field': `{"otp_code":"000000","public_key":"${publicKey}","__proto__":{}}`,
     'camel case': JSON.stringify({ otpCode: '000000', publicKey }),
     'a key that is not a point': JSON.stringify({
       otp_code: '000000',
@@ -247,8 +244,11 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
 
   it.each(Object.keys(invalidPlaintexts))('is rejected if the plaintext has %s', async (name) => {
     const { bundle, target } = await newTarget();
-    const to = parseBundle(bundle).signedData.targetPublic as string;
-    const encryptedBundle = codeBundle(to, invalidPlaintexts[name] as string | Uint8Array);
+    const targetPublic = parseBundle(bundle).signedData.targetPublic as string;
+    const encryptedBundle = codeBundle(
+      targetPublic,
+      invalidPlaintexts[name] as string | Uint8Array,
+    );
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });
 
@@ -307,7 +307,7 @@ describe.each(MODES)('a token of the %s', (environment) => {
     id: 'AuthMethod:1',
     verification_type: 'OTP_TYPE_EMAIL',
     contact: 'a@example.com',
-    organization_id: NAMES.organizationId,
+    organization_id: IDS.organizationId,
     public_key: CLIENT.publicKey,
     exp: String(Date.UTC(2099, 0, 1)),
     sub: 'Müller',
@@ -349,7 +349,7 @@ describe.each(MODES)('a delegated key of the %s', (environment) => {
   const readStamp = (stamp: string): Record<string, string> =>
     JSON.parse(Buffer.from(stamp, 'base64url').toString());
 
-  it('creates the same stamps as the client library', async () => {
+  it('creates stamps in the format of the client library', async () => {
     const { publicKey, signer } = await custody.newSigner({ id });
     expect(publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
     expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
@@ -357,11 +357,11 @@ describe.each(MODES)('a delegated key of the %s', (environment) => {
     expect(stamp).toMatch(/^[\w-]+$/);
     const stampFields = readStamp(stamp);
     const keys = { apiPublicKey: CLIENT.publicKey, apiPrivateKey: CLIENT.privateKey };
-    const model = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
-    expect(Object.keys(stampFields)).toEqual(Object.keys(readStamp(model)));
+    const libraryStamp = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
+    expect(Object.keys(stampFields)).toEqual(Object.keys(readStamp(libraryStamp)));
     expect([stampFields.publicKey, stampFields.scheme]).toEqual([
       publicKey,
-      readStamp(model).scheme,
+      readStamp(libraryStamp).scheme,
     ]);
     const { signature } = stampFields as { signature: string };
     expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
@@ -369,7 +369,7 @@ describe.each(MODES)('a delegated key of the %s', (environment) => {
     expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
   });
 
-  it('signs only under its own id, and rejects a damaged key', async () => {
+  it('signs only under its own ID, and rejects a damaged key', async () => {
     const { signer } = await custody.newSigner({ id });
     await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
     const damagedSigner = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
@@ -392,16 +392,16 @@ describe('the custodians of the two environments', () => {
   });
 
   it('reject data that the other custodian sealed', async () => {
-    const { seed } = await sandbox.newSeed(NAMES);
-    await expect(production.exportSeed({ ...NAMES, seed, clientPublicKey })).rejects.toThrow();
+    const { seed } = await sandbox.newSeed(IDS);
+    await expect(production.exportSeed({ ...IDS, seed, clientPublicKey })).rejects.toThrow();
     const { signer } = await sandbox.newSigner({ id: '1' });
     await expect(production.stampWith({ id: '1', signer, payload: 'x' })).rejects.toThrow();
   });
 
   it('sign the exports of production', async () => {
-    const { seed } = await production.newSeed(NAMES);
-    const exportBundle = await production.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const readStamp = (organizationId: string, signer?: string) =>
+    const { seed } = await production.newSeed(IDS);
+    const exportBundle = await production.exportSeed({ ...IDS, seed, clientPublicKey });
+    const decryptExport = (organizationId: string, signer?: string) =>
       decryptExportBundle({
         exportBundle,
         organizationId,
@@ -410,26 +410,26 @@ describe('the custodians of the two environments', () => {
         returnMnemonic: true,
       });
     const { bundles, tokens } = production.publicKeys();
-    expect(await readStamp(NAMES.organizationId, bundles)).toBe(wordsIn(exportBundle));
-    await expect(readStamp('organization-2', bundles)).rejects.toThrow(/organization id/);
-    await expect(readStamp(NAMES.organizationId, tokens)).rejects.toThrow(/signer key/);
-    await expect(readStamp(NAMES.organizationId)).rejects.toThrow(/signer key/);
+    expect(await decryptExport(IDS.organizationId, bundles)).toBe(recoveryPhraseIn(exportBundle));
+    await expect(decryptExport('organization-2', bundles)).rejects.toThrow(/organization id/);
+    await expect(decryptExport(IDS.organizationId, tokens)).rejects.toThrow(/signer key/);
+    await expect(decryptExport(IDS.organizationId)).rejects.toThrow(/signer key/);
   });
 
   it('leave the exports of the sandbox unsigned', async () => {
-    const { seed } = await sandbox.newSeed(NAMES);
-    const exportBundle = await sandbox.exportSeed({ ...NAMES, seed, clientPublicKey });
+    const { seed } = await sandbox.newSeed(IDS);
+    const exportBundle = await sandbox.exportSeed({ ...IDS, seed, clientPublicKey });
     const { dataSignature, enclaveQuorumPublic } = parseBundle(exportBundle);
     expect([dataSignature, enclaveQuorumPublic]).toEqual(['', '']);
     const decryption = decryptExportBundle({
       exportBundle,
-      organizationId: NAMES.organizationId,
+      organizationId: IDS.organizationId,
       embeddedKey: CLIENT.privateKey,
       dangerouslyOverrideSignerPublicKey: sandbox.publicKeys().bundles,
       returnMnemonic: true,
     });
     await expect(decryption).rejects.toThrow(/signer key/);
-    expect(validateMnemonic(wordsIn(exportBundle), wordlist)).toBe(true);
+    expect(validateMnemonic(recoveryPhraseIn(exportBundle), wordlist)).toBe(true);
   });
 
   it('are absent without keys', () => {

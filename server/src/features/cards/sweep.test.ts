@@ -20,8 +20,8 @@ const DAY_MS = 24 * 3_600_000;
 const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
-/** Ids of the payments that are open. */
-const openPayments = async (...payments: { id: string }[]) => {
+/** IDs of the payments that are open. */
+const openPaymentIds = async (...payments: { id: string }[]) => {
   const text = 'select id from card_open_payments where id = any($1) order by id';
   const rows = await app.runtime.db.query(text, [payments.map((each) => each.id)]);
   return rows.map((each) => each.id as string);
@@ -41,8 +41,10 @@ describe('open payments', () => {
     const adjustedPayment = await fixture.startPayment();
     const resolvedPayment = await fixture.startPayment({ descriptor: 'Shop 006' });
     const credit = await fixture.startPayment({ kind: 'credit_authorization' });
-    const clearedImmediately = await fixture.startPayment({ kind: 'financial_authorization' });
-    const creditedImmediately = await fixture.startPayment({
+    const immediatelyClearedPayment = await fixture.startPayment({
+      kind: 'financial_authorization',
+    });
+    const immediateCredit = await fixture.startPayment({
       kind: 'financial_credit_authorization',
     });
     const payments = [
@@ -51,15 +53,15 @@ describe('open payments', () => {
       adjustedPayment,
       resolvedPayment,
       credit,
-      clearedImmediately,
-      creditedImmediately,
+      immediatelyClearedPayment,
+      immediateCredit,
     ];
-    expect(await openPayments(...payments)).toEqual(
+    expect(await openPaymentIds(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
     for (const each of [clearedPayment, adjustedPayment, credit])
       await each.notify(clearingNotice(40));
-    expect(await openPayments(...payments)).toEqual(
+    expect(await openPaymentIds(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
     await clearedPayment.notify(clearingNotice(60));
@@ -71,11 +73,11 @@ describe('open payments', () => {
       });
     });
     await credit.notify(clearingNotice(60));
-    expect(await openPayments(...payments)).toEqual([]);
+    expect(await openPaymentIds(...payments)).toEqual([]);
     // Late notices add no row.
     await expiredPayment.notify(clearingNotice(10));
     await expiredPayment.notify(EXPIRY);
-    expect(await openPayments(...payments)).toEqual([]);
+    expect(await openPaymentIds(...payments)).toEqual([]);
   });
 });
 
@@ -99,7 +101,7 @@ describe('after thirty days', () => {
       account: '970 of 970',
     });
     expect(await credit.readState()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await openPayments(cardPayment, partialPayment, credit)).toEqual([]);
+    expect(await openPaymentIds(cardPayment, partialPayment, credit)).toEqual([]);
     // The network has sent no message about the closure, so the log has no entry for it.
     const log = await cardNetwork(app).logOf(cardPayment.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
@@ -110,10 +112,13 @@ describe('after thirty days', () => {
   });
 
   it('an exception remains for an operator', async () => {
-    const inException = await fixture.startPayment({ descriptor: 'Shop 006' });
+    const paymentInException = await fixture.startPayment({ descriptor: 'Shop 006' });
     await advancePastSweep(30 * DAY_MS);
-    expect(await inException.readState()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
-    expect(await openPayments(inException)).toEqual([]);
+    expect(await paymentInException.readState()).toEqual({
+      status: 'EXCEPTION',
+      account: '900 of 1000',
+    });
+    expect(await openPaymentIds(paymentInException)).toEqual([]);
   });
 
   it('each payment is closed once with several processes and concurrent notices', async () => {
@@ -131,7 +136,7 @@ describe('after thirty days', () => {
       const { settledAmount } = await each.readResource();
       expect(settledAmount.amount).toBe(40);
     }
-    expect(await openPayments(...allPayments)).toEqual([]);
+    expect(await openPaymentIds(...allPayments)).toEqual([]);
   });
 
   it('payments of every platform are closed', async () => {

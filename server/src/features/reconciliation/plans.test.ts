@@ -13,7 +13,7 @@ import { SQL } from './store.ts';
 const ROWS = 60_000;
 const app = testApp();
 let client: pg.Client;
-let plannedQueries: Planned;
+let checkPlan: Planned;
 
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
@@ -59,7 +59,7 @@ beforeAll(async () => {
     `analyze provider_statement_lines, reconciliation_differences, provider_days, provider_transfers,
       deposits, rail_results`,
   );
-  plannedQueries = createPlanner(client);
+  checkPlan = createPlanner(client);
 }, 120_000);
 
 afterAll(async () => {
@@ -69,23 +69,23 @@ afterAll(async () => {
 
 const DAY = 'bank/EUR/2026-03-01';
 const PERIOD = [new Date('2026-01-05'), new Date('2026-01-05T01:00:00Z')];
-const names = (prefix: string, suffix = '') =>
+const keysOf = (prefix: string, suffix = '') =>
   Array.from({ length: 20 }, (_, n) => `${prefix}${n * 100 + 1}${suffix}`);
 
 describe('queries of the reconciliation of a day', () => {
   it.each([
     ['lines of the day', SQL.lines, [DAY, ''], 60],
     ['days of the provider', SQL.days, ['p1/EUR'], 320],
-    ['lines by matched item', SQL.matched, [names('T', '#out')], 200],
-    ['differences by key', SQL.byKey, [names('LINE/')], 200],
+    ['lines by matched item', SQL.matched, [keysOf('T', '#out')], 200],
+    ['differences by key', SQL.byKey, [keysOf('LINE/')], 200],
     ['open differences of the day', SQL.openOfDay, [DAY], 60],
     ['unsettled differences', SQL.missing, ['bank', 'EUR'], 60],
     ['transfers without a statement', UNREPORTED, ['bank', new Date(0), ''], 60],
-    ['their sum', UNREPORTED_SUM, ['bank', new Date(0), 'EUR'], 60],
+    ['the sum of transfers without a statement', UNREPORTED_SUM, ['bank', new Date(0), 'EUR'], 60],
     ['deposits of the period', REPORTED_IN, ['bank', 'EUR', ...PERIOD], 80],
-    ['results by reference', reportedResults.statements.BY_REFERENCE, [names('REF-')], 200],
+    ['results by reference', reportedResults.statements.BY_REFERENCE, [keysOf('REF-')], 200],
     ['returns of the period', reportedResults.statements.RETURNED, PERIOD, 60],
   ])('read %s by an index', async (_name, text, values, max) => {
-    await plannedQueries({ text, values }, max);
+    await checkPlan({ text, values }, max);
   });
 });

@@ -51,14 +51,17 @@ describe('sandboxFundInternalAccount', () => {
     expect(data[0]).not.toHaveProperty('quoteId');
   });
 
-  it.each(['001', '002', '003'])('rejects funding for a customer %s', async (suffix) => {
-    const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${suffix}` };
-    const { id } = ok(await app.call('POST', '/customers', body), 201);
-    const account = await findInternalAccount(app, id, 'USD');
-    const rejectedResponse = await app.call('POST', fundPathOf(account.id), { amount: 1 });
-    expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
-    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
-  });
+  it.each(['001', '002', '003'])(
+    'rejects funding for a customer with the name suffix %s',
+    async (suffix) => {
+      const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${suffix}` };
+      const { id } = ok(await app.call('POST', '/customers', body), 201);
+      const account = await findInternalAccount(app, id, 'USD');
+      const rejectedResponse = await app.call('POST', fundPathOf(account.id), { amount: 1 });
+      expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
+      expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    },
+  );
 
   it('holds a deposit of an undeclared wallet until it is declared', async () => {
     const person = await createCustomer(app);
@@ -76,8 +79,8 @@ describe('sandboxFundInternalAccount', () => {
     expect([response.balance.amount, response.totalBalance.amount]).toEqual([2, 42]);
     expect(await readBalances(app, account.id)).toEqual({ balance: 2, total: 42 });
     await fundFrom('0xde709f2102306220921060314715629080e2fb77');
-    const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
-    const listPending = async () => ok(await app.call('GET', query), 200).data;
+    const pendingPath = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
+    const listPending = async () => ok(await app.call('GET', pendingPath), 200).data;
     expect(await listPending()).toMatchObject([
       { pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' },
       {
@@ -93,7 +96,7 @@ describe('sandboxFundInternalAccount', () => {
     await app.advance(30 * 86_400_000);
     expect(await listPending()).toEqual([]);
     expect(await readBalances(app, account.id)).toEqual({ balance: 42, total: 42 });
-    const { data } = ok(await app.call('GET', `${query.replace('PENDING', 'FAILED')}`), 200);
+    const { data } = ok(await app.call('GET', `${pendingPath.replace('PENDING', 'FAILED')}`), 200);
     expect(data).toMatchObject([
       { failureReason: 'COLLECTION_FAILED', refund: { status: 'COMPLETED' } },
     ]);

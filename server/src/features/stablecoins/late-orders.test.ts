@@ -38,14 +38,14 @@ afterAll(async () => {
 const createWorker = (...responses: readonly (ProviderReply | Error)[]) =>
   workerOn(app, ...responses);
 
-const burnOrdered = () => fixture.orderBurn(bank.id);
+const orderBurn = () => fixture.orderBurn(bank.id);
 
 describe('an EXPIRED mint or burn', () => {
   const expiredProgress = progressReply('expired');
 
   /** A burn that its provider has expired, with later responses. */
   async function createExpiredBurn(...responses: readonly (ProviderReply | Error)[]) {
-    const burn = await burnOrdered();
+    const burn = await orderBurn();
     const worker = createWorker(expiredProgress, ...responses);
     await worker.runFor(0);
     expect((await fixture.readOperation(burn.id)).status).toBe('EXPIRED');
@@ -155,8 +155,8 @@ describe('an EXPIRED mint or burn', () => {
     await runFor(30 * 24 * HOUR);
     expect(calls).toHaveLength(1 + 7 * 24);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
-    const actions = 'select actor, action, reason from account_actions where account_id = $1';
-    expect(await app.runtime.db.query(actions, [id])).toEqual([
+    const actionsSql = 'select actor, action, reason from account_actions where account_id = $1';
+    expect(await app.runtime.db.query(actionsSql, [id])).toEqual([
       {
         actor: 'service',
         action: 'expire',

@@ -91,9 +91,9 @@ it('the sweep continues immediately after a full batch', async () => {
 
 it('the sweep finds expired rows by an index', async () => {
   const explainPlan = async (table: string, time: string) => {
-    const client = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
-    const sql = await app.runtime.db.query(client, []);
-    return JSON.stringify(sql);
+    const text = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
+    const plan = await app.runtime.db.query(text, []);
+    return JSON.stringify(plan);
   };
   const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'plan ' || n, 'P', '[]', '2026-01-01'::timestamptz + n * interval '1 minute', 1

@@ -11,7 +11,7 @@ import { portOf, readReply, sendRaw } from '../../../test/kit/http/raw-http.ts';
 import { createDrain } from './drain.ts';
 
 const MIB = 1_048_576;
-const ELEVEN = Buffer.alloc(11 * MIB, '[');
+const ELEVEN_MIB_BODY = Buffer.alloc(11 * MIB, '[');
 
 const app = testApp();
 let port: number;
@@ -34,8 +34,8 @@ describe('a client that reads only after it has sent its request', () => {
     socket.pause();
     await new Promise<void>((resolve, reject) => {
       socket.on('error', reject);
-      socket.write(headOf('/quotes', ELEVEN.length));
-      socket.write(ELEVEN, () => resolve());
+      socket.write(headOf('/quotes', ELEVEN_MIB_BODY.length));
+      socket.write(ELEVEN_MIB_BODY, () => resolve());
     });
     let text = '';
     socket.on('data', (chunk) => {
@@ -77,10 +77,10 @@ describe('a connection', () => {
 
   it('receives 100 Continue only after its request is admitted', async () => {
     const token = JSON.stringify({ name: 'Continued', permissions: ['VIEW'] });
-    const waits = 'Expect: 100-continue\r\nConnection: close\r\n';
-    const rejection = await sendRaw(port, headOf('/tokens', 800_000, waits));
+    const waitHeaders = 'Expect: 100-continue\r\nConnection: close\r\n';
+    const rejection = await sendRaw(port, headOf('/tokens', 800_000, waitHeaders));
     expect(rejection.text).toMatch(/^HTTP\/1\.1 401/);
-    const authorizedHeaders = `${waits}Authorization: ${authorization}\r\n`;
+    const authorizedHeaders = `${waitHeaders}Authorization: ${authorization}\r\n`;
     const reply = await sendRaw(port, headOf('/tokens', token.length, authorizedHeaders), token);
     expect(reply.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
   });
@@ -91,7 +91,7 @@ describe('a head with more than 2,000 lines', () => {
 
   it('cannot hide a length, so that the body is discarded up to the limits', async () => {
     const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\n${filler}Content-Length: 999999999\r\n\r\n`;
-    const { status, headers } = await sendRaw(port, head, ELEVEN);
+    const { status, headers } = await sendRaw(port, head, ELEVEN_MIB_BODY);
     expect([status, headers.connection]).toEqual([404, 'close']);
   });
 
@@ -134,19 +134,23 @@ describe('many small chunks', () => {
 });
 
 /** Credential, path and the status of the reply to an 11 MB body. */
-const REJECTED = [
+const REJECTED_BODIES = [
   ['without a credential', false, '/quotes', 401],
   ['too large', true, '/quotes', 400],
   ['at an unknown path', true, '/nothing', 404],
 ] as const;
 
-describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => {
+describe.each(REJECTED_BODIES)('an 11 MB body %s', (_, hasCredential, path, status) => {
   const headers = (): Record<string, string> => (hasCredential ? { authorization } : {});
 
   it('always receives a reply on a plain socket', async () => {
     const extraHeaders = hasCredential ? `Authorization: ${authorization}\r\n` : '';
     for (let time = 0; time < 6; time++) {
-      const reply = await sendRaw(port, headOf(path, ELEVEN.length, extraHeaders), ELEVEN);
+      const reply = await sendRaw(
+        port,
+        headOf(path, ELEVEN_MIB_BODY.length, extraHeaders),
+        ELEVEN_MIB_BODY,
+      );
       expect([time, reply.status, reply.body.status]).toEqual([time, status, status]);
       expect(reply.headers.connection).toBe('close');
     }
@@ -157,7 +161,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
       const reply = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers() },
-        body: ELEVEN,
+        body: ELEVEN_MIB_BODY,
       });
       expect([time, reply.status, ((await reply.json()) as { status: number }).status]).toEqual([
         time,
@@ -175,7 +179,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
         args.push('--data-binary', '@-', `http://127.0.0.1:${port}/2025-10-13${path}`);
         const curl = promisify(execFile)('curl', args);
         // The input of a rejected request is not read.
-        curl.child.stdin?.on('error', () => undefined).end(ELEVEN);
+        curl.child.stdin?.on('error', () => undefined).end(ELEVEN_MIB_BODY);
         const { stdout } = await curl;
         expect([expectation, time, JSON.parse(stdout).status]).toEqual([expectation, time, status]);
       }
@@ -199,18 +203,18 @@ describe('createDrain', () => {
     const flood = (count: number) =>
       Promise.all(
         Array.from({ length: count }, () =>
-          sendRaw(barePort, headOf('/x', 50 * MIB), ELEVEN, ELEVEN),
+          sendRaw(barePort, headOf('/x', 50 * MIB), ELEVEN_MIB_BODY, ELEVEN_MIB_BODY),
         ),
       );
-    const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    const countReadBytes = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     const replies = await flood(8);
     expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200));
     // The discard budget of one address, and a few buffers of each connection.
-    expect(read()).toBeLessThan(40 * MIB);
+    expect(countReadBytes()).toBeLessThan(40 * MIB);
     sockets.clear();
     now += 1_000;
     await flood(8);
-    expect(read()).toBeLessThan(12 * MIB);
+    expect(countReadBytes()).toBeLessThan(12 * MIB);
     server.closeAllConnections();
     server.close();
   });

@@ -22,9 +22,9 @@ const publicKey = createPublicKey(
 const keyId = 'test-key-ed25519';
 const keys = new Map([[keyId, publicKey]]);
 
-/** The request of RFC 9421, appendix B.2, signed in B.2.6. */
 const CREATED = 1_618_884_473_000;
 const COMPONENTS = ['date', '@method', '@path', '@authority', 'content-type', 'content-length'];
+/** The request of RFC 9421, appendix B.2, signed in B.2.6. */
 const vector = {
   method: 'POST',
   url: 'https://example.com/foo?param=Value&Pet=dog',
@@ -62,7 +62,7 @@ describe('verifyRequest', () => {
     ['another path', { url: 'https://example.com/bar?param=Value&Pet=dog' }],
     ['another host', { url: 'https://example.org/foo?param=Value&Pet=dog' }],
     ['another header', { headers: { ...vector.headers, 'content-length': '19' } }],
-  ])('rejects that signature for %s', async (_, override) => {
+  ])('rejects the published signature for %s', async (_, override) => {
     const changedRequest = { ...vector, ...override };
     await expect(verifyRequest(changedRequest, keys, CREATED, COMPONENTS)).rejects.toThrow(
       'does not match',
@@ -104,18 +104,18 @@ describe('verifyRequest', () => {
     );
   });
 
-  it('rejects a missing digest, signature, component, parameter or key', async () => {
+  it('rejects a missing digest, signature, component or key', async () => {
     const message = await signedMessage();
-    const withoutHeader = ({ headers, ...rest }: typeof message, name: string) => ({
+    const removeHeader = ({ headers, ...rest }: typeof message, name: string) => ({
       ...rest,
       headers: Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name)),
     });
-    const rejects = (changedRequest: typeof message, reason: string) =>
+    const expectRejection = (changedRequest: typeof message, reason: string) =>
       expect(verifyRequest(changedRequest, keys, CREATED)).rejects.toThrow(reason);
-    await rejects(withoutHeader(message, 'content-digest'), 'Content-Digest is missing');
-    await rejects(withoutHeader(message, 'signature'), 'Incomplete signature headers');
-    await rejects(
-      withoutHeader(withoutHeader(message, 'signature'), 'signature-input'),
+    await expectRejection(removeHeader(message, 'content-digest'), 'Content-Digest is missing');
+    await expectRejection(removeHeader(message, 'signature'), 'Incomplete signature headers');
+    await expectRejection(
+      removeHeader(removeHeader(message, 'signature'), 'signature-input'),
       'The request has no signature.',
     );
     const components = ['@method', '@authority', '@path'];
@@ -125,7 +125,10 @@ describe('verifyRequest', () => {
       CREATED,
       components,
     );
-    await rejects({ ...request, headers: headersWithoutPath }, 'Missing required signed fields');
+    await expectRejection(
+      { ...request, headers: headersWithoutPath },
+      'Missing required signed fields',
+    );
     await expect(verifyRequest(message, new Map(), CREATED)).rejects.toThrow(
       'The key test-key-ed25519 is not known.',
     );
@@ -133,19 +136,19 @@ describe('verifyRequest', () => {
 
   it('rejects a signature outside of the window, and two signatures', async () => {
     const message = await signedMessage();
-    const lastMoment = CREATED + SIGNATURE_WINDOW_MS;
-    expect(await verifyRequest(message, keys, lastMoment)).toMatchObject({ keyId });
-    await expect(verifyRequest(message, keys, lastMoment + 1_000)).rejects.toThrow('too old');
+    const lastValidTime = CREATED + SIGNATURE_WINDOW_MS;
+    expect(await verifyRequest(message, keys, lastValidTime)).toMatchObject({ keyId });
+    await expect(verifyRequest(message, keys, lastValidTime + 1_000)).rejects.toThrow('too old');
     await expect(verifyRequest(message, keys, CREATED - 301_000)).rejects.toThrow('too old');
     const duplicate = (name: string) => {
       const value = message.headers[name] ?? '';
       return `${value}, ${value.replace('railhead=', 'second=')}`;
     };
-    const duplicates = {
+    const duplicateHeaders = {
       signature: duplicate('signature'),
       'signature-input': duplicate('signature-input'),
     };
-    const headers = { ...message.headers, ...duplicates };
+    const headers = { ...message.headers, ...duplicateHeaders };
     await expect(verifyRequest({ ...message, headers }, keys, CREATED)).rejects.toThrow(
       'more than one signature',
     );

@@ -1,4 +1,4 @@
-// Operations of embedded wallets.
+// Operations of operators on embedded wallets.
 import { afterEach, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const get = async (path: string) => ok(await client.call('GET', path), 200);
-const person = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+const createPerson = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 const recover = (accountId: string, secret?: string) =>
   client.call('POST', `/wallets/${accountId}/recoveries`, {
     body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
@@ -31,17 +31,17 @@ it('the API shows public keys by environment', async () => {
 });
 
 it('the API lists wallets in pages, with their credentials and recoveries', async () => {
-  const firstCustomer = await person();
+  const firstCustomer = await createPerson();
   app.effects.set(app.effects.now() + 1_000);
-  const secondCustomer = await person();
+  const secondCustomer = await createPerson();
   ok(await recover(firstCustomer.accountId), 201);
-  const list = `/wallets?platformId=${app.platform.id}&limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/wallets?platformId=${app.platform.id}&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({
     data: [{ accountId: secondCustomer.accountId, status: 'ACTIVE', isRecovering: false }],
     hasMore: true,
   });
-  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
+  expect((await get(`${listPath}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { accountId: firstCustomer.accountId, isRecovering: true, platformId: app.platform.id },
   ]);
   const { data } = await get(`/wallets?customerId=${firstCustomer.customer.id}`);
@@ -53,7 +53,7 @@ it('the API lists wallets in pages, with their credentials and recoveries', asyn
 });
 
 it('the API starts, lists and cancels recoveries', async () => {
-  const { accountId, customer } = await person();
+  const { accountId, customer } = await createPerson();
   const recovery = ok(await recover(accountId), 201);
   expect(recovery).toMatchObject({
     ...{ accountId, customerId: customer.id, platformId: app.platform.id, status: 'WAITING' },
@@ -64,15 +64,17 @@ it('the API starts, lists and cancels recoveries', async () => {
   expect(wallet).toMatchObject({ accountId, recovery: { recoveryId: recovery.recoveryId } });
   expect(wallet.credentials).toHaveLength(1);
   app.effects.set(app.effects.now() + 1_000);
-  const laterCustomer = await person();
+  const laterCustomer = await createPerson();
   ok(await recover(laterCustomer.accountId), 201);
-  const list = `/wallet-recoveries?platformId=${app.platform.id}&status=WAITING&limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/wallet-recoveries?platformId=${app.platform.id}&status=WAITING&limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({
     data: [{ accountId: laterCustomer.accountId }],
     hasMore: true,
   });
-  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([{ accountId }]);
+  expect((await get(`${listPath}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
+    { accountId },
+  ]);
 
   const path = `/wallet-recoveries/${recovery.recoveryId}/cancel`;
   const secret = await client.secretOf({ platformIds: [app.other.id] });
@@ -102,10 +104,10 @@ it('the API rejects a recovery unless the installation sets a waiting period', a
 
 it('the API lists authorizations, shows an authorization, and records the access', async () => {
   const { accountId } = await fixture.createEmailAndSmsWallet();
-  const list = `/wallets/${accountId}/authorizations?limit=1`;
-  const firstPage = await get(list);
+  const listPath = `/wallets/${accountId}/authorizations?limit=1`;
+  const firstPage = await get(listPath);
   expect(firstPage).toMatchObject({ data: [{ platformId: app.platform.id }], hasMore: true });
-  const { data } = await get(`${list}&cursor=${firstPage.nextCursor}`);
+  const { data } = await get(`${listPath}&cursor=${firstPage.nextCursor}`);
   expect(data[0].authorizationId).not.toBe(firstPage.data[0].authorizationId);
   const { authorizationId, customerId } = firstPage.data[0];
   const details = await get(`/wallet-authorizations/${authorizationId}`);
@@ -117,7 +119,7 @@ it('the API lists authorizations, shows an authorization, and records the access
 });
 
 it('the API hides wallets of other platforms', async () => {
-  const { accountId } = await person();
+  const { accountId } = await createPerson();
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', `/wallets/${accountId}`, { secret })).status).toBe(404);
   expect((await recover(accountId, secret)).status).toBe(404);

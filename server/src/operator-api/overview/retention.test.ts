@@ -1,4 +1,4 @@
-// Retention by the operator API: settings, applying it, and the content of an archive in parts.
+// Retention by the operator API: settings, application, and the content of an archive in parts.
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ describe('getRetention', () => {
 
 describe('applyRetention', () => {
   it('returns the planned changes in a dry run, and applies them without a dry run', async () => {
-    // Of an earlier time, because the token of an operator expires.
+    // The events have an earlier time, because the token of an operator expires.
     const oldEventId = eventIdSql(app.effects.now() - 6 * WEEK_MS, 'n');
     await app.runtime.db.query(`insert into events (id, platform_id, type, subject, data, created_at)
       select ${oldEventId}, '${app.platform.id}', 'TEST', 's', '{}', now() from generate_series(1, 20) n`);

@@ -10,21 +10,21 @@ const transition = (id: string, step: string, operationId: string, body: object 
 describe('accounts', () => {
   it('are listed in pages with their balances', async () => {
     const { account } = await service.createPayer('20.00');
-    const list = `/accounts?platformId=${service.platform.id}`;
-    const allAccounts = (await read(`${list}&limit=100`)).data;
+    const listPath = `/accounts?platformId=${service.platform.id}`;
+    const allAccounts = (await read(`${listPath}&limit=100`)).data;
     expect(
       allAccounts.find((each: { accountId: string }) => each.accountId === account),
     ).toMatchObject({
       ...{ balance: 20_00, held: 0, owed: 0, currency: 'USD', status: 'ACTIVE' },
     });
-    const firstPage = await read(`${list}&limit=1`);
-    const nextPage = await read(`${list}&limit=1&cursor=${firstPage.nextCursor}`);
+    const firstPage = await read(`${listPath}&limit=1`);
+    const nextPage = await read(`${listPath}&limit=1&cursor=${firstPage.nextCursor}`);
     expect([firstPage.data[0], nextPage.data[0]]).toEqual(allAccounts.slice(0, 2));
-    expect((await read(`${list}&owing=true`)).data).toEqual([]);
-    const [{ accountId }] = (await read(list)).data;
+    expect((await read(`${listPath}&owing=true`)).data).toEqual([]);
+    const [{ accountId }] = (await read(listPath)).data;
     expect((await read(`/accounts?accountId=${accountId}`)).data).toMatchObject([{ accountId }]);
-    expect((await read(`${list}&status=FROZEN`)).data).toEqual([]);
-    await isHidden('GET', list);
+    expect((await read(`${listPath}&status=FROZEN`)).data).toEqual([]);
+    await isHidden('GET', listPath);
   });
 
   it('are frozen, unfrozen and closed, with their history', async () => {

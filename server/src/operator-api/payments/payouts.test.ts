@@ -14,17 +14,17 @@ const requestCancel = async (id: string) =>
 describe('transfers', () => {
   it('are listed with their account details, and each request is recorded', async () => {
     const ids = [(await service.createPayment()).id, (await service.createPayment()).id];
-    const list = `/payouts?platformId=${service.platform.id}&limit=1`;
-    const firstPage = await read(list);
+    const listPath = `/payouts?platformId=${service.platform.id}&limit=1`;
+    const firstPage = await read(listPath);
     expect(firstPage.data).toMatchObject([
       { transactionId: ids[0], kind: 'payout', currency: 'EUR', accountType: 'EUR_ACCOUNT' },
     ]);
     expect(firstPage.data[0].account.iban).toBe('DE89370400440532013000');
-    const nextPage = await read(`${list}&cursor=${firstPage.nextCursor}`);
+    const nextPage = await read(`${listPath}&cursor=${firstPage.nextCursor}`);
     expect(nextPage).toMatchObject({ data: [{ transactionId: ids[1] }], hasMore: false });
     const { data } = await read('/audit-records?operationId=listAwaitedTransfers');
     expect(data).toHaveLength(2);
-    await isHidden('GET', list);
+    await isHidden('GET', listPath);
   });
 
   it('are settled, and returned later', async () => {
@@ -55,13 +55,13 @@ describe('transfers', () => {
 
   it('require approval above an amount, and are settled immediately below it', async () => {
     const { id } = await service.createPayment();
-    const large = { operationId: 'settleTransfer', hours: 24 };
+    const policyFields = { operationId: 'settleTransfer', hours: 24 };
     const createPolicy = async (amount: number) => {
-      const body = { ...large, minimum: { amount, currency: 'EUR' } };
+      const body = { ...policyFields, minimum: { amount, currency: 'EUR' } };
       return (await call('POST', '/approval-policies', { body })).body.id as string;
     };
-    const settle = async (of: string) =>
-      call('POST', `/payouts/${of}/settle`, {
+    const settle = async (paymentId: string) =>
+      call('POST', `/payouts/${paymentId}/settle`, {
         body: { reason: 'statement' },
         secret: await newOperator({ name: 'Requester', roles: ['administrator'] }),
       });
@@ -109,16 +109,16 @@ describe('transfers', () => {
       await service.app.advance(60_000);
       return row.id as string;
     };
-    const [recalled, lateReply] = [await createDebit(), await createDebit()];
+    const [recalledId, rejectedId] = [await createDebit(), await createDebit()];
     const body = { reason: 'The bank has sent it' };
-    await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/reject-cancel`, { body });
-    await requestCancel(recalled);
-    await requestCancel(lateReply);
+    await rejects(409, 'CONFLICT', 'POST', `/payouts/${rejectedId}/reject-cancel`, { body });
+    await requestCancel(recalledId);
+    await requestCancel(rejectedId);
     await service.app.settle();
-    await decide(lateReply, 'reject-cancel', 'rejectTransferCancel', body);
-    await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/cancel`);
-    await decide(recalled, 'cancel', 'cancelTransfer');
-    expect((await service.readQueue(lateReply))[0]).toMatchObject({ cancelRequestedAt: null });
-    expect(await service.readQueue(recalled)).toEqual([]);
+    await decide(rejectedId, 'reject-cancel', 'rejectTransferCancel', body);
+    await rejects(409, 'CONFLICT', 'POST', `/payouts/${rejectedId}/cancel`);
+    await decide(recalledId, 'cancel', 'cancelTransfer');
+    expect((await service.readQueue(rejectedId))[0]).toMatchObject({ cancelRequestedAt: null });
+    expect(await service.readQueue(recalledId)).toEqual([]);
   });
 });

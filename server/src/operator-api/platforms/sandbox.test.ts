@@ -36,15 +36,18 @@ it('the API builds a world in a platform', async () => {
 
 it('the API advances the clock of a platform', async () => {
   const clockBefore = ok(await client.call('GET', path('clock')), 200);
-  const advanced = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
-  expect(advanced).toMatchObject({ platformId: app.platform.id, frozen: true });
+  const advancedClock = ok(
+    await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }),
+    200,
+  );
+  expect(advancedClock).toMatchObject({ platformId: app.platform.id, frozen: true });
   const days =
-    (Date.parse(advanced.currentTime) - Date.parse(clockBefore.currentTime)) / 86_400_000;
+    (Date.parse(advancedClock.currentTime) - Date.parse(clockBefore.currentTime)) / 86_400_000;
   expect(Math.round(days)).toBe(2);
   const clock = ok(await app.call('GET', '/sandbox/clock'), 200);
-  expect(clock.currentTime).toBe(advanced.currentTime);
+  expect(clock.currentTime).toBe(advancedClock.currentTime);
   expect((await client.recordsOf('changePlatformClock'))[0]).toMatchObject({ reason: 'Test.' });
-  const rejectedChange = await post('clock', { advance: 'P2D', to: advanced.currentTime });
+  const rejectedChange = await post('clock', { advance: 'P2D', to: advancedClock.currentTime });
   expect([rejectedChange.status, rejectedChange.body.code]).toEqual([400, 'INVALID_INPUT']);
 });
 
@@ -72,8 +75,8 @@ it('the API rejects production platforms and platforms of other operators', asyn
     const foreignReply = await client.call('POST', path(name), { body, secret });
     expect([name, foreignReply.status]).toEqual([name, 404]);
   }
-  const production = await client.call('GET', path('clock', app.production.id));
-  expect(production.body.code).toBe('CONFLICT');
+  const productionReply = await client.call('GET', path('clock', app.production.id));
+  expect(productionReply.body.code).toBe('CONFLICT');
   const unknownId = 'PlatformConfig:018f0000-0000-7000-8000-000000000000';
   expect((await client.call('GET', path('clock', unknownId))).body.code).toBe('PLATFORM_NOT_FOUND');
 });

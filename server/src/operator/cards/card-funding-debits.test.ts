@@ -35,10 +35,13 @@ const SLOW_MERCHANT = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
 const REASON_FLAGS = ['--reason', 'Confirmed by the issuer'];
 
-const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...flags: string[]) =>
-  run('cards', 'resolve-debit', id, '--as', as, ...REASON_FLAGS, ...flags);
+const resolveDebit = (
+  { id }: Pick<CardPaymentFixture, 'id'>,
+  outcome: string,
+  ...flags: string[]
+) => run('cards', 'resolve-debit', id, '--as', outcome, ...REASON_FLAGS, ...flags);
 
-const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 /** A worker whose issuer returns this for every funding debit. */
 const workerWithIssuer = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
@@ -60,8 +63,8 @@ function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
   let calls = 0;
   const commit: typeof committer.commit = async (set) => {
-    const changes = set.updates.some(({ table }) => table.name === 'transactions');
-    if (changes && ++calls === 1) await concurrentWork();
+    const changesPayment = set.updates.some(({ table }) => table.name === 'transactions');
+    if (changesPayment && ++calls === 1) await concurrentWork();
     return committer.commit(set);
   };
   return { ...app.runtime, committer: { commit } };
@@ -79,7 +82,7 @@ describe('cards funding-debits', () => {
     await fixture.startPayment();
     const startTime = new Date(app.effects.now()).toISOString();
     const firstPayment = await fixture.startPayment(SLOW_MERCHANT);
-    pass(1_000);
+    advanceClock(1_000);
     const secondPayment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       amount: 70,
@@ -112,13 +115,13 @@ describe('cards funding-debits', () => {
     const { out } = await run('cards', 'funding-debits');
     expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +DEBIT +AMOUNT +ATTEMPTS +MERCHANT\n/);
     expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
-    pass(WAIT_MS);
+    advanceClock(WAIT_MS);
     await workerWithUnreachableIssuer().runDue();
     expect(await readAttempts()).toEqual([
       [firstPayment.id, 2],
       [secondPayment.id, 2],
     ]);
-    pass(WAIT_MS);
+    advanceClock(WAIT_MS);
     await workerWithIssuer(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
     expect(await readAttempts('--limit', '1')).toEqual([[firstPayment.id, 3]]);
     expect(await readAttempts('--platform', app.other.id)).toEqual([]);
@@ -219,9 +222,9 @@ describe('cards resolve-debit', () => {
     );
   });
 
-  it('has no effect if the issuer responds concurrently', async () => {
+  it('has no effect if the issuer responds before the commit', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
-    pass(WAIT_MS);
+    advanceClock(WAIT_MS);
     const runtime = runtimeWith(workerWithIssuer(async () => ({ state: 'confirmed' })).runDue);
     const args = ['cards', 'resolve-debit', payment.id, '--as', 'failed', ...REASON_FLAGS];
     const { code, err } = await commandRunner({ ...app, runtime })(args);
@@ -234,9 +237,9 @@ describe('cards resolve-debit', () => {
     expect(await railResultsOf(payment)).toEqual([]);
   });
 
-  it('keeps its decision if the issuer responds concurrently', async () => {
+  it('keeps the decision of the operator if the issuer responds later', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
-    pass(WAIT_MS);
+    advanceClock(WAIT_MS);
     const runtime = runtimeWith(() => resolveDebit(payment, 'completed'));
     await workerWithIssuer(async () => ({ state: 'failed' }), runtime).runDue();
     expect(await payment.readState()).toEqual({
@@ -245,8 +248,8 @@ describe('cards resolve-debit', () => {
       cards: 100,
     });
     expect(await railResultsOf(payment)).toHaveLength(1);
-    const jobs = "select 1 from jobs where input ->> 'transactionId' = $1";
-    expect(await app.runtime.db.query(jobs, [payment.id])).toEqual([]);
+    const jobsSql = "select 1 from jobs where input ->> 'transactionId' = $1";
+    expect(await app.runtime.db.query(jobsSql, [payment.id])).toEqual([]);
   });
 
   it('accepts card payments only, and two outcomes with a reason', async () => {

@@ -26,7 +26,7 @@ describe('table', () => {
     expect(table([{ head: 'NAME' }], [])).toBe('None.\n');
   });
 
-  it.each(CONTROL_TEXTS)('neutralizes a string, %#', (text, printed) =>
+  it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printed) =>
     expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${printed}\n`),
   );
 });
@@ -41,7 +41,7 @@ describe('record', () => {
     ).toBe('A     1\nLong  2\n');
   });
 
-  it.each(CONTROL_TEXTS)('neutralizes a string, %#', (text, printed) =>
+  it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printed) =>
     expect(record([['A', text]])).toBe(`A  ${printed}\n`),
   );
 });

@@ -20,7 +20,7 @@ import type { System } from '../cli/verb.ts';
 
 const app = testApp();
 
-/** A customer with a wallet, a passkey, a session, a signed change, a pending one, and a code. */
+/** A customer with a wallet, a passkey, a session, a signed change, a pending change, and a code. */
 async function createWalletOwner() {
   const person = await createCustomer(app, {}, { email: 'vesna@quorbat.example' });
   const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
@@ -35,8 +35,11 @@ async function createWalletOwner() {
       facts,
     });
   });
-  const [email] = await app.runtime.db.find(credentials, { account_id: id, type: 'EMAIL_OTP' });
-  ok(await app.call('POST', `/auth/credentials/${email?.id}/challenge`, {}), 200);
+  const [emailCredential] = await app.runtime.db.find(credentials, {
+    account_id: id,
+    type: 'EMAIL_OTP',
+  });
+  ok(await app.call('POST', `/auth/credentials/${emailCredential?.id}/challenge`, {}), 200);
   const keys = await insertSession(app, id);
   const change = { privateEnabled: true };
   const requestedReply = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);

@@ -1,4 +1,4 @@
-// The operator's work on strong customer authentication, in production with an SMS gateway and
+// The operator's commands for strong customer authentication, in production with an SMS gateway and
 // without an identity service, and in the sandbox.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
@@ -25,11 +25,11 @@ const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
 const sms = openForFile(startReceiver);
-let service: { as: TestApp['production'] };
+let productionOptions: { as: TestApp['production'] };
 let command: ReturnType<typeof commandRunner>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  service = { as: app.production };
+  productionOptions = { as: app.production };
   command = commandRunner(app);
 });
 
@@ -42,9 +42,9 @@ async function runJson(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-async function expectRejected(args: string, ...argv: string[]) {
+async function expectRejected(message: string, ...argv: string[]) {
   const { code, out, err } = await run(...argv);
-  expect([code, out, err]).toEqual([1, '', `${args}\n`]);
+  expect([code, out, err]).toEqual([1, '', `${message}\n`]);
 }
 
 /** The code of the latest text message. */
@@ -55,17 +55,22 @@ async function readTextedCode(): Promise<string> {
 
 /** A customer of the production platform with a verified phone number. */
 async function createVerifiedCustomer() {
-  const person = await createEuropeanCustomer(app, service);
-  ok(await sendCode(app, person.id, 'phone', service), 204);
-  ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
+  const person = await createEuropeanCustomer(app, productionOptions);
+  ok(await sendCode(app, person.id, 'phone', productionOptions), 204);
+  ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), productionOptions), 200);
   return person;
 }
 
-const start = async (id: string, options: CallOptions = service, factor = 'SMS_OTP') =>
+const start = async (id: string, options: CallOptions = productionOptions, factor = 'SMS_OTP') =>
   ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, { factor }, options), 201);
 const show = async (id: string, resetId: string) =>
   ok(
-    await app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, service),
+    await app.call(
+      'GET',
+      `/sca/factors/reset/${resetId}?customerId=${id}`,
+      undefined,
+      productionOptions,
+    ),
     200,
   );
 const completeReset = (id: string, resetId: string, mobile?: object) =>
@@ -73,7 +78,7 @@ const completeReset = (id: string, resetId: string, mobile?: object) =>
     'POST',
     `/sca/factors/reset/${resetId}/complete?customerId=${id}`,
     mobile && { mobile },
-    service,
+    productionOptions,
   );
 
 const cells = (text: string) =>
@@ -129,7 +134,7 @@ describe('a reset without an identity service', () => {
 
   it('does not accept codes that were sent to the previous number', async () => {
     const { id } = await createVerifiedCustomer();
-    const login = loginFixture(app, service);
+    const login = loginFixture(app, productionOptions);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
     const code = await readTextedCode();
     const { resetId } = await start(id);
@@ -141,17 +146,17 @@ describe('a reset without an identity service', () => {
       'INVALID_INPUT',
       'code',
     ]);
-    const repeatedReply = ok(await login.start(id, 'SMS_OTP'), 200);
-    const response = {
+    const secondLogin = ok(await login.start(id, 'SMS_OTP'), 200);
+    const secondProof = {
       factor: 'SMS_OTP',
-      challengeId: repeatedReply.challengeId,
+      challengeId: secondLogin.challengeId,
       code: await readTextedCode(),
     };
     expect(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').to).toBe('+491605554321');
-    ok(await login.complete(id, response), 200);
+    ok(await login.complete(id, secondProof), 200);
   });
 
-  it('is rejected for another customer, and expires', async () => {
+  it('is rejected by the operator, or expires', async () => {
     const { id } = await createVerifiedCustomer();
     const { resetId } = await start(id);
     await runJson('reject-reset', resetId, '--reason', 'another face');
@@ -207,11 +212,11 @@ describe('a reset without an identity service', () => {
       await expectRejected('Reset not found.', verb, id, ...DECISION);
     }
     await expectRejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN_ID}`);
-    ok(await app.call('DELETE', `/customers/${id}`, undefined, service), 200);
+    ok(await app.call('DELETE', `/customers/${id}`, undefined, productionOptions), 200);
     await expectRejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
 
-  it('can be decided in the sandbox too, and the page is then closed', async () => {
+  it('can be decided in the sandbox, which closes its page', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
     expect(await runJson('reject-reset', resetId, ...DECISION)).toMatchObject({
@@ -237,11 +242,11 @@ describe('sca show', () => {
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
     const state = await runJson('show', id);
     const now = new Date(app.effects.now()).toISOString();
-    const DAYS_180 = 180 * 24 * HOUR;
+    const SESSION_MS = 180 * 24 * HOUR;
     expect(state).toMatchObject({
       ...{ customerId: id, platformId: app.platform.id, isUnderSca: true },
       ...{ failedAttempts: 1, lockedUntil: null, suspended: false },
-      sessionExpiresAt: new Date(app.effects.now() + DAYS_180).toISOString(),
+      sessionExpiresAt: new Date(app.effects.now() + SESSION_MS).toISOString(),
       factors: [
         { factor: 'SMS_OTP', factorId: null, enrolledAt: null, recoveryCodesLeft: null },
         { factor: 'TOTP', enrolledAt: now, recoveryCodesLeft: 10 },
@@ -260,7 +265,7 @@ describe('sca show', () => {
     }
   });
 
-  it('shows customers to whom it does not apply, and rejects unknown IDs', async () => {
+  it('shows customers to whom SCA does not apply, and rejects unknown IDs', async () => {
     const person = await createEuropeanCustomer(app, {}, { region: 'US' });
     expect(await runJson('show', person.id)).toMatchObject({
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
@@ -303,7 +308,7 @@ describe('sca unlock', () => {
 });
 
 describe('sca events', () => {
-  it('lists events, newest first, with the address opened', async () => {
+  it('lists events, newest first, with the decrypted address', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const otherCustomer = await createPhoneVerifiedCustomer(app);
     await logIn(app, otherCustomer.id);

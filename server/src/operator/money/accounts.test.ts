@@ -35,7 +35,7 @@ const createEmptyAccount = async () =>
   (await findInternalAccount(app, (await createCustomer(app)).id, 'USD')).id as string;
 
 describe('accounts freeze and unfreeze', () => {
-  it('freeze and unfreeze, and store actor and reason', async () => {
+  it('change the status, and store actor and reason', async () => {
     const { account } = await createFundedCustomer(app, 12_00);
     const result = await run('freeze', account.id, '--reason', 'Requested by the bank');
     expect(result.json).toMatchObject({
@@ -85,8 +85,8 @@ describe('accounts close', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, owingAccount);
       const creditTo = systemAccount('sandbox', 'rail_in_transit', 'USD');
-      const three = { currency: 'USD', amount: 3n };
-      const shortfall = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
+      const owedAmount = { currency: 'USD', amount: 3n };
+      const shortfall = { ...owedAmount, transactionId: 'T:owing', step: 'return', creditTo };
       if (row) await debitWithShortfall(ctx, row, shortfall);
     });
     await expect(run('close', owingAccount)).rejects.toThrow('has an outstanding shortfall');
@@ -122,28 +122,28 @@ describe('accounts fail and retry', () => {
 });
 
 describe('accounts list', () => {
-  it('lists balances and debts, and filters', async () => {
-    const { id: platform } = await app.newPlatform('Listed');
-    const allAccounts = (await run('list', platform)).json as {
+  it('lists balances and shortfalls, and filters by platform, status and shortfall', async () => {
+    const { id: platformId } = await app.newPlatform('Listed');
+    const allAccounts = (await run('list', platformId)).json as {
       accountId: string;
       status: string;
     }[];
     expect(allAccounts.length).toBeGreaterThan(5);
     const id = allAccounts[0]?.accountId as string;
     await run('freeze', id, '--reason', 'Under investigation');
-    const frozenResult = await run('list', platform, '--status', 'FROZEN');
+    const frozenResult = await run('list', platformId, '--status', 'FROZEN');
     expect(frozenResult.json).toMatchObject([{ accountId: id, status: 'FROZEN', owed: 0 }]);
     expect(frozenResult.text).toContain(id);
-    expect((await run('list', platform, '--owing')).json).toEqual([]);
+    expect((await run('list', platformId, '--owing')).json).toEqual([]);
     const owingAccounts = (await run('list', '--owing')).json as { owed: number }[];
     expect(owingAccounts.map((each) => each.owed)).toEqual([3]);
     await expect(run('list', 'unknown')).rejects.toThrow('Platform not found.');
   });
 
   it('lists page by page', async () => {
-    const { id: platform } = await app.newPlatform('Paged');
+    const { id: platformId } = await app.newPlatform('Paged');
     const listIds = async (...flags: string[]) => {
-      const { json } = await run('list', platform, ...flags);
+      const { json } = await run('list', platformId, ...flags);
       return (json as { accountId: string }[]).map((each) => each.accountId);
     };
     const allIds = await listIds();

@@ -1,5 +1,5 @@
-// The verifier on ledgers written by the real committer, and on each kind of error. Errors are
-// inserted by direct SQL, because the committer rejects them.
+// The ledger commands on transfers of the real committer, and the verifier on each kind of error.
+// Errors are inserted by direct SQL, because the committer rejects them.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
@@ -60,20 +60,20 @@ beforeAll(async () => {
     const account = { currency: 'USD', balance: 0n, held: 0n, frozen: false, created_at: ctx.now };
     ctx.insert(ledgerAccounts, { ...account, id: 'alice', floor: 0n });
     ctx.insert(ledgerAccounts, { ...account, id: 'bob', floor: 0n });
-    ctx.insert(ledgerAccounts, { ...account, id: 'house', floor: null });
+    ctx.insert(ledgerAccounts, { ...account, id: 'external', floor: null });
     ctx.insert(ledgerAccounts, { ...account, id: 'idle', currency: 'EUR', floor: 0n });
   });
   await stage((ctx) =>
-    ctx.transfer({ ...transferOf('T:fund', 'fund', 'house', 'alice'), amount: 1_234_567n }),
+    ctx.transfer({ ...transferOf('T:fund', 'fund', 'external', 'alice'), amount: 1_234_567n }),
   );
   await stage((ctx) => {
-    ctx.hold({ ...transferOf('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.hold({ ...transferOf('T:pay', 'fee', 'alice', 'external'), amount: 100n });
     ctx.hold({ ...transferOf('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
     ctx.hold({ ...transferOf('T:open', 'send', 'alice', 'bob'), amount: 700n });
     ctx.hold({ ...transferOf('T:back', 'send', 'alice', 'bob'), amount: 900n });
   });
   await stage((ctx) => {
-    ctx.post({ ...transferOf('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.post({ ...transferOf('T:pay', 'fee', 'alice', 'external'), amount: 100n });
     ctx.post({ ...transferOf('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
     ctx.void({ ...transferOf('T:back', 'send', 'alice', 'bob'), amount: 900n });
   });
@@ -158,7 +158,7 @@ describe('ledger postings', () => {
     const { transactionId, postings } = JSON.parse(out);
     expect(transactionId).toBe('T:pay');
     expect(postings).toMatchObject([
-      { step: 'fee', phase: 'pending', debit: 'alice', credit: 'house', amount: 100 },
+      { step: 'fee', phase: 'pending', debit: 'alice', credit: 'external', amount: 100 },
       { step: 'send', phase: 'pending', amount: 5_000, currency: 'USD', readable: '50.00 USD' },
       { step: 'fee!', phase: 'post' },
       { step: 'send!', phase: 'post' },

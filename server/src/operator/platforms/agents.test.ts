@@ -1,4 +1,4 @@
-// Agents as shown to the operator: their policy and spending, and pausing one.
+// Agents as shown to the operator: their policy, spending and audit entries, and the pause of an agent.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -101,13 +101,13 @@ describe('agents pause and resume', () => {
     expect(out).toMatch(/State +active\n/);
     ok(await secondAgent.transfer('out', 1_00), 201);
     // The command uses another clock, so the order of both entries is undefined.
-    const lines = await secondAgent.readAudit();
-    const by = (actorName: string) => lines.filter(({ actor }) => actor === actorName);
-    expect(by(secondAgent.id).map(({ what }) => what)).toEqual([
+    const entries = await secondAgent.readAudit();
+    const entriesOf = (actorName: string) => entries.filter(({ actor }) => actor === actorName);
+    expect(entriesOf(secondAgent.id).map(({ what }) => what)).toEqual([
       'ACTION_REFUSED',
       'ACTION_EXECUTED',
     ]);
-    expect(by('operator')).toMatchObject([
+    expect(entriesOf('operator')).toMatchObject([
       { what: 'CHANGED', details: { paused: true, reason: 'Odd payments' } },
       { what: 'CHANGED', details: { paused: false, reason: 'Explained' } },
     ]);
@@ -135,7 +135,7 @@ describe('an erasure', () => {
     }
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await erase(app.runtime, person.id, { actor: 'operator', reason: null });
-    const state = () =>
+    const readStates = () =>
       app.runtime.db.query(
         `select a.status, t.status as payment, g.id as agent from agent_actions a
           join transactions t on t.id = a.transaction_id left join agents g on g.id = a.agent_id
@@ -143,16 +143,16 @@ describe('an erasure', () => {
         [person.id],
       );
     const rejectedActions = Array(2).fill({ status: 'REJECTED', payment: 'FAILED', agent: null });
-    expect(await state()).toEqual(rejectedActions);
+    expect(await readStates()).toEqual(rejectedActions);
     await app.settle();
-    expect(await state()).toEqual(rejectedActions);
+    expect(await readStates()).toEqual(rejectedActions);
   });
 });
 
 describe('agents audit', () => {
   it('lists entries, newest first, by agent, customer or platform', async () => {
-    const lines = await runJson('agents', 'audit', '--agent', firstAgent.id);
-    const [latestEntry] = lines;
+    const entries = await runJson('agents', 'audit', '--agent', firstAgent.id);
+    const [latestEntry] = entries;
     expect(latestEntry).toMatchObject({
       what: 'ACTION_EXECUTED',
       actor: firstAgent.id,
@@ -160,14 +160,14 @@ describe('agents audit', () => {
       customerId: firstAgent.customer.id,
       details: { type: 'TRANSFER_OUT', amount: '3000', currency: 'USD' },
     });
-    expect(lines.at(-1).what).toBe('CREATED');
-    expect(await runJson('agents', 'audit', '--customer', firstAgent.customer.id)).toEqual(lines);
+    expect(entries.at(-1).what).toBe('CREATED');
+    expect(await runJson('agents', 'audit', '--customer', firstAgent.customer.id)).toEqual(entries);
     expect(
       await runJson('agents', 'audit', '--agent', firstAgent.id, '--since', latestEntry.at),
     ).toEqual([latestEntry]);
     const command = ['agents', 'audit', '--agent', firstAgent.id];
-    expect(await runJson(...command, '--after', latestEntry.lineId)).toEqual(lines.slice(1));
-    expect(await runJson(...command, '--after', lines.at(-1).lineId)).toEqual([]);
+    expect(await runJson(...command, '--after', latestEntry.lineId)).toEqual(entries.slice(1));
+    expect(await runJson(...command, '--after', entries.at(-1).lineId)).toEqual([]);
     expect(await run(...command, '--after', 'x')).toMatchObject({ code: 1 });
     const allEntries = await runJson(
       'agents',

@@ -57,8 +57,14 @@ it('the command retains bodies of a production platform until a time', async () 
   for (const text of ['tomorrow', '2020-01-01T00:00:00Z']) {
     expect((await run('platform', 'request-bodies', id, '--until', text)).code).toBe(2);
   }
-  const sandbox = await run('platform', 'request-bodies', app.platform.id, '--until', endTime);
-  expect([sandbox.code, sandbox.err]).toEqual([
+  const sandboxResult = await run(
+    'platform',
+    'request-bodies',
+    app.platform.id,
+    '--until',
+    endTime,
+  );
+  expect([sandboxResult.code, sandboxResult.err]).toEqual([
     1,
     'Bodies of sandbox platforms are always kept.\n',
   ]);

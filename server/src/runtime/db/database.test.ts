@@ -1,4 +1,4 @@
-// Reads of every type by ID and by condition, combined and on one snapshot.
+// Reads of every type by ID, by condition and in pages, SQL queries, and lost connections.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -32,9 +32,9 @@ afterAll(async () => {
 });
 
 function openTestDatabase(options: Partial<Parameters<typeof openDatabase>[0]>): Database {
-  const another = openDatabase({ url: sample.url, ...options });
-  openDatabases.push(another);
-  return another;
+  const openedDatabase = openDatabase({ url: sample.url, ...options });
+  openDatabases.push(openedDatabase);
+  return openedDatabase;
 }
 
 const killReaders = () =>
@@ -73,22 +73,22 @@ describe('read', () => {
     expect(await missingRow).toBe(undefined);
     const [firstRow, secondRow] = await Promise.all([reads[0], reads[3]]);
     expect(firstRow).not.toBe(secondRow);
-    const [shape] = await ownDatabase.query<{ calls: number; rows: number }>(
+    const [statementCount] = await ownDatabase.query<{ calls: number; rows: number }>(
       `select count(*)::int4 as calls from pg_prepared_statements where statement like $1`,
       ['%from "things" where id = any%'],
     );
-    expect(shape?.calls).toBe(1);
+    expect(statementCount?.calls).toBe(1);
   });
 
   it('fails only the callers that read a missing table', async () => {
-    const nowhere = table('nowhere', { id: col.text });
+    const missingTable = table('nowhere', { id: col.text });
     const row = await sample.thing(newId('thing'));
-    const [invalid, valid] = await Promise.allSettled([
-      db.read(nowhere, 'a'),
+    const [invalidRead, validRead] = await Promise.allSettled([
+      db.read(missingTable, 'a'),
       db.read(things, row.id),
     ]);
-    expect(invalid).toMatchObject({ status: 'rejected', reason: { code: '42P01' } });
-    expect(valid).toEqual({ status: 'fulfilled', value: row });
+    expect(invalidRead).toMatchObject({ status: 'rejected', reason: { code: '42P01' } });
+    expect(validRead).toEqual({ status: 'fulfilled', value: row });
   });
 });
 
@@ -114,12 +114,12 @@ describe('find', () => {
     const ids = [3, 1, 2].map(() => newId('thing'));
     for (const [i, id] of ids.entries())
       await sample.thing(id, { rank: 902, amount: BigInt((i * 2) % 5) });
-    const amounts = async (options: object) =>
+    const readAmounts = async (options: object) =>
       (await db.find(things, { rank: 902 }, { orderBy: 'amount', ...options })).map(
         (row) => row.amount,
       );
-    expect(await amounts({})).toEqual([0n, 2n, 4n]);
-    expect(await amounts({ descending: true, limit: 2 })).toEqual([4n, 2n]);
+    expect(await readAmounts({})).toEqual([0n, 2n, 4n]);
+    expect(await readAmounts({ descending: true, limit: 2 })).toEqual([4n, 2n]);
   });
 
   it('rejects a condition without a value, which would match every row', async () => {
@@ -135,7 +135,7 @@ describe('query', () => {
         1::int4 as small, '{"a":1}'::jsonb as json`,
       [7n, new Date(NOW + 1), ['a', 'b"'], null],
     );
-    const expectedError = {
+    const expectedRow = {
       big: 7n,
       at: NOW + 1,
       list: ['a', 'b"'],
@@ -143,7 +143,7 @@ describe('query', () => {
       small: 1,
       json: { a: 1 },
     };
-    expect(row).toEqual(expectedError);
+    expect(row).toEqual(expectedRow);
   });
 
   it('runs several statements without values', async () => {
@@ -153,9 +153,11 @@ describe('query', () => {
   });
 
   it('cancels a statement beyond its timeout', async () => {
-    const shortTimeout = openTestDatabase({ statementTimeoutMs: 50 });
-    await expect(shortTimeout.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
-    await shortTimeout.ping();
+    const databaseWithTimeout = openTestDatabase({ statementTimeoutMs: 50 });
+    await expect(databaseWithTimeout.query('select pg_sleep(5)')).rejects.toMatchObject({
+      code: '57014',
+    });
+    await databaseWithTimeout.ping();
   });
 });
 
@@ -179,10 +181,10 @@ describe('a lost connection', () => {
   });
 
   it('returns SERVICE_UNAVAILABLE without a database', async () => {
-    const unreachable = openTestDatabase({ url: 'postgres://user@/none?host=/nowhere' });
-    await expect(unreachable.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await unreachable.close();
-    await expect(unreachable.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const unreachableDatabase = openTestDatabase({ url: 'postgres://user@/none?host=/nowhere' });
+    await expect(unreachableDatabase.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await unreachableDatabase.close();
+    await expect(unreachableDatabase.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 });
 
@@ -199,7 +201,7 @@ describe('page', () => {
     }
   });
 
-  async function walk(query: Omit<PageQuery, 'cursor'>): Promise<string[]> {
+  async function readAllPages(query: Omit<PageQuery, 'cursor'>): Promise<string[]> {
     const visitedIds: string[] = [];
     for (let cursor: string | undefined, hasMore = true; hasMore; ) {
       const page = await db.page(things, { ...query, cursor });
@@ -218,7 +220,7 @@ describe('page', () => {
         fc.integer({ min: 1, max: 30 }),
         fc.constantFrom('asc' as const, 'desc' as const),
         async (limit, sort) => {
-          const visitedIds = await walk({ filters: [filter], sort, limit });
+          const visitedIds = await readAllPages({ filters: [filter], sort, limit });
           expect(visitedIds).toEqual(sort === 'asc' ? ids : ids.toReversed());
         },
       ),
@@ -248,8 +250,8 @@ describe('page', () => {
     const page = await db.page(things, { filters: [manyRows], sort: 'desc', limit: 1 });
     expect(page).not.toHaveProperty('totalCount');
     await sample.sql("delete from things where id = 'many:1'");
-    const fewer = await db.page(things, { filters: [manyRows], sort: 'desc', limit: 1 });
-    expect(fewer.totalCount).toBe(10_000);
+    const smallerPage = await db.page(things, { filters: [manyRows], sort: 'desc', limit: 1 });
+    expect(smallerPage.totalCount).toBe(10_000);
   });
 
   describe('with unindexed conditions', () => {
@@ -274,7 +276,12 @@ describe('page', () => {
         [9n, 0],
       ] as const) {
         for (const limit of [1, 10, 20, 100]) {
-          const matches = await walk({ filters: [rank], unindexed: amountOf(amount), sort, limit });
+          const matches = await readAllPages({
+            filters: [rank],
+            unindexed: amountOf(amount),
+            sort,
+            limit,
+          });
           const sortedIds = [...new Set(matches)].sort();
           expect(matches).toEqual(sort === 'asc' ? sortedIds : sortedIds.reverse());
           expect(matches).toHaveLength(count);
@@ -310,7 +317,7 @@ describe('page', () => {
 
     it('combines unindexed conditions with a choice of indexed conditions', async () => {
       const choice: Filter = { or: [rank, { column: 'rank', op: '=', value: 951 }] };
-      const matches = await walk({
+      const matches = await readAllPages({
         ...{ filters: [choice], unindexed: amountOf(2n), sort: 'asc', limit: 7 },
       });
       expect(matches).toHaveLength(25);
@@ -379,10 +386,10 @@ describe('page', () => {
     for (const value of [createdAt - 3, createdAt - 1, createdAt, createdAt + 1, createdAt + 3]) {
       const filters: Filter[] = [filter, { column: 'created_at', op, value }];
       const page = await db.page(things, { filters, sort, limit: 100, cursor });
-      const remainingIds = completePage
+      const remainingRows = completePage
         .slice(10)
         .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
-      expect(page.rows.map((row) => row.id)).toEqual(remainingIds.map((row) => row.id));
+      expect(page.rows.map((row) => row.id)).toEqual(remainingRows.map((row) => row.id));
     }
   });
 

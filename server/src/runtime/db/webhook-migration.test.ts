@@ -17,8 +17,8 @@ it('migrated deliveries and attempts belong to the configured endpoint', async (
     ('Webhook:3/1', 'Webhook:3', 1, now(), 1, 'dropped'),
     ('Webhook:4/1', 'Webhook:4', 1, now(), 1, 'retry')`);
   await database.migrateUntil();
-  const queue = 'select platform_id, endpoint, event_id, attempts from webhook_queue';
-  expect((await database.query(queue)).rows).toEqual([
+  const queueSql = 'select platform_id, endpoint, event_id, attempts from webhook_queue';
+  expect((await database.query(queueSql)).rows).toEqual([
     { platform_id: 'p', endpoint: 0, event_id: 'Webhook:1', attempts: 1 },
   ]);
   const attempts = await database.query(`select endpoint, event_id, attempt, result

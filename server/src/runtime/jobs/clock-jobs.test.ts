@@ -7,9 +7,9 @@ import { dueOnClocks, dueOnClocksSql } from './clock-jobs.ts';
 
 const PLATFORMS = 40;
 /** Jobs of the first platform that wait for its frozen clock. */
-const WAITING = 100_000;
+const WAITING_JOBS = 100_000;
 /** Maximum blocks per platform: a few pages of the index, and its clock. */
-const BLOCKS = 12;
+const MAX_BLOCKS = 12;
 const NOW = Date.UTC(2026, 10, 1);
 
 const app = testApp();
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const now = `to_timestamp(${NOW / 1_000})`;
   await client.query(`insert into sandbox_clocks (id, stands_at, frozen, created_at, updated_at)
     select 'Clock:' || n, ${now}, true, ${now}, ${now} from generate_series(1, ${PLATFORMS}) n`);
-  await insertJobs('waiting', "'Clock:1'", WAITING, `${now} + n * interval '1 s'`);
+  await insertJobs('waiting', "'Clock:1'", WAITING_JOBS, `${now} + n * interval '1 s'`);
   await insertJobs('later', "'Clock:' || n", PLATFORMS, `${now} + interval '1 d'`);
   await insertJobs('due', "'Clock:7'", 3, `${now} - n * interval '1 s'`);
   await client.query('vacuum analyze jobs, sandbox_clocks');
@@ -44,6 +44,6 @@ describe('dueOnClocks', () => {
   });
 
   it('reads a few blocks for each platform, regardless of its waiting jobs', async () => {
-    await createPlanner(client)(dueOnClocksSql(NOW, ''), PLATFORMS * BLOCKS);
+    await createPlanner(client)(dueOnClocksSql(NOW, ''), PLATFORMS * MAX_BLOCKS);
   });
 });

@@ -17,16 +17,16 @@ const logAt = (level: Level) =>
 
 const connectionError = () =>
   Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-const unavailable = () =>
+const unavailableFault = () =>
   new Fault('SERVICE_UNAVAILABLE', 'The database cannot be reached.', undefined, {
     cause: connectionError(),
   });
 
-describe('repeated failure', () => {
+describe('a repeated failure', () => {
   it('writes one complete line immediately and then one line a second with a count', () => {
     const log = logAt('info');
     for (let index = 1; index <= 500; index++)
-      log.warn({ err: unavailable(), requestId: `r${index}` }, 'no');
+      log.warn({ err: unavailableFault(), requestId: `r${index}` }, 'no');
     expect(lines).toMatchObject([
       { level: 'warn', message: 'no', requestId: 'r1', err: { stack: expect.any(String) } },
     ]);
@@ -36,20 +36,20 @@ describe('repeated failure', () => {
       err: { code: 'SERVICE_UNAVAILABLE', cause: { code: 'ECONNREFUSED' } },
     });
     expect(JSON.stringify(lines[1])).not.toContain('stack');
-    for (let index = 1; index <= 500; index++) log.warn({ err: unavailable() }, 'no');
+    for (let index = 1; index <= 500; index++) log.warn({ err: unavailableFault() }, 'no');
     expect(lines).toHaveLength(2);
     vi.advanceTimersByTime(1_000);
     expect(lines.slice(2)).toMatchObject([{ count: 500 }]);
     vi.advanceTimersByTime(10_000);
     expect(lines).toHaveLength(3);
-    log.warn({ err: unavailable() }, 'no');
+    log.warn({ err: unavailableFault() }, 'no');
     expect(lines[3].err.stack).toContain('log.test');
   });
 
   it('has a separate line for each kind', () => {
     const log = logAt('info');
     const kinds: [object, string][] = [
-      [{ err: unavailable() }, 'no'],
+      [{ err: unavailableFault() }, 'no'],
       [{ err: connectionError() }, 'no'],
       [{ err: new TypeError('one') }, 'no'],
       [{ err: new TypeError('elsewhere') }, 'no'],
@@ -67,7 +67,7 @@ describe('repeated failure', () => {
     expect(lines).toHaveLength(kinds.length + 1);
   });
 
-  it('is counted before the process ends', () => {
+  it('is counted when the log is flushed', () => {
     const log = logAt('error');
     for (let index = 0; index < 3; index++) log.error({ err: connectionError() }, 'no');
     log.flush();
@@ -76,11 +76,11 @@ describe('repeated failure', () => {
   });
 
   it('is collapsed only above debug level and only for failures', () => {
-    const debug = logAt('debug');
-    for (let index = 0; index < 3; index++) debug.error({ err: connectionError() }, 'no');
+    const debugLog = logAt('debug');
+    for (let index = 0; index < 3; index++) debugLog.error({ err: connectionError() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);
-    const info = logAt('info');
-    for (let index = 0; index < 3; index++) info.info({}, 'listening');
+    const infoLog = logAt('info');
+    for (let index = 0; index < 3; index++) infoLog.info({}, 'listening');
     expect(lines).toHaveLength(6);
   });
 

@@ -30,24 +30,24 @@ async function retryAfterOf(
     return error.retryAfterS as number;
   }
 }
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 const attempt = (id: string) => retryAfterOf((ctx) => countAttempt(ctx, id, RULES));
 
 describe('attempts', () => {
   it('are accepted if every rule allows them, or rejected with the longest wait', async () => {
     expect(await attempt('one')).toBe(0);
     expect(await attempt('one')).toBe(30);
-    wait(29_001);
+    advanceClock(29_001);
     expect(await attempt('one')).toBe(1);
-    wait(999);
+    advanceClock(999);
     expect(await attempt('one')).toBe(0);
-    wait(30_000);
+    advanceClock(30_000);
     expect(await attempt('one')).toBe(0);
-    wait(30_000);
+    advanceClock(30_000);
     expect(await attempt('one')).toBe(15 * 60 - 90);
-    wait((15 * 60 - 90) * 1000 - 1);
+    advanceClock((15 * 60 - 90) * 1000 - 1);
     expect(await attempt('one')).toBe(1);
-    wait(1);
+    advanceClock(1);
     expect(await attempt('one')).toBe(0);
   });
 
@@ -57,7 +57,7 @@ describe('attempts', () => {
     expect(await attempt('two')).toBe(30);
   });
 
-  it('are counted only if accepted, unlike checks', async () => {
+  it('are counted only if accepted, and checks are not counted', async () => {
     const check = () => retryAfterOf((ctx) => checkAttempts(ctx, 'four', RULES));
     expect(await check()).toBe(0);
     expect(await check()).toBe(0);
@@ -71,8 +71,10 @@ describe('attempts', () => {
   it('are rejected with the reason of the call', async () => {
     const rules = [{ max: 1, withinMs: 1_000 }];
     await app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
-    const repeatedReply = app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
-    await expect(repeatedReply).rejects.toMatchObject({
+    const repeatedAttempt = app.operate((ctx) =>
+      countAttempt(ctx, 'five', rules, 'Once a second.'),
+    );
+    await expect(repeatedAttempt).rejects.toMatchObject({
       message: 'Once a second.',
       retryAfterS: 1,
     });
@@ -81,7 +83,7 @@ describe('attempts', () => {
   it('are stored for the longest period of the rules', async () => {
     for (let round = 0; round < 5; round++) {
       await app.operate((ctx) => countAttempt(ctx, 'six', RULES));
-      wait(10 * MINUTE);
+      advanceClock(10 * MINUTE);
     }
     expect((await app.runtime.db.read(attemptLimits, 'six'))?.at).toHaveLength(2);
   });
@@ -102,7 +104,7 @@ describe('attempts', () => {
       ...Array(5).fill(0),
       ...Array(5).fill(60),
     ]);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     expect((await retryTimes()).filter((seconds) => seconds === 0)).toHaveLength(5);
     await secondProcess.close();
   });
@@ -112,11 +114,11 @@ describe('attempts', () => {
     const countAttempts = async () =>
       (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
     const wrongSecretFault = () => new Fault('UNAUTHORIZED', 'Wrong.');
-    const thrown = app.operate(async (ctx) => {
+    const thrownRejection = app.operate(async (ctx) => {
       await countAttempt(ctx, 'eight', rules);
       throw wrongSecretFault();
     });
-    await expect(thrown).rejects.toThrow('Wrong.');
+    await expect(thrownRejection).rejects.toThrow('Wrong.');
     expect(await countAttempts()).toBe(0);
     const rejectedAttempt = () =>
       retryAfterOf(async (ctx) => {

@@ -22,7 +22,7 @@ const payment = JSON.stringify({
 });
 
 describe('packJson', () => {
-  it('reduces the text of a payment to 50 %', () => {
+  it('reduces the text of a payment to less than 55 %', () => {
     const storedText = packJson(payment);
     expect(storedText.length).toBeLessThan(payment.length * 0.55);
     expect(unpackJson(storedText)).toBe(payment);
@@ -51,7 +51,7 @@ describe('packJson', () => {
     }
   });
 
-  it('is restored byte by byte, for any text', () => {
+  it('is reversible byte by byte, for any text', () => {
     const textPart = fc.constantFrom(
       ...STORED_TEXTS,
       '"',

@@ -19,7 +19,7 @@ const sandboxKeys = async (algorithm = 'P-256') =>
   (await publicKeys(app.runtime)).filter(
     (key) => key.environment === 'sandbox' && key.algorithm === algorithm,
   );
-const statuses = async (algorithm?: string) =>
+const readStatuses = async (algorithm?: string) =>
   (await sandboxKeys(algorithm)).map((key) => key.status);
 
 // Each test starts after the rotations of the previous test.
@@ -37,26 +37,26 @@ describe('rotation of signing keys', () => {
     ]);
     expect(await publicKeyPem(app.runtime, 'sandbox')).toBe(keyBefore);
     await app.advance(23 * HOUR);
-    expect((await statuses()).slice(0, 2)).toEqual(['announced', 'active']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['announced', 'active']);
     await app.advance(HOUR);
-    expect((await statuses()).slice(0, 2)).toEqual(['active', 'superseded']);
-    expect((await statuses('Ed25519')).slice(0, 2)).toEqual(['active', 'superseded']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'superseded']);
+    expect((await readStatuses('Ed25519')).slice(0, 2)).toEqual(['active', 'superseded']);
     expect(await publicKeyPem(app.runtime, 'sandbox')).not.toBe(keyBefore);
     await app.advance(24 * HOUR);
-    expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'retired']);
   });
 
   it('takes effect at its time in a server that has read the new keys', async () => {
     const { keys, publishedKeys } = await openRing();
     const earlierKey = keys.sandbox;
-    const production = keys.production.keyId;
+    const productionKeyId = keys.production.keyId;
     await rotate(1);
     // The server has not read the new key yet.
     await app.advance(1.5 * HOUR);
     expect(keys.sandbox.keyId).toBe(earlierKey.keyId);
     const laterKeys = (await openRing()).keys;
     expect(laterKeys.sandbox.keyId).not.toBe(earlierKey.keyId);
-    expect(laterKeys.production.keyId).toBe(production);
+    expect(laterKeys.production.keyId).toBe(productionKeyId);
     const body = Buffer.from('{}');
     const key = createPublicKey(laterKeys.sandbox.publicKeyPem);
     expect(verify('sha256', body, key, sign('sha256', body, laterKeys.sandbox.privateKey))).toBe(
@@ -68,8 +68,8 @@ describe('rotation of signing keys', () => {
     expect(laterKeys.sandbox.earlierStandard).toHaveLength(1);
     const [supersededKey] = laterKeys.sandbox.earlierStandard;
     const signature = sign(null, body, supersededKey as NonNullable<typeof supersededKey>);
-    const standard = createPublicKey(earlierKey.standard.publicKeyPem);
-    expect(verify(null, body, standard, signature)).toBe(true);
+    const standardKey = createPublicKey(earlierKey.standard.publicKeyPem);
+    expect(verify(null, body, standardKey, signature)).toBe(true);
     expect((await publishedKeys()).length).toBeGreaterThanOrEqual(4);
   });
 
@@ -80,36 +80,36 @@ describe('rotation of signing keys', () => {
     await rotateSigningKeys(app.runtime, 'production', HOUR);
   });
 
-  it('never signs before all processes can have read the key', async () => {
+  it('waits until all processes can have read the key', async () => {
     await rotate(0);
-    expect((await statuses()).slice(0, 2)).toEqual(['announced', 'active']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['announced', 'active']);
     await app.advance(5_000);
-    expect((await statuses()).slice(0, 2)).toEqual(['active', 'superseded']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'superseded']);
     await app.advance(5_000);
-    expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'retired']);
   });
 
-  it('needs the master key of the server', async () => {
+  it('requires the master key of the server', async () => {
     const vault = createVault(app.runtime.effects, () => Buffer.alloc(32, 8));
     const otherRuntime = { ...app.runtime, vault };
     await expect(rotateSigningKeys(otherRuntime, 'sandbox', HOUR)).rejects.toThrow(
       /another master key/,
     );
-    expect((await statuses())[0]).toBe('active');
+    expect((await readStatuses())[0]).toBe('active');
   });
 });
 
 describe('retirement of signing keys', () => {
   it('retires an announced pair and cancels the rotation', async () => {
-    const [active] = await sandboxKeys();
+    const [activeKey] = await sandboxKeys();
     await rotate(1);
     const [announcedKey] = await sandboxKeys('Ed25519');
     const retiredKeys = await retireSigningKey(app.runtime, announcedKey?.keyId as string);
     expect(retiredKeys.map((key) => key.status)).toEqual(['retired', 'retired']);
     await app.advance(3 * HOUR);
-    const [newest, nextKey] = await sandboxKeys();
-    expect(newest?.status).toBe('retired');
-    expect(nextKey).toEqual(active);
+    const [newestKey, nextKey] = await sandboxKeys();
+    expect(newestKey?.status).toBe('retired');
+    expect(nextKey).toEqual(activeKey);
     // Another rotation can start.
     await rotate(1);
   });
@@ -119,14 +119,14 @@ describe('retirement of signing keys', () => {
     await rotate(24);
     await app.advance(24 * HOUR);
     await retireSigningKey(app.runtime, earlierKey?.keyId as string);
-    expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
+    expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'retired']);
     expect((await openRing()).keys.sandbox.earlierStandard).toEqual([]);
   });
 
   it('rejects the active key and an unknown key', async () => {
-    const [active] = await sandboxKeys();
+    const [activeKey] = await sandboxKeys();
     const retire = (keyId: string) => retireSigningKey(app.runtime, keyId);
-    await expect(retire(active?.keyId as string)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(retire(activeKey?.keyId as string)).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(retire('unknown')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

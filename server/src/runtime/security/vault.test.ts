@@ -1,4 +1,4 @@
-// Data that is sealed under a data key can be opened with this key only.
+// Data that is sealed under a data key can be opened with this key only. Digests depend on the master key.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { createVault } from './vault.ts';

@@ -87,25 +87,33 @@ async function replayMessage(session: Session, provider: ProviderTarget): Promis
     ...{ currency: 'USD', accountId: provider.accountId, bankReference: `R-${id}`, rail: 'WIRE' },
   };
   const body = JSON.stringify(deposit);
-  const expect = ({ sentRequest, reply }: Json, allowedStatuses: number[], description: string) => {
+  const checkStatus = (
+    { sentRequest, reply }: Json,
+    allowedStatuses: number[],
+    description: string,
+  ) => {
     if (!allowedStatuses.includes(statusOf(reply)))
       addProblem(report, sentRequest, `${description}: ${statusOf(reply)}`);
   };
   const otherBody = JSON.stringify({ ...deposit, amount: amount + 1 });
-  expect(
+  checkStatus(
     await sendMessage(session, provider, otherBody, { signedBody: body }),
     [401],
     'changed body',
   );
   const expiredTime = { at: Date.now() - chance.integerBetween(301_000, 86_400_000) };
-  expect(await sendMessage(session, provider, body, expiredTime), [401], 'old signature');
+  checkStatus(await sendMessage(session, provider, body, expiredTime), [401], 'old signature');
   const futureTime = { at: Date.now() + 400_000 };
-  expect(await sendMessage(session, provider, body, futureTime), [401], 'signature of the future');
+  checkStatus(
+    await sendMessage(session, provider, body, futureTime),
+    [401],
+    'signature of the future',
+  );
   const firstResult = await sendMessage(session, provider, body);
-  expect(firstResult, [200], 'deposit');
+  checkStatus(firstResult, [200], 'deposit');
   if (statusOf(firstResult.reply) === 200) provider.depositedAmount += amount;
-  expect(await sendMessage(session, provider, body), [200], 'repeated deposit');
-  expect(await sendMessage(session, provider, otherBody), [409], 'same ID, other amount');
+  checkStatus(await sendMessage(session, provider, body), [200], 'repeated deposit');
+  checkStatus(await sendMessage(session, provider, otherBody), [409], 'same ID, other amount');
 }
 
 /** A creation with an idempotency key, sent again, with another body, and by another platform. */
@@ -128,15 +136,15 @@ async function replayKey(session: Session): Promise<void> {
     text: JSON.stringify(body),
     operation,
   };
-  const send = async (as: string, content: Json) => {
-    const result = await call('POST', path, as, content, { 'idempotency-key': key });
+  const send = async (authorization: string, content: Json) => {
+    const result = await call('POST', path, authorization, content, { 'idempotency-key': key });
     session.record(sentRequest, result.reply);
     return result;
   };
-  const as = attacker.authorization;
-  const firstReply = await send(as, body);
-  const secondReply = await send(as, body);
-  const otherBodyReply = await send(as, { ...body, fullName: 'Another' });
+  const { authorization } = attacker;
+  const firstReply = await send(authorization, body);
+  const secondReply = await send(authorization, body);
+  const otherBodyReply = await send(authorization, { ...body, fullName: 'Another' });
   // Another attack has revoked the token.
   if ([firstReply, secondReply, otherBodyReply].some(({ status }) => status === 401))
     return callers.renew();
@@ -167,38 +175,47 @@ async function replayKey(session: Session): Promise<void> {
 /** A payment whose quote is executed several times concurrently. */
 async function replayExecution(session: Session): Promise<void> {
   const { chance, callers, report, call, documents } = session;
-  const as = callers.attacker.authorization;
+  const { authorization } = callers.attacker;
   const source = { chance, ids: callers.attacker.ids, documents };
-  const create = documents.operations.find(({ operationId }) => operationId === 'createQuote')!;
-  const quote = await call('POST', create.path, as, bodyFor(create, source));
+  const createOperation = documents.operations.find(
+    ({ operationId }) => operationId === 'createQuote',
+  )!;
+  const quote = await call(
+    'POST',
+    createOperation.path,
+    authorization,
+    bodyFor(createOperation, source),
+  );
   const sentRequest = {
     attack: 'replay',
     method: 'POST',
-    path: create.path,
+    path: createOperation.path,
     text: '',
-    operation: create,
+    operation: createOperation,
   };
   session.record(sentRequest, quote.reply);
   if (quote.status === 401) return callers.renew();
   if (quote.status >= 300 || !quote.body.id) return;
-  const execute = documents.operations.find(({ operationId }) => operationId === 'executeQuote')!;
-  const path = pathFor(execute, source, () => quote.body.id);
-  const results = [];
+  const executeOperation = documents.operations.find(
+    ({ operationId }) => operationId === 'executeQuote',
+  )!;
+  const path = pathFor(executeOperation, source, () => quote.body.id);
+  const statuses = [];
   for (let count = 0; count < 4; count++) {
     const headers = { 'idempotency-key': randomUUID() };
-    const result = await call('POST', path, as, undefined, headers);
-    session.record({ ...sentRequest, operation: execute, path, text: path }, result.reply);
-    results.push(result.status);
+    const result = await call('POST', path, authorization, undefined, headers);
+    session.record({ ...sentRequest, operation: executeOperation, path, text: path }, result.reply);
+    statuses.push(result.status);
   }
-  const executions = results.filter((status) => status === 200);
+  const executions = statuses.filter((status) => status === 200);
   if (executions.length > 1)
-    addProblem(report, { ...sentRequest, path }, `executed: ${results.join(', ')}`);
+    addProblem(report, { ...sentRequest, path }, `executed: ${statuses.join(', ')}`);
 }
 
 export const replayAttack = (provider: ProviderTarget): Attack => ({
   ...{ name: 'replay', weight: 1 },
   run(session) {
-    const kinds = [() => replayMessage(session, provider), () => replayKey(session)];
-    return session.chance.pick([...kinds, () => replayExecution(session)])();
+    const attacks = [() => replayMessage(session, provider), () => replayKey(session)];
+    return session.chance.pick([...attacks, () => replayExecution(session)])();
   },
 });

@@ -102,7 +102,7 @@ function placesOf(value: Json, places: Place[] = []): Place[] {
 }
 
 /** Defines a property, also one with a name such as `__proto__`. */
-const define = (holder: Json, key: string | number, value: Json) =>
+const setProperty = (holder: Json, key: string | number, value: Json) =>
   void Object.defineProperty(holder, key, {
     ...{ value, enumerable: true, configurable: true, writable: true },
   });
@@ -118,15 +118,15 @@ export function mutate(body: Json, chance: Chance, foreignId?: string): Json {
     }
     const { holder, key } = chance.pick(places);
     const changes = [
-      () => define(holder, key, hostileValue(chance)),
-      () => define(holder, key, hostileValue(chance)),
+      () => setProperty(holder, key, hostileValue(chance)),
+      () => setProperty(holder, key, hostileValue(chance)),
       () => void delete holder[key],
-      () => define(holder, chance.pick(HOSTILE_KEYS), hostileValue(chance)),
-      () => define(holder, `unknown${chance.integerBelow(9)}`, hostileValue(chance)),
-      () => define(holder, key, [holder[key]]),
-      () => define(holder, key, { value: holder[key] }),
-      () => define(holder, key, String(holder[key])),
-      () => define(holder, key, foreignId ?? 'Customer:x'),
+      () => setProperty(holder, chance.pick(HOSTILE_KEYS), hostileValue(chance)),
+      () => setProperty(holder, `unknown${chance.integerBelow(9)}`, hostileValue(chance)),
+      () => setProperty(holder, key, [holder[key]]),
+      () => setProperty(holder, key, { value: holder[key] }),
+      () => setProperty(holder, key, String(holder[key])),
+      () => setProperty(holder, key, foreignId ?? 'Customer:x'),
     ];
     chance.pick(changes)();
   }

@@ -30,22 +30,22 @@ const KINDS: Record<string, string> = {
 };
 
 export function createIds(): Ids {
-  const byKind = new Map<string, string[]>();
-  let next = 0;
+  const idsByKind = new Map<string, string[]>();
+  let nextIndex = 0;
 
   function add(kind: string, id: string): void {
-    const knownIds = byKind.get(kind) ?? [];
-    byKind.set(kind, knownIds);
+    const knownIds = idsByKind.get(kind) ?? [];
+    idsByKind.set(kind, knownIds);
     if (knownIds.includes(id)) return;
     if (knownIds.length < MAX_PER_KIND) knownIds.push(id);
-    else knownIds[next++ % MAX_PER_KIND] = id;
+    else knownIds[nextIndex++ % MAX_PER_KIND] = id;
   }
 
   const pick = (kind: string, chance: Chance) => {
-    const knownIds = byKind.get(kind);
+    const knownIds = idsByKind.get(kind);
     return knownIds && chance.pick(knownIds);
   };
-  const pickAny = (chance: Chance) => pick(chance.pick([...byKind.keys(), 'Customer']), chance);
+  const pickAny = (chance: Chance) => pick(chance.pick([...idsByKind.keys(), 'Customer']), chance);
 
   return {
     collect(text) {
@@ -58,6 +58,6 @@ export function createIds(): Ids {
       return pick(kind, chance) ?? pickAny(chance);
     },
     pickAny,
-    allIds: () => [...byKind.values()].flat(),
+    allIds: () => [...idsByKind.values()].flat(),
   };
 }

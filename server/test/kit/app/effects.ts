@@ -79,9 +79,9 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
       const [row] = await runtime.db.query(NEXT_DUE, []);
       const nextDue =
         row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
-      const stop = Math.ceil(nextDue / intervalMs) * intervalMs;
-      if (stop > endTime) break;
-      effects.set(Math.max(effects.now(), stop));
+      const stopTime = Math.ceil(nextDue / intervalMs) * intervalMs;
+      if (stopTime > endTime) break;
+      effects.set(Math.max(effects.now(), stopTime));
       await settle();
     }
     effects.set(endTime);

@@ -147,7 +147,7 @@ export interface AppOptions {
 }
 
 /**
- * Starts a server with four platforms: two regulated ones, an unregulated and a production one. `testApp`
+ * Starts a server with four platforms: two regulated, one unregulated and one production platform. `testApp`
  * starts and closes a server for a file. `startApp` is for a server that a single test needs.
  */
 export async function startApp(options: AppOptions = {}) {
@@ -188,7 +188,7 @@ export async function startApp(options: AppOptions = {}) {
     custodyKeys: custodyKeysOf(runtime.vault),
   });
 
-  async function platform(
+  async function createPlatform(
     name: string,
     overrides: { environment?: Mode; regulated?: boolean; permissions?: Permission[] } = {},
   ): Promise<TestPlatform> {
@@ -207,10 +207,10 @@ export async function startApp(options: AppOptions = {}) {
 
   const tokensByName = new Map<string, { clientId: string; clientSecret: string }>();
 
-  const mainPlatform = await platform('Main');
-  const otherPlatform = await platform('Other');
-  const unregulated = await platform('Unregulated', { regulated: false });
-  const production = await platform('Production', {
+  const mainPlatform = await createPlatform('Main');
+  const otherPlatform = await createPlatform('Other');
+  const unregulated = await createPlatform('Unregulated', { regulated: false });
+  const production = await createPlatform('Production', {
     environment: 'production',
     regulated: false,
   });
@@ -236,10 +236,10 @@ export async function startApp(options: AppOptions = {}) {
     const reply = await emittedTypes.run(new Set(), async () => server.inject(request));
     if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
     const text = reply.body;
-    const json = text && String(reply.headers['content-type']).includes('json');
+    const isJson = text && String(reply.headers['content-type']).includes('json');
     return {
       status: reply.statusCode,
-      body: json ? JSON.parse(text) : text,
+      body: isJson ? JSON.parse(text) : text,
       headers: reply.headers,
     };
   }
@@ -259,7 +259,7 @@ export async function startApp(options: AppOptions = {}) {
     other: otherPlatform,
     unregulated,
     production,
-    newPlatform: platform,
+    newPlatform: createPlatform,
     call,
     settle,
     advance,
@@ -277,14 +277,14 @@ export async function startApp(options: AppOptions = {}) {
       operate(runtime, systemCaller(as.id, as.environment), work),
     /** Stops the server. The books must balance. Every reply must match its contract. */
     async close() {
-      const books = await Promise.allSettled([
+      const checks = await Promise.allSettled([
         expectBalancedBooks({ runtime }),
         checkVerbs(runtime, problems, process.env.RAILHEAD_REPLIES),
       ]);
       await app.stop();
       await database.drop();
       rmSync(settings.files.folder, { recursive: true, force: true });
-      for (const result of books) if (result.status === 'rejected') throw result.reason;
+      for (const result of checks) if (result.status === 'rejected') throw result.reason;
       if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
     },
   };

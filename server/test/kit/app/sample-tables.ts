@@ -81,10 +81,10 @@ export const thingRow = (
   ...overrides,
 });
 
-let ids = 0;
+let idCount = 0;
 
 /** An ID that is unique in the file. */
-export const newId = (kind: string) => `${kind}:${++ids}`;
+export const newId = (kind: string) => `${kind}:${++idCount}`;
 
 export async function createSample(): Promise<Sample> {
   const database = await createTestDatabase();
@@ -115,8 +115,8 @@ export async function createSample(): Promise<Sample> {
       const rows = await sql('select id, balance, held from ledger_accounts where id = any($1)', [
         ids,
       ]);
-      const byId = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
-      return ids.map((id) => byId.get(id) ?? '');
+      const holdingsById = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
+      return ids.map((id) => holdingsById.get(id) ?? '');
     },
     async thing(id, overrides = {}) {
       const row = thingRow(id, overrides);
@@ -144,7 +144,7 @@ export async function createSample(): Promise<Sample> {
 /** A change set with these parts. */
 export const setOf = (parts: Partial<ChangeSet>): ChangeSet => ({ ...emptyChangeSet(), ...parts });
 
-let transfers = 0;
+let transferCount = 0;
 
 /** A transfer in USD with a unique key. */
 export const transfer = (
@@ -153,7 +153,7 @@ export const transfer = (
   amount: bigint,
   overrides: Partial<TransferRow> = {},
 ): TransferRow => ({
-  transaction_id: `Transaction:${++transfers}`,
+  transaction_id: `Transaction:${++transferCount}`,
   step: 'pay',
   phase: 'posted',
   debit,

@@ -62,7 +62,7 @@ export function cardPayments(app: TestApp) {
   ) {
     const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = options;
     const balancesBefore = await readSystemBalances(currency);
-    const from = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     const body = { amount, currency: { code: 'USD' }, merchant: { descriptor } };
     const path = `/sandbox/cards/${card.id}/simulate/${kind}`;
     const { issuerTransactionToken: token } = ok(await app.call('POST', path, body), 202);
@@ -75,7 +75,7 @@ export function cardPayments(app: TestApp) {
 
     /** Status changes of the payment and its account since the start, in order. */
     async function readEvents(): Promise<string[]> {
-      const allEvents = (await app.events()).slice(from);
+      const allEvents = (await app.events()).slice(eventCountBefore);
       return allEvents.flatMap((event) => {
         if (event.subject === id) return [event.type.replace('CARD_TRANSACTION.', '')];
         const isBalance =

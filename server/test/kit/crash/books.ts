@@ -96,14 +96,17 @@ const QUERIES = {
   replies: `select substring(id from '[^ ]+$') as key, status, reply from idempotency`,
 } as const;
 
-const types = {
+const customTypes = {
   getTypeParser: (oid: number, format?: 'text') =>
     oid === 20 ? BigInt : pg.types.getTypeParser(oid, format),
 };
 
 /** Reads all rows in one transaction, so that a running server cannot change the result. */
 export async function readSnapshot(url: string): Promise<BookSnapshot> {
-  const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
+  const client = new pg.Client({
+    connectionString: url,
+    types: customTypes as pg.CustomTypesConfig,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -229,7 +232,7 @@ function expectedEffect(payment: Payment): Sums {
 }
 
 /** Attributes the debt for a refunded fee that the platform had spent to its fee account. */
-function withoutOwedFee(sums: Sums, payment: Payment): Sums {
+function attributeOwedFee(sums: Sums, payment: Payment): Sums {
   const debtAccount = `system:sandbox:receivable:${payment.sent_currency}`;
   const remainingSums = new Map(sums);
   const debt = remainingSums.get(debtAccount);
@@ -239,13 +242,19 @@ function withoutOwedFee(sums: Sums, payment: Payment): Sums {
   return remainingSums;
 }
 
-const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
+const REFUND_EVENTS: Record<string, string> = {
+  COMPLETED: 'REFUND_COMPLETED',
+  FAILED: 'REFUND_FAILED',
+};
 
 /** Expected events of an outgoing payment, in order, or null for an invalid state. */
 function expectedEvents(payment: Payment): string[] | null {
   const { status, funds, refund, settled } = payment;
   const startEvents = ['PENDING', 'PROCESSING'];
-  const refundEvents = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
+  const refundEvents = [
+    'REFUND_PENDING',
+    ...(refund && REFUND_EVENTS[refund] ? [REFUND_EVENTS[refund]] : []),
+  ];
   const areFundsIn = (...states: string[]) => states.includes(funds);
   if (status === 'PENDING') return areFundsIn('NONE') ? [] : null;
   if (status === 'EXPIRED') return areFundsIn('NONE') ? ['EXPIRED'] : null;
@@ -261,12 +270,12 @@ function expectedEvents(payment: Payment): string[] | null {
     return areFundsIn('RETURNED') ? [...startEvents, ...refundEvents, 'COMPLETED'] : null;
   }
   if (status !== 'FAILED' || !refund) return null;
-  const filter = {
+  const fundsByRefund = {
     PENDING: ['HELD', 'SUBMITTED', 'SETTLED'],
     COMPLETED: ['RETURNED'],
     FAILED: ['SUSPENSE'],
   };
-  if (!areFundsIn(...(filter[refund as 'PENDING'] ?? []))) return null;
+  if (!areFundsIn(...(fundsByRefund[refund as 'PENDING'] ?? []))) return null;
   return [...startEvents, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refundEvents];
 }
 
@@ -295,7 +304,7 @@ function outgoingProblems(
   const actualText = textOf(actual);
   if (
     !isEqual(actualText, expected) &&
-    !isEqual(textOf(withoutOwedFee(actual, payment)), expected)
+    !isEqual(textOf(attributeOwedFee(actual, payment)), expected)
   ) {
     problems.push(`${name} transferred [${actualText.join(', ')}], not [${expected.join(', ')}]`);
   }
@@ -311,7 +320,8 @@ function incomingProblems(
 ) {
   const name = `${payment.id} ${payment.status} ${payment.funds}`;
   const problems: string[] = [];
-  if (payment.status !== 'COMPLETED' || payment.funds !== 'SETTLED') problems.push(`${name} ?`);
+  if (payment.status !== 'COMPLETED' || payment.funds !== 'SETTLED')
+    problems.push(`${name} is not completed and settled`);
   if (!isEqual(emittedEvents, ['INCOMING_PAYMENT.COMPLETED']))
     problems.push(`${name} emitted ${emittedEvents.join(', ')}`);
   if (payment.quote_id !== null) {
@@ -333,10 +343,10 @@ function incomingProblems(
 
 /** Every payment has exactly the transfers, events and counterparty that its state requires. */
 function paymentProblems(snapshot: BookSnapshot): string[] {
-  const effects = new Map<string, Sums>();
+  const sumsByTransaction = new Map<string, Sums>();
   for (const transfer of snapshot.transfers) {
-    const sums = effects.get(transfer.transaction_id) ?? new Map();
-    effects.set(transfer.transaction_id, sums);
+    const sums = sumsByTransaction.get(transfer.transaction_id) ?? new Map();
+    sumsByTransaction.set(transfer.transaction_id, sums);
     apply(sums, transfer);
   }
   const emittedEvents = eventsBySubject(snapshot.events);
@@ -348,7 +358,7 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
     else counterparties.set(payment.quote_id, (counterparties.get(payment.quote_id) ?? 0) + 1);
   }
   const problems = snapshot.payments.flatMap((payment) => {
-    const actual = effects.get(payment.id) ?? new Map();
+    const actual = sumsByTransaction.get(payment.id) ?? new Map();
     const scenario = emittedEvents.get(payment.id) ?? [];
     if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, scenario);
     return incomingProblems(payment, actual, scenario, senders.get(payment.quote_id ?? ''));
@@ -361,7 +371,7 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
       problems.push(`${quote} has ${actualCount} counterparty transactions, not ${expectedCount}`);
   }
   const ids = new Set(snapshot.payments.map((payment) => payment.id));
-  for (const id of effects.keys())
+  for (const id of sumsByTransaction.keys())
     if (!ids.has(id)) problems.push(`${id} has transfers and no payment`);
   return problems;
 }
@@ -420,9 +430,9 @@ function workProblems(snapshot: BookSnapshot): string[] {
   const unfinishedPayments = openPayments.filter(
     (payment) => !transactionsWithJobs.has(payment.id),
   );
-  const ids = new Map(snapshot.payments.map((payment) => [payment.id, payment]));
+  const paymentsById = new Map(snapshot.payments.map((payment) => [payment.id, payment]));
   const orphanQuotes = snapshot.quotes.filter(
-    (quote) => ids.get(quote.transaction_id)?.quote_id !== quote.id,
+    (quote) => paymentsById.get(quote.transaction_id)?.quote_id !== quote.id,
   );
   return [
     ...unfinishedPayments.map((payment) => `${payment.id} is ${payment.status} and has no job`),

@@ -14,7 +14,7 @@ import { scratchFolder } from '../app/scratch.ts';
 const START_SCRIPT = path.join(projectRoot(), 'scripts', 'start.mjs');
 /** A first start may have to build, while another test uses both cores. */
 const START_MS = 60_000;
-const GONE_MS = 15_000;
+const EXIT_MS = 15_000;
 const POLL_MS = 10;
 
 interface Process {
@@ -39,7 +39,7 @@ export interface Running {
   readonly origin: string;
 }
 
-interface Ended {
+interface ExitResult {
   code: number | null;
   signal: string | null;
   out: string;
@@ -60,7 +60,7 @@ export interface DataFolder {
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
   /** Output of a process since its start. */
   outputOf(child: ChildProcess): { out: string; err: string };
-  waitForExit(child: ChildProcess): Promise<Ended>;
+  waitForExit(child: ChildProcess): Promise<ExitResult>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL together. */
   kill(child: ChildProcess, target: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
@@ -72,7 +72,7 @@ export interface DataFolder {
 }
 
 /** `ps` can be absent on Linux. Other systems have no `/proc`. */
-function processes(): Process[] {
+function listProcesses(): Process[] {
   if (process.platform !== 'linux') {
     const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state=,lstart='], {
       encoding: 'utf8',
@@ -99,7 +99,7 @@ function processes(): Process[] {
 }
 
 /** The process and its descendants. */
-function familyOf(pid: number, processList = processes()): Process[] {
+function familyOf(pid: number, processList = listProcesses()): Process[] {
   const family = processList.filter((candidate) => candidate.pid === pid);
   for (const member of family)
     family.push(...processList.filter((candidate) => candidate.parent === member.pid));
@@ -139,7 +139,7 @@ const plainEnv = () =>
     }),
   );
 
-/** A fresh data folder without processes. On disk if durability is tested. */
+/** A new data folder without processes. On disk if durability is tested. */
 export function createDataFolder(name: string, folder = scratchFolder()): DataFolder {
   const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');
@@ -160,7 +160,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
 
   /** Recorded processes that are running. */
   function remainingProcesses(): Process[] {
-    return processes().filter((candidate) =>
+    return listProcesses().filter((candidate) =>
       knownProcesses.has(`${candidate.pid} ${candidate.startTime}`),
     );
   }
@@ -168,7 +168,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   async function waitUntilAllEnd(): Promise<Process[]> {
     for (
       let waitedMs = 0;
-      waitedMs < GONE_MS && remainingProcesses().length > 0;
+      waitedMs < EXIT_MS && remainingProcesses().length > 0;
       waitedMs += POLL_MS
     ) {
       await sleep(POLL_MS);
@@ -205,7 +205,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     return { child, credentials, origin: new URL(credentials.baseUrl).origin };
   }
 
-  async function waitForExit(child: ChildProcess): Promise<Ended> {
+  async function waitForExit(child: ChildProcess): Promise<ExitResult> {
     if (!hasEnded(child)) await once(child, 'close');
     return { code: child.exitCode, signal: child.signalCode, ...outputOf(child) };
   }

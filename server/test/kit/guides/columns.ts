@@ -38,7 +38,7 @@ function tablesIn(lines: readonly Cell[][]): Cell[][][] {
   return tables;
 }
 
-/** Formats a table of these texts, with the columns of the printed one. */
+/** Formats a table of these texts, with the columns of the printed table. */
 function layOutTable(table: readonly Cell[][], texts: readonly string[][]): string[] {
   const [firstLine = []] = table;
   const placedCells = table.flatMap((cells, row) =>
@@ -69,7 +69,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
 }
 
 /** Joins other cells with the gaps of a line. */
-const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
+const joinInPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
   cells
     .map(
       ({ start }, position) =>
@@ -88,11 +88,13 @@ export function layOut(
   return tablesIn(lines).flatMap((table) => {
     const [from, to] = [tableIndex, tableIndex + table.length];
     tableIndex = to;
-    const asPrinted = layOutTable(table, table.map(textsOf));
-    const isTable = asPrinted.every((line, row) => line === printedLines[from + row]?.trimEnd());
+    const formattedLines = layOutTable(table, table.map(textsOf));
+    const isTable = formattedLines.every(
+      (line, row) => line === printedLines[from + row]?.trimEnd(),
+    );
     const texts = expectedTexts.slice(from, to);
     return isTable
       ? layOutTable(table, texts)
-      : table.map((cells, row) => inPlace(cells, texts[row] ?? []));
+      : table.map((cells, row) => joinInPlace(cells, texts[row] ?? []));
   });
 }

@@ -6,7 +6,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 import type { Block } from './blocks.ts';
 
 const root = projectRoot();
-const inServer = (file: string) => path.join(root, 'server', 'src', file);
+const serverPath = (file: string) => path.join(root, 'server', 'src', file);
 
 interface Placement {
   /** First line of the block. */
@@ -71,7 +71,7 @@ function filesWith(blocks: readonly Block[]): { files: Map<string, string>; prob
       continue;
     }
     const { before = '', after = '', insertBefore } = placement;
-    const file = inServer(placement.file);
+    const file = serverPath(placement.file);
     const presentText = files.get(file) ?? (insertBefore ? (ts.sys.readFile(file) ?? '') : '');
     const addedText = insertBefore
       ? presentText.replace(insertBefore, `${text}${insertBefore}`)

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-type Hanging = 'silent' | 'head' | 'trickle';
+type HangingMode = 'silent' | 'head' | 'trickle';
 
 export interface HangingServer {
   url: string;
@@ -12,14 +12,14 @@ export interface HangingServer {
   requests(): number;
   /** Maximum number of concurrent connections. */
   peak(): number;
-  /** Responds to every request from now on with this status. Undefined hangs again. */
+  /** Responds to every request from now on with this status. Undefined stops the replies again. */
   respondWith(status: number | undefined): void;
   close(): Promise<void>;
 }
 
 const TRICKLE_MS = 20;
 
-function sendIncomplete(mode: Hanging, response: http.ServerResponse): void {
+function sendIncomplete(mode: HangingMode, response: http.ServerResponse): void {
   if (mode === 'silent') return;
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
@@ -28,7 +28,7 @@ function sendIncomplete(mode: Hanging, response: http.ServerResponse): void {
   response.on('close', () => clearInterval(trickle));
 }
 
-export async function startHanging(mode: Hanging = 'silent'): Promise<HangingServer> {
+export async function startHanging(mode: HangingMode = 'silent'): Promise<HangingServer> {
   const sockets = new Set<Socket>();
   let [requests, peak] = [0, 0];
   let status: number | undefined;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
 import type { Effects } from '../../../src/kernel/effects.ts';
 
-/** Behavior for sends. All pay. `silent` does not reply, and `error` replies with 500. */
+/** Behavior for sends. Each behavior pays. `silent` does not reply, and `error` replies with 500. */
 type Behavior = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {
@@ -16,7 +16,7 @@ export interface PaymentProvider {
   readonly sends: string[];
   /** Status requests received, by ID. */
   readonly checks: string[];
-  /** Ids of payments, once per payment. */
+  /** IDs of payments, once per payment. */
   readonly paidIds: string[];
   close(): Promise<void>;
 }

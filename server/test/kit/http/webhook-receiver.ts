@@ -25,7 +25,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-function read(headers: http.IncomingHttpHeaders, body: string): Received {
+function parseWebhook(headers: http.IncomingHttpHeaders, body: string): Received {
   const { id, type } = JSON.parse(body) as { id: string; type: string };
   return { headers: headers as Record<string, string>, body, id, type };
 }
@@ -41,7 +41,7 @@ export async function startReceiver(firstBehavior: Behavior = 200): Promise<Rece
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const receivedWebhook = read(request.headers, Buffer.concat(chunks).toString('utf8'));
+      const receivedWebhook = parseWebhook(request.headers, Buffer.concat(chunks).toString('utf8'));
       arrivals.push(receivedWebhook);
       if (typeof behavior === 'number') response.writeHead(behavior).end('seen');
       else behavior(response, receivedWebhook);

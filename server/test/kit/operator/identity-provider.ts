@@ -15,7 +15,7 @@ export interface Account {
   name?: string;
 }
 
-const client = (client_id: string, callback: string) => ({
+const clientSettings = (client_id: string, callback: string) => ({
   client_id,
   client_secret: CLIENT.secret,
   redirect_uris: [callback],
@@ -39,7 +39,7 @@ interface ProviderOptions {
   hasPages: boolean;
 }
 
-async function providerAt({ issuer, accounts, placement, key, ...options }: ProviderOptions) {
+async function createProvider({ issuer, accounts, placement, key, ...options }: ProviderOptions) {
   const { callback, hasPages } = options;
   const signingKey = {
     ...(await exportJWK(key.privateKey)),
@@ -51,10 +51,10 @@ async function providerAt({ issuer, accounts, placement, key, ...options }: Prov
     jwks: { keys: [signingKey] },
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     clients: [
-      client(CLIENT.id, callback),
-      client('another', callback),
+      clientSettings(CLIENT.id, callback),
+      clientSettings('another', callback),
       {
-        ...client('public', callback),
+        ...clientSettings('public', callback),
         client_secret: undefined,
         token_endpoint_auth_method: 'none' as const,
       },
@@ -103,7 +103,7 @@ export async function startIdentityProvider(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
   const [key, forgedKey] = await Promise.all([newKey(), newKey()]);
-  const provider = await providerAt({ issuer, accounts, placement, key, callback, hasPages });
+  const provider = await createProvider({ issuer, accounts, placement, key, callback, hasPages });
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.path !== '/token') return;
@@ -149,7 +149,7 @@ export async function startIdentityProvider(
     accounts,
     signIn,
     tokenRequests: () => tokenRequests,
-    /** Changes claims of the ID tokens from now on. Forged ones are signed with another key. */
+    /** Changes claims of the ID tokens from now on. Forged tokens are signed with another key. */
     change(change: typeof claimsChange) {
       claimsChange = change;
     },

@@ -20,7 +20,7 @@ interface Script {
   body?: string;
   neverResponds?: boolean;
   /** Runs before the response. */
-  beforeResponse?: (question: Received) => Promise<unknown>;
+  beforeResponse?: (receivedWebhook: Received) => Promise<unknown>;
 }
 
 export async function openUmaFixture() {

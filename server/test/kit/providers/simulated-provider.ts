@@ -58,7 +58,7 @@ interface Payment {
 
 interface Options {
   key: SignatureKey;
-  /** The key of Railhead, and the one that follows it. */
+  /** The key of Railhead, and the next key. */
   railhead: SignatureKey;
   next?: SignatureKey;
   /** Address of the messages. */
@@ -90,13 +90,13 @@ function resultsOf(text: string, reference: string, fault?: Fault): Json[] {
 
 /** The transfers of the provider and their executions. */
 function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
-  let number = 0;
+  let executionCount = 0;
   /** All executions. A correct adapter has one per transfer. */
   const executions: Payment[] = [];
   /** Transfers whose calls a fault does not store. */
   const unstoredIds = new Set<string>();
   function pay(transfer: Json): Payment {
-    const reference = `BANK-${++number}`;
+    const reference = `BANK-${++executionCount}`;
     const next = resultsOf(transfer.remittanceInformation, reference, fault);
     const payment = { transfer, state: { state: 'accepted', reference }, next };
     payments.set(transfer.transferId, payment);
@@ -132,7 +132,7 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   return { executions, unstoredIds, send, state, cancel };
 }
 
-/** Verifies the signature of a call. A fault accepts invalid ones. */
+/** Verifies the signature of a call. A fault accepts invalid signatures. */
 async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: Fault) {
   try {
     const { keyId } = await verifyRequest(request, keys, Date.now());

@@ -53,8 +53,8 @@ export async function createScaPayer(
     if (amount > 0) await fundAccount(app, account.id, amount, options);
     return account;
   };
-  const [euros, coins] = [await accountOf('EUR', eur), await accountOf('USDC', usdc)];
-  return { person, eur: euros, usdc: coins };
+  const [euroAccount, usdcAccount] = [await accountOf('EUR', eur), await accountOf('USDC', usdc)];
+  return { person, eur: euroAccount, usdc: usdcAccount };
 }
 
 /** An unexecuted quote from EUR to an external account, by default in EUR. */

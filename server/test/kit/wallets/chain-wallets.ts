@@ -42,11 +42,11 @@ export function signDigest(secret: bigint, digest: Uint8Array, { high = false } 
   const s = mod(power(nonce, ORDER - 2n) * (toBigInt(digest) + r * secret));
   const isHigh = s > ORDER >> 1n;
   const parity = point[64]! & 1;
-  const flip = isHigh !== high;
+  const isFlipped = isHigh !== high;
   return {
     /** `r` and `s`, 32 bytes each. */
-    signature: Buffer.concat([bytes32(r), bytes32(flip ? ORDER - s : s)]),
-    recovery: flip ? parity ^ 1 : parity,
+    signature: Buffer.concat([bytes32(r), bytes32(isFlipped ? ORDER - s : s)]),
+    recovery: isFlipped ? parity ^ 1 : parity,
   };
 }
 

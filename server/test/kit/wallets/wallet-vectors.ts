@@ -30,7 +30,7 @@ export const RFC_9180 = {
     '58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f',
 } as const;
 
-/** A session key encrypted to a client: the keys of both and all intermediate values. */
+/** A session key encrypted to a client: the keys of both parties and all intermediate values. */
 export const SEALED_KEY = {
   skR: '11'.repeat(32),
   skE: '22'.repeat(32),

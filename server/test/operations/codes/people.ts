@@ -32,7 +32,7 @@ const rejectedDocument = (code: Provocation['code']): Provocation =>
     upload(fixture, (await createCustomer(fixture.app)).id, `scan-${code}.png`),
   );
 
-async function invitation({ app }: CodeFixture) {
+async function createInvitation({ app }: CodeFixture) {
   const { umaAddress } = await createCustomer(app);
   return ok(await app.call('POST', '/invitations', { inviterUma: umaAddress }), 201);
 }
@@ -136,12 +136,12 @@ const INVITATIONS: readonly Provocation[] = [
     call('GET', '/invitations/00000000'),
   ),
   provocation('INVITATION_ALREADY_CLAIMED', 'Claim an invitation twice', async (fixture) => {
-    const { code } = await invitation(fixture);
+    const { code } = await createInvitation(fixture);
     await claim(fixture, code);
     return claim(fixture, code);
   }),
   provocation('INVITATION_CANCELLED', 'Claim an invitation that was canceled', async (fixture) => {
-    const { code } = await invitation(fixture);
+    const { code } = await createInvitation(fixture);
     await fixture.post(`/invitations/${code}/cancel`);
     return claim(fixture, code);
   }),
@@ -159,20 +159,20 @@ const INVITATIONS: readonly Provocation[] = [
   ),
 ];
 
-const STRONG: readonly Provocation[] = [
+const STRONG_AUTHENTICATION: readonly Provocation[] = [
   provocation(
     'SCA_SESSION_REQUIRED',
     'Pay euros for a European customer without a login session',
     async (fixture) => {
       const { app, post } = fixture;
       const person = await createPhoneVerifiedCustomer(app);
-      const euros = await findInternalAccount(app, person.id, 'EUR');
-      await post(`/sandbox/internal-accounts/${euros.id}/fund`, { amount: 100_00 });
+      const euroAccount = await findInternalAccount(app, person.id, 'EUR');
+      await post(`/sandbox/internal-accounts/${euroAccount.id}/fund`, { amount: 100_00 });
       const target = await createExternalAccount(app, person.id, 'EUR');
       await post(`/customers/external-accounts/${target.id}/trust`);
       await post(`/customers/external-accounts/${target.id}/trust/confirm`, { code: '123456' });
       const quote = await post('/quotes', {
-        source: { sourceType: 'ACCOUNT', accountId: euros.id },
+        source: { sourceType: 'ACCOUNT', accountId: euroAccount.id },
         destination: { destinationType: 'ACCOUNT', accountId: target.id },
         lockedCurrencySide: 'SENDING',
         lockedCurrencyAmount: 10_00,
@@ -216,7 +216,7 @@ const TERMS: readonly Provocation[] = [
     'Pay for a customer without consent where the operator requires it: ' +
       '`railhead-server platform set PLATFORM --terms`',
     async ({ app, post, operator }) => {
-      const as = await app.newPlatform('Gated', { regulated: false });
+      const as = await app.newPlatform('With terms', { regulated: false });
       const person = await createCustomer(app, { as });
       const account = await findInternalAccount(app, person.id, 'USD', { as });
       const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
@@ -227,7 +227,7 @@ const TERMS: readonly Provocation[] = [
   ),
 ];
 
-const ODD: readonly Provocation[] = [
+const OTHER_CODES: readonly Provocation[] = [
   provocation(
     'LINK_ENDED',
     'Get the state of a verification page with an unknown link',
@@ -256,7 +256,7 @@ export const PEOPLE: readonly Provocation[] = [
   ...CUSTOMERS,
   ...DOCUMENTS,
   ...INVITATIONS,
-  ...STRONG,
+  ...STRONG_AUTHENTICATION,
   ...TERMS,
-  ...ODD,
+  ...OTHER_CODES,
 ];

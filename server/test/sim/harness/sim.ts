@@ -132,7 +132,7 @@ export interface StatementEntry {
 
 /** A client of a stablecoin provider, and the secret that the server has stored. */
 export interface MintClient {
-  /** Id of the provider account. */
+  /** ID of the provider account. */
   id: string;
   platform: Platform;
   clientId: string;
@@ -346,7 +346,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       const isPermitted = response.status === 501 || (callsExternal && response.status === 503);
       if (response.status >= 500 && !isPermitted)
         throw violation(`${method} ${path}: ${JSON.stringify(response)}`);
-      // Not stored: retryable errors, and requests for a signature or with a wrong one.
+      // Not stored: retryable errors, and requests for a signature or with a wrong signature.
       if (
         key !== undefined &&
         response.status < 429 &&

@@ -38,7 +38,7 @@ export interface CardBook {
   openPayments: Set<string>;
   /** Cardholders who were deleted. */
   deletedHolders: Set<string>;
-  /** Payments with an open exception, and those with funds in suspense. */
+  /** Payments with an open exception, and payments with funds in suspense. */
   exceptions: Set<string>;
   suspendedPayments: Set<string>;
   /** Expected balance of the card settlement account, by currency. */
@@ -79,19 +79,19 @@ const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: Re
 export const isLate = ({ id }: RecordedRow): boolean => id?.includes('.late ') ?? false;
 
 /** Requests that open a payment. All others are notices. */
-const OPENING = [
+const OPENING_KINDS = [
   ...['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION'],
   ...['FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE'],
 ];
-export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
+export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING_KINDS.includes(kind ?? '');
 
 const sumOf = (amounts: readonly string[]) =>
   amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
 
 /** Applies a notice. Returns whether an event is emitted. */
-const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {
+const NOTICE_HANDLERS: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {
   CLEARING(replay, amount) {
-    if (amount === '0') return APPLY_NOTICE.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;
+    if (amount === '0') return NOTICE_HANDLERS.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;
     replay.settlements.push(amount);
     replay.isClosed ||= sumOf(replay.settlements) >= replay.authorizedAmount;
     return true;
@@ -109,7 +109,7 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   },
   AUTHORIZATION_REVERSAL(replay, amount) {
     const reducedAmount = replay.authorizedAmount - BigInt(amount);
-    return APPLY_NOTICE.AUTHORIZATION_ADVICE?.(replay, `${reducedAmount}`) ?? false;
+    return NOTICE_HANDLERS.AUTHORIZATION_ADVICE?.(replay, `${reducedAmount}`) ?? false;
   },
   RETURN(replay, amount) {
     replay.returns.push(amount);
@@ -153,7 +153,7 @@ function applyNotice(replay: Replay | undefined, row: RecordedRow): void {
   if (!replay) return;
   if (isLate(row))
     Object.assign(replay, { settlements: [], isClosed: true, eventCount: replay.eventCount + 1 });
-  else if (APPLY_NOTICE[row.kind ?? '']?.(replay, row.amount as string)) replay.eventCount++;
+  else if (NOTICE_HANDLERS[row.kind ?? '']?.(replay, row.amount as string)) replay.eventCount++;
 }
 
 const MONTH_MS = 30 * 24 * 3_600_000;
@@ -191,7 +191,7 @@ function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): v
 
 const isOpenCard = (row: RecordedRow | null) => row !== null && row.state !== 'CLOSED';
 
-const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void>> = {
+const CHANGE_HANDLERS: Readonly<Record<string, (book: CardBook, change: RowChange) => void>> = {
   cards(book, { before, after }) {
     if (!after) return;
     book.cards.set(after.id as string, after);
@@ -227,8 +227,11 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
   transactions(book, { before, after }) {
     if (after?.type !== 'CARD') return;
     const currency = after.sent_currency as string;
-    const increase = unclearedOf(after) - (before ? unclearedOf(before) : 0n);
-    book.settlementBalances.set(currency, (book.settlementBalances.get(currency) ?? 0n) + increase);
+    const balanceChange = unclearedOf(after) - (before ? unclearedOf(before) : 0n);
+    book.settlementBalances.set(
+      currency,
+      (book.settlementBalances.get(currency) ?? 0n) + balanceChange,
+    );
     book.payments.set(after.id as string, after);
     if (before) applyChange(book, before, after);
   },
@@ -243,9 +246,9 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
 };
 
 export const applyCardChange = (book: CardBook, change: RowChange): void =>
-  APPLY[change.table]?.(book, change);
+  CHANGE_HANDLERS[change.table]?.(book, change);
 
-const sameList = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
+const isSameList = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 
 /** A mismatch between a payment and its messages. */
 export function replayProblem(row: RecordedRow, replay: Replay | undefined): string | undefined {
@@ -259,9 +262,9 @@ export function replayProblem(row: RecordedRow, replay: Replay | undefined): str
   const mismatch = pairs.find(([, actual, expected]) => actual !== expected);
   if (mismatch) return `is ${mismatch[0]} ${mismatch[1]}, by its messages ${mismatch[2]}`;
   if (!replay.token.endsWith(` ${facts.token}`)) return `has the token ${facts.token}`;
-  if (!sameList(facts.settlements, replay.settlements)) {
+  if (!isSameList(facts.settlements, replay.settlements)) {
     return `cleared [${facts.settlements}], by its messages [${replay.settlements}]`;
   }
-  if (sameList(facts.returns, replay.returns)) return undefined;
+  if (isSameList(facts.returns, replay.returns)) return undefined;
   return `returned [${facts.returns}], by its messages [${replay.returns}]`;
 }

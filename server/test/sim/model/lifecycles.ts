@@ -5,7 +5,7 @@ import type { Payment, RecordedRow } from './model.ts';
 
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
-const OUTGOING = {
+const OUTGOING_TRANSITIONS = {
   PENDING: ['PENDING_AUTHORIZATION', 'PROCESSING', 'EXPIRED', 'FAILED'],
   PENDING_AUTHORIZATION: ['PENDING', 'PROCESSING', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
@@ -14,21 +14,21 @@ const OUTGOING = {
   EXPIRED: [],
 } satisfies Transitions;
 
-const INCOMING = {
+const INCOMING_TRANSITIONS = {
   PENDING: ['PROCESSING', 'COMPLETED', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   COMPLETED: ['FAILED'],
   FAILED: [],
 } satisfies Transitions;
 
-const REFUND: Transitions = {
+const REFUND_TRANSITIONS: Transitions = {
   NONE: ['PENDING'],
   PENDING: ['COMPLETED', 'FAILED'],
   COMPLETED: [],
   FAILED: [],
 };
 
-const ACCOUNT: Transitions = {
+const ACCOUNT_TRANSITIONS: Transitions = {
   PENDING: ['ACTIVE', 'FAILED'],
   FAILED: ['PENDING'],
   ACTIVE: ['FROZEN', 'CLOSED'],
@@ -36,7 +36,7 @@ const ACCOUNT: Transitions = {
   CLOSED: [],
 };
 
-const EXTERNAL_ACCOUNT: Transitions = {
+const EXTERNAL_ACCOUNT_TRANSITIONS: Transitions = {
   PENDING: ['ACTIVE', 'UNDER_REVIEW', 'INACTIVE'],
   UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
   ACTIVE: ['UNDER_REVIEW', 'INACTIVE', 'UNVERIFIED'],
@@ -46,7 +46,7 @@ const EXTERNAL_ACCOUNT: Transitions = {
 };
 
 /** Whether a status is reachable by several transitions, because a commit may contain several. */
-function reaches(
+function isReachable(
   transitions: Transitions,
   from: string,
   to: string,
@@ -55,7 +55,9 @@ function reaches(
   if (from === to) return true;
   if (visitedStatuses.has(from)) return false;
   visitedStatuses.add(from);
-  return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, visitedStatuses));
+  return (transitions[from] ?? []).some((next) =>
+    isReachable(transitions, next, to, visitedStatuses),
+  );
 }
 
 export const refundOf = (row: RecordedRow): string =>
@@ -69,14 +71,15 @@ export function transitionProblem(
   before: RecordedRow | null,
   after: RecordedRow,
 ): string | undefined {
-  const transitions: Transitions = after.type === 'OUTGOING' ? OUTGOING : INCOMING;
+  const transitions: Transitions =
+    after.type === 'OUTGOING' ? OUTGOING_TRANSITIONS : INCOMING_TRANSITIONS;
   const [from, to] = [before?.status ?? 'PENDING', after.status ?? ''];
   if (!transitions[to]) return `has no such status as ${to}`;
-  if (!reaches(transitions, from, to)) return `went from ${from} to ${to}`;
-  const [previousRefund, next] = [before ? refundOf(before) : 'NONE', refundOf(after)];
-  if (!REFUND[next]) return `has no such refund as ${next}`;
-  if (!reaches(REFUND, previousRefund, next))
-    return `its refund went from ${previousRefund} to ${next}`;
+  if (!isReachable(transitions, from, to)) return `went from ${from} to ${to}`;
+  const [previousRefund, nextRefund] = [before ? refundOf(before) : 'NONE', refundOf(after)];
+  if (!REFUND_TRANSITIONS[nextRefund]) return `has no such refund as ${nextRefund}`;
+  if (!isReachable(REFUND_TRANSITIONS, previousRefund, nextRefund))
+    return `its refund went from ${previousRefund} to ${nextRefund}`;
   return undefined;
 }
 
@@ -85,12 +88,12 @@ const simpleTransition =
   (before: RecordedRow | null, after: RecordedRow): string | undefined => {
     const [from, to] = [before?.status, after.status ?? ''];
     if (!transitions[to]) return `has no such status as ${to}`;
-    return from && !reaches(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
+    return from && !isReachable(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
   };
 
 /** Returns the problem of an invalid change of an internal or external account. */
-export const accountTransitionProblem = simpleTransition(ACCOUNT);
-export const externalAccountTransitionProblem = simpleTransition(EXTERNAL_ACCOUNT);
+export const accountTransitionProblem = simpleTransition(ACCOUNT_TRANSITIONS);
+export const externalAccountTransitionProblem = simpleTransition(EXTERNAL_ACCOUNT_TRANSITIONS);
 
 /** Facts about a payment in addition to its row. */
 interface PaymentContext {
@@ -108,9 +111,9 @@ function eventsBeforeStart({ source_account }: RecordedRow, { challenges }: Paym
   const startEvents = isDeposit
     ? [...authorizations, 'PENDING', 'PROCESSING']
     : ['PENDING', ...authorizations, 'PROCESSING'];
-  const hasWaited =
+  const waitingEvents =
     authorizations.length === 0 || isDeposit ? authorizations : ['PENDING', ...authorizations];
-  return { startEvents, hasWaited };
+  return { startEvents, waitingEvents };
 }
 
 function refundEvents(row: RecordedRow): string[] {
@@ -134,17 +137,17 @@ const isStatusOf = <M extends Transitions>(
 
 function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
-  if (!isStatusOf(OUTGOING, status)) return [];
-  const { startEvents, hasWaited } = eventsBeforeStart(row, context);
+  if (!isStatusOf(OUTGOING_TRANSITIONS, status)) return [];
+  const { startEvents, waitingEvents } = eventsBeforeStart(row, context);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
   const refundOrder = refundEvents(row);
   switch (status) {
     case 'PENDING':
     case 'PENDING_AUTHORIZATION':
-      return funds === 'NONE' && refund === 'NONE' ? [hasWaited] : [];
+      return funds === 'NONE' && refund === 'NONE' ? [waitingEvents] : [];
     case 'EXPIRED':
-      return funds === 'NONE' && refund === 'NONE' ? [[...hasWaited, 'EXPIRED']] : [];
+      return funds === 'NONE' && refund === 'NONE' ? [[...waitingEvents, 'EXPIRED']] : [];
     case 'PROCESSING':
       if (!['AWAITED', 'FUNDED', 'HELD', 'SUBMITTED'].includes(funds)) return [];
       return refund === 'NONE' || refund === 'PENDING' ? [[...startEvents, ...refundOrder]] : [];
@@ -155,7 +158,7 @@ function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
       if (context.awaitsApproval) return funds === 'NONE' ? [['FAILED']] : [];
-      if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...hasWaited, 'FAILED']];
+      if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waitingEvents, 'FAILED']];
       const settledStatuses = settled_at ? ['COMPLETED'] : [];
       return [[...startEvents, ...settledStatuses, 'FAILED', ...refundOrder]];
     }
@@ -167,7 +170,7 @@ function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[
 /** An incoming payment emits events while it waits, or only when it completes. */
 function incomingEventOrders(row: RecordedRow): string[][] {
   const { status } = row;
-  if (!isStatusOf(INCOMING, status)) return [];
+  if (!isStatusOf(INCOMING_TRANSITIONS, status)) return [];
   const refundOrder = refundEvents(row);
   switch (status) {
     case 'PENDING':

@@ -6,12 +6,12 @@ import { type BankAccount, bankAccount, type Entry } from '../../kit/providers/b
 import { type Chance, seededChance } from '../harness/chance.ts';
 import type { Installation } from './installation.ts';
 
-const OPENING = 1_000_000_00;
+const OPENING_BALANCE = 1_000_000_00;
 const LINES_PER_PAGE = 8;
 /** Smallest amount of entries other than transfers and deposits. */
-const OTHER_AMOUNTS = 1_000_000;
+const MIN_OTHER_AMOUNT = 1_000_000;
 /** Decisions that only post the funds of a difference. */
-const funds = () => ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
+const fundDecisions = () => ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 /** A difference that a fault causes. */
 export interface Expectation {
@@ -42,17 +42,17 @@ export function bookkeeping(
   seed: string,
   add: (fault: string) => void,
 ) {
-  const account: BankAccount = bankAccount(app, adapter, 'EUR', OPENING, LINES_PER_PAGE);
-  // The statement of the day before the first one is requested, too.
+  const account: BankAccount = bankAccount(app, adapter, 'EUR', OPENING_BALANCE, LINES_PER_PAGE);
+  // The statement of the day before the first day is requested, too.
   account.dayOf(iso(app.effects.now() - DAY).slice(0, 10));
   const expected = new Map<string, Expectation>();
   const lateEntries: (() => void)[] = [];
   const chance = seededChance(`${seed} entries`);
-  let otherEntries = 0;
+  let otherEntryCount = 0;
 
   function expectLine(kind: string, { id }: Entry, details: Partial<Expectation> = {}): void {
     add(kind);
-    expected.set(lineKey(kind, id), { day: account.today(), decisions: funds, ...details });
+    expected.set(lineKey(kind, id), { day: account.today(), decisions: fundDecisions, ...details });
   }
 
   function expectMissing(amount: number, details: Partial<Expectation>): void {
@@ -122,7 +122,7 @@ export function bookkeeping(
     },
     /** Books an entry that Railhead cannot match. */
     bookOther(): void {
-      const amount = OTHER_AMOUNTS + otherEntries++;
+      const amount = MIN_OTHER_AMOUNT + otherEntryCount++;
       const direction = chance.pick(['in', 'out'] as const);
       const kind = chance.pick(['fee', 'funding', 'adjustment', 'other']);
       expectLine('MISSING_WITH_US', account.book({ direction, amount, kind }));
@@ -131,18 +131,18 @@ export function bookkeeping(
     shiftBalance(): void {
       const day = account.today();
       add('BALANCE_DIFFERS');
-      expected.set(lineKey('BALANCE_DIFFERS', day), { day, decisions: funds });
+      expected.set(lineKey('BALANCE_DIFFERS', day), { day, decisions: fundDecisions });
       account.shift(day, chance.pick([-1, 1]) * (11 + chance.integerBelow(9)));
     },
     /** Adds an entry to a closed day. Returns false if a later day has begun. */
     correct(day: string): boolean {
       if ([...account.days.keys()].some((bookedDay) => bookedDay > day)) return false;
-      const amount = OTHER_AMOUNTS + otherEntries++;
+      const amount = MIN_OTHER_AMOUNT + otherEntryCount++;
       const at = `${day}T12:00:00Z`;
       const entry = { id: `C${amount}`, direction: 'in', amount, kind: 'adjustment', at } as const;
       account.correct(day, (entries) => [...entries, entry]);
       add('LATE_CORRECTION');
-      expected.set(lineKey('LATE_CORRECTION', String(amount)), { day, decisions: funds });
+      expected.set(lineKey('LATE_CORRECTION', String(amount)), { day, decisions: fundDecisions });
       return true;
     },
     /** Books the entries that were late on the day before. */

@@ -34,7 +34,7 @@ const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
  * Messages that contradict recorded states. The messages must have no effect, and must be listed for
  * operators.
  */
-function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
+function contradictionActions(parts: DayParts, deposits: DayParts['deposits']) {
   const { installation, chance, bank, outbox, violations } = parts;
   const { service, app } = installation;
   let count = 0;
@@ -100,7 +100,7 @@ function prepare(installation: Installation, seed: string) {
   const bank = simulatedBank({ ...commonParts, seed });
   const deposits = simulatedDeposits(commonParts);
   const parts: DayParts = { ...commonParts, bank, deposits, payments };
-  const checkContradictions = contradictions(parts, deposits);
+  const contradictions = contradictionActions(parts, deposits);
   const { delayedCalls } = installation;
   const actions: Action[] = [
     {
@@ -120,7 +120,7 @@ function prepare(installation: Installation, seed: string) {
       weight: 14,
       run: () => installation.advance(chance.integerBelow(120) * MINUTE),
     },
-    { name: 'contradict', weight: 5, run: checkContradictions.contradict },
+    { name: 'contradict', weight: 5, run: contradictions.contradict },
     {
       name: 'receive delayed calls',
       weight: 3,
@@ -132,7 +132,7 @@ function prepare(installation: Installation, seed: string) {
     { name: 'rotate the key', weight: 0.5, run: () => rotateKey(installation) },
     { name: 'renew the key of the bank', weight: 0.5, run: outbox.renewKey },
   ];
-  return { parts, actions, faults, check: checkContradictions.check };
+  return { parts, actions, faults, check: contradictions.check };
 }
 
 /** Runs a simulation. Throws with a description when an expectation is violated. */

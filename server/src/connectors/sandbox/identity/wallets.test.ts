@@ -1,16 +1,16 @@
-// Codes, signatures and ID tokens that the sandbox accepts or rejects.
+// ID tokens that the sandbox accepts or rejects, and the values of its wallet script.
 import { describe, expect, it } from 'vitest';
 import { segment } from '../../../../test/kit/http/identity-provider.ts';
 import { sandboxOidc, sandboxWalletScript } from './wallets.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 9);
-const S = NOW / 1000;
+const NOW_SECONDS = NOW / 1000;
 const VALID_CLAIMS = {
   iss: 'https://accounts.google.com',
   aud: 'app-1',
   sub: 'user-1',
-  iat: S - 10,
-  exp: S + 300,
+  iat: NOW_SECONDS - 10,
+  exp: NOW_SECONDS + 300,
 };
 
 const tokenOf = (claims: unknown, header: unknown = { alg: 'RS256', typ: 'JWT' }) =>
@@ -45,10 +45,10 @@ describe('tokens of identity providers in the sandbox', () => {
 
   it.each([
     ['a single audience in a list', { aud: ['app-1'] }],
-    ['an age of sixty seconds', { iat: S - 60 }],
-    ['a clock five seconds ahead', { iat: S + 5 }],
-    ['a part of a second', { iat: S - 0.5, exp: S + 0.5 }],
-    ['an nbf in the past', { nbf: S }],
+    ['an iat sixty seconds ago', { iat: NOW_SECONDS - 60 }],
+    ['an iat five seconds ahead', { iat: NOW_SECONDS + 5 }],
+    ['fractions of seconds', { iat: NOW_SECONDS - 0.5, exp: NOW_SECONDS + 0.5 }],
+    ['an nbf in the past', { nbf: NOW_SECONDS }],
     ['an e-mail address and a nonce of another type, which are ignored', { email: 1, nonce: [] }],
   ])('may have %s', async (_description, claims) => {
     const { identity } = (await verdictOf(claims)) as { identity: object };
@@ -57,15 +57,19 @@ describe('tokens of identity providers in the sandbox', () => {
     expect(identity).not.toHaveProperty('nonce');
   });
 
-  const ISSUER = 'is from an unsupported issuer';
+  const ISSUER_REASON = 'is from an unsupported issuer';
   it.each([
-    ['of an unknown issuer', { iss: 'https://evil.example' }, ISSUER],
-    ['of an issuer with an additional slash', { iss: 'https://accounts.google.com/' }, ISSUER],
-    ['of an issuer over http', { iss: 'http://accounts.google.com' }, ISSUER],
-    ['without an issuer', { iss: undefined }, ISSUER],
-    ['of an issuer that is a number', { iss: 7 }, ISSUER],
-    ['of an issuer with the name of a built-in property', { iss: 'constructor' }, ISSUER],
-    ['of the prototype', { iss: '__proto__' }, ISSUER],
+    ['of an unknown issuer', { iss: 'https://evil.example' }, ISSUER_REASON],
+    [
+      'of an issuer with an additional slash',
+      { iss: 'https://accounts.google.com/' },
+      ISSUER_REASON,
+    ],
+    ['of an issuer over http', { iss: 'http://accounts.google.com' }, ISSUER_REASON],
+    ['without an issuer', { iss: undefined }, ISSUER_REASON],
+    ['of an issuer that is a number', { iss: 7 }, ISSUER_REASON],
+    ['of an issuer with the name of a built-in property', { iss: 'constructor' }, ISSUER_REASON],
+    ['of an issuer with the name of the prototype', { iss: '__proto__' }, ISSUER_REASON],
   ])('%s are malformed', async (_description, claims, reason) => {
     expect(await verdictOf(claims)).toEqual({ problem: 'malformed', reason });
   });
@@ -87,30 +91,30 @@ describe('tokens of identity providers in the sandbox', () => {
     expect(await verify(text, NOW)).toEqual({ problem: 'malformed', reason });
   });
 
-  const AUD = 'The aud of the token must be a single audience.';
-  const SUB = 'The sub of the token must have 1 to 255 characters.';
+  const AUD_REASON = 'The aud of the token must be a single audience.';
+  const SUB_REASON = 'The sub of the token must have 1 to 255 characters.';
   it.each([
-    ['no aud', { aud: undefined }, AUD],
-    ['an empty aud', { aud: '' }, AUD],
-    ['a number as aud', { aud: 1 }, AUD],
-    ['an empty list as aud', { aud: [] }, AUD],
-    ['two audiences', { aud: ['a', 'b'] }, AUD],
-    ['an empty audience in a list', { aud: [''] }, AUD],
-    ['a list in a list as aud', { aud: [['a']] }, AUD],
-    ['no sub', { sub: undefined }, SUB],
-    ['an empty sub', { sub: '' }, SUB],
-    ['a number as sub', { sub: 12 }, SUB],
-    ['a sub of 256 characters', { sub: 'x'.repeat(256) }, SUB],
+    ['no aud', { aud: undefined }, AUD_REASON],
+    ['an empty aud', { aud: '' }, AUD_REASON],
+    ['a number as aud', { aud: 1 }, AUD_REASON],
+    ['an empty list as aud', { aud: [] }, AUD_REASON],
+    ['two audiences', { aud: ['a', 'b'] }, AUD_REASON],
+    ['an empty audience in a list', { aud: [''] }, AUD_REASON],
+    ['a list in a list as aud', { aud: [['a']] }, AUD_REASON],
+    ['no sub', { sub: undefined }, SUB_REASON],
+    ['an empty sub', { sub: '' }, SUB_REASON],
+    ['a number as sub', { sub: 12 }, SUB_REASON],
+    ['a sub of 256 characters', { sub: 'x'.repeat(256) }, SUB_REASON],
     ['no iat', { iat: undefined }, 'The iat of the token is not a number.'],
-    ['a string as iat', { iat: String(S) }, 'The iat of the token is not a number.'],
-    ['an iat 61 s ago', { iat: S - 61 }, 'The token is too old: iat is over 60 s ago.'],
+    ['a string as iat', { iat: String(NOW_SECONDS) }, 'The iat of the token is not a number.'],
+    ['an iat 61 s ago', { iat: NOW_SECONDS - 61 }, 'The token is too old: iat is over 60 s ago.'],
     ['an iat in milliseconds', { iat: NOW }, 'The iat of the token is in the future.'],
-    ['an iat 6 s ahead', { iat: S + 6 }, 'The iat of the token is in the future.'],
+    ['an iat 6 s ahead', { iat: NOW_SECONDS + 6 }, 'The iat of the token is in the future.'],
     ['no exp', { exp: undefined }, 'The exp of the token is not a number.'],
-    ['a string as exp', { exp: String(S + 9) }, 'The exp of the token is not a number.'],
-    ['an exp just now', { exp: S }, 'The token has expired.'],
-    ['an exp in the past', { exp: S - 1 }, 'The token has expired.'],
-    ['an nbf in the future', { nbf: S + 6 }, 'The token is not valid yet.'],
+    ['a string as exp', { exp: String(NOW_SECONDS + 9) }, 'The exp of the token is not a number.'],
+    ['an exp at the current time', { exp: NOW_SECONDS }, 'The token has expired.'],
+    ['an exp in the past', { exp: NOW_SECONDS - 1 }, 'The token has expired.'],
+    ['an nbf in the future', { nbf: NOW_SECONDS + 6 }, 'The token is not valid yet.'],
     ['a string as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
   ])('with %s are rejected', async (_description, claims, reason) => {
     expect(await verdictOf(claims)).toEqual({ problem: 'rejected', reason });

@@ -23,7 +23,7 @@ const instruction = (
 });
 
 /** Every result that polling returns, with its time in milliseconds. */
-async function scenario(instruction: RailInstruction): Promise<string[]> {
+async function timelineOf(instruction: RailInstruction): Promise<string[]> {
   const lines: string[] = [];
   let elapsedMs = 0;
   let progress: Progress = await sandboxRail.send(instruction);
@@ -39,12 +39,12 @@ async function scenario(instruction: RailInstruction): Promise<string[]> {
   }
 }
 
-const DONE = ['0 settled'];
+const SETTLED_IMMEDIATELY = ['0 settled'];
 
 describe('a payout of a quote', () => {
   it.each<[string, string[]]>([
-    ['000', DONE],
-    ['001', DONE],
+    ['000', SETTLED_IMMEDIATELY],
+    ['001', SETTLED_IMMEDIATELY],
     ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
     ['003', ['0 accepted', '360000 settled']],
     ['004', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED']],
@@ -52,38 +52,38 @@ describe('a payout of a quote', () => {
     ['006', ['0 accepted', '2000 cancelled']],
     ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED not refundable']],
     ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
-    ['102', DONE],
+    ['102', SETTLED_IMMEDIATELY],
   ])('has the timeline of the suffix %s', async (suffix, lines) => {
-    expect(await scenario(instruction(suffix, 'quote'))).toEqual(lines);
+    expect(await timelineOf(instruction(suffix, 'quote'))).toEqual(lines);
   });
 });
 
 describe('a transfer', () => {
   it.each<[string, string[]]>([
-    ['000', DONE],
+    ['000', SETTLED_IMMEDIATELY],
     ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
     ['003', ['0 failed ACCOUNT_INVALID']],
     ['004', ['0 failed ACCOUNT_CANNOT_RECEIVE']],
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
-    ['006', DONE],
-    ['007', DONE],
+    ['006', SETTLED_IMMEDIATELY],
+    ['007', SETTLED_IMMEDIATELY],
   ])('has the timeline of the suffix %s', async (suffix, lines) => {
-    expect(await scenario(instruction(suffix, 'transfer'))).toEqual(lines);
+    expect(await timelineOf(instruction(suffix, 'transfer'))).toEqual(lines);
   });
 });
 
 describe('the scripted bank', () => {
   it('depends only on the elapsed time', () => {
-    const lateRailInstruction = instruction('003', 'quote');
-    expect(progressAt(lateRailInstruction, 359_999)).toMatchObject({
+    const delayedInstruction = instruction('003', 'quote');
+    expect(progressAt(delayedInstruction, 359_999)).toMatchObject({
       state: 'accepted',
       checkAfterMs: 1,
     });
-    expect(progressAt(lateRailInstruction, 360_000)).toEqual({
+    expect(progressAt(delayedInstruction, 360_000)).toEqual({
       state: 'settled',
-      reference: lateRailInstruction.id,
+      reference: delayedInstruction.id,
     });
-    expect(progressAt(lateRailInstruction, 1e9)).toEqual(progressAt(lateRailInstruction, 360_000));
+    expect(progressAt(delayedInstruction, 1e9)).toEqual(progressAt(delayedInstruction, 360_000));
     const returnedInstruction = instruction('005', 'quote');
     expect(progressAt(returnedInstruction, 9_999)).toMatchObject({
       state: 'settled',
@@ -108,23 +108,23 @@ describe('the scripted bank', () => {
 
 describe('a debit', () => {
   it.each<[string, string[]]>([
-    ['000', DONE],
+    ['000', SETTLED_IMMEDIATELY],
     ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
     ['003', ['0 failed ACCOUNT_INVALID']],
     ['004', ['0 failed ACCOUNT_CANNOT_RECEIVE']],
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
-    ['006', DONE],
-    ['007', DONE],
+    ['006', SETTLED_IMMEDIATELY],
+    ['007', SETTLED_IMMEDIATELY],
   ])(
     'has the same timeline for a quote and a transfer with the suffix %s',
     async (suffix, lines) => {
       const debit = { kind: 'debit' } as const;
-      expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
-      expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
+      expect(await timelineOf({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
+      expect(await timelineOf({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
     },
   );
 
-  it('is supported for US bank accounts only', () => {
+  it('is supported for US bank accounts by ACH only', () => {
     expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'ACH')).toBe(true);
     expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'WIRE')).toBe(false);
     expect(sandboxRail.supportsDebit?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
@@ -133,18 +133,20 @@ describe('a debit', () => {
 
 describe('a refund', () => {
   it.each<[string, string[]]>([
-    ['000', DONE],
+    ['000', SETTLED_IMMEDIATELY],
     ['003', ['0 accepted', '360000 settled']],
     ['007', ['0 accepted', '2000 failed ACCOUNT_CANNOT_RECEIVE']],
   ])('to a payer with the suffix %s has its timeline', async (suffix, lines) => {
     const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
     const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
-    expect(await scenario(refund)).toEqual(lines);
+    expect(await timelineOf(refund)).toEqual(lines);
   });
 
   it('settles for an unknown payer, and for an account that was debited', async () => {
     const unknownPayer = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
-    expect(await scenario({ ...unknownPayer, kind: 'refund' })).toEqual(DONE);
-    expect(await scenario({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
+    expect(await timelineOf({ ...unknownPayer, kind: 'refund' })).toEqual(SETTLED_IMMEDIATELY);
+    expect(await timelineOf({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(
+      SETTLED_IMMEDIATELY,
+    );
   });
 });

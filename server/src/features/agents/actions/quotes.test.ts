@@ -57,8 +57,8 @@ const audit = () =>
     [agent.id],
   );
 
-describe('agentCreateQuote', () => {
-  describe('quote of an agent', () => {
+describe('agentCreateQuote:', () => {
+  describe('a quote of an agent', () => {
     it('equals the resource of the platform API, with the agent ID', async () => {
       const quote = await createQuote({ description: 'Rent' });
       expect(quote).toMatchObject({
@@ -118,24 +118,22 @@ describe('agentCreateQuote', () => {
       }
     });
 
-    describe('agentGetQuote', () => {
-      it('returns a quote to its agent only', async () => {
-        const quote = await createQuote();
-        const otherAgent = await fixture.connectAgent(agent.customer.id);
-        const platforms = ok(
-          await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
-          201,
-        );
-        const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
-        expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
-        for (const response of [
-          await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
-          await agent.call('GET', `${QUOTES}/${platforms.id}`),
-          await agent.call('GET', `${QUOTES}/nothing`),
-        ]) {
-          expect(response.body).toEqual(unknownResponse.body);
-        }
-      });
+    it('is returned by agentGetQuote to its agent only', async () => {
+      const quote = await createQuote();
+      const otherAgent = await fixture.connectAgent(agent.customer.id);
+      const platformQuote = ok(
+        await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
+        201,
+      );
+      const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
+      expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
+      for (const response of [
+        await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
+        await agent.call('GET', `${QUOTES}/${platformQuote.id}`),
+        await agent.call('GET', `${QUOTES}/nothing`),
+      ]) {
+        expect(response.body).toEqual(unknownResponse.body);
+      }
     });
 
     it('is created once per Idempotency-Key of an agent', async () => {
@@ -160,7 +158,7 @@ describe('agentCreateQuote', () => {
     });
   });
 
-  describe('request of an agent for a quote', () => {
+  describe('a request of an agent for a quote', () => {
     it('reports immediate execution, fees and every other invalid field', async () => {
       const platformFeeOverride = {
         platformFixedFee: { amount: 0, currency: 'USD' },
@@ -229,14 +227,14 @@ describe('agentCreateQuote', () => {
     });
 
     it('cannot pay on behalf of another customer', async () => {
-      const remainingQuoteBody = quoteBody(agent.usd, bank, 1_00);
+      const validQuoteBody = quoteBody(agent.usd, bank, 1_00);
       for (const { customer: otherCustomer } of [otherHolder, foreignCustomer]) {
         const { id: customerId } = otherCustomer;
         for (const source of [
           accountSource(agent.usd, { customerId }),
           realtimeSource({ customerId }),
         ]) {
-          expect(codeOf(await requestQuote({ ...remainingQuoteBody, ...source }))).toEqual([
+          expect(codeOf(await requestQuote({ ...validQuoteBody, ...source }))).toEqual([
             404,
             'CUSTOMER_NOT_FOUND',
           ]);
@@ -244,7 +242,7 @@ describe('agentCreateQuote', () => {
       }
       const { id: customerId } = agent.customer;
       ok(
-        await requestQuote({ ...remainingQuoteBody, ...accountSource(agent.usd, { customerId }) }),
+        await requestQuote({ ...validQuoteBody, ...accountSource(agent.usd, { customerId }) }),
         201,
       );
     });
@@ -272,9 +270,9 @@ describe('agentCreateQuote', () => {
     it('is rejected without permission or while the agent is paused', async () => {
       const quote = await createQuote();
       ok(await restrictPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const missingResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
-      expect(codeOf(missingResponse)).toEqual([403, 'FORBIDDEN']);
-      expect(missingResponse.body.reason).toContain('CREATE_QUOTES');
+      const forbiddenResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect(codeOf(forbiddenResponse)).toEqual([403, 'FORBIDDEN']);
+      expect(forbiddenResponse.body.reason).toContain('CREATE_QUOTES');
       ok(await restrictPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
       const pausedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
@@ -290,7 +288,7 @@ describe('agentCreateQuote', () => {
   });
 });
 
-describe('quote of an agent to a UMA address', () => {
+describe('agentCreateQuote to a UMA address', () => {
   const HOST = 'sandbox.uma.money';
   const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
@@ -358,8 +356,8 @@ describe('quote of an agent to a UMA address', () => {
   });
 });
 
-describe('quote of an agent whose customer is under SCA', () => {
-  it('returns payment instructions after the authorization', async () => {
+describe('a quote of an agent whose customer is under SCA', () => {
+  it('has payment instructions after the authorization', async () => {
     const { person } = await createScaPayer(app);
     const { call, id } = await fixture.connectAgent(person.id);
     const externalAccount = await createExternalAccount(app, person.id, 'EUR');
@@ -383,7 +381,7 @@ describe('quote of an agent whose customer is under SCA', () => {
   });
 });
 
-describe('quote of an agent funded by a pay-in', () => {
+describe('a quote of an agent funded by a pay-in', () => {
   const limitPolicy = (overrides: object) => ({
     spendingLimits: { currency: 'USD', perTransactionLimit: 100_00, ...overrides },
   });
@@ -405,19 +403,19 @@ describe('quote of an agent funded by a pay-in', () => {
     ],
     ['PER_TRANSACTION_LIMIT', limitPolicy({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
-  ])('is rejected by the policy: %s', async (rule, policy, request) => {
+  ])('is rejected by the policy: %s', async (rule, policy, reasonPart) => {
     ok(await restrictPolicy(policy), 200);
     const rejectedResponse = await payIn(bank);
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
-    expect(rejectedResponse.body.reason).toContain(request);
+    expect(rejectedResponse.body.reason).toContain(reasonPart);
     expect(await readRejections()).toEqual([{ rule, type: 'EXECUTE_QUOTE' }]);
-    const remainingSql = 'select 1 from transactions where agent_id = $1';
-    expect(await app.runtime.db.query(remainingSql, [agent.id])).toEqual([]);
+    const paymentSql = 'select 1 from transactions where agent_id = $1';
+    expect(await app.runtime.db.query(paymentSql, [agent.id])).toEqual([]);
     // A quote that needs execution is evaluated at execution.
     ok(await requestQuote(quoteBody(agent.usd, bank, 100_00)), 201);
   });
 
-  it('applies the rules of the internal destination account', async () => {
+  it('is subject to the rules of the internal destination account', async () => {
     ok(
       await restrictPolicy(accountRulePolicy(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })),
       200,
@@ -433,7 +431,7 @@ describe('quote of an agent funded by a pay-in', () => {
     ok(await payIn(agent.usd, 50_00), 201);
   });
 
-  it('does not count against daily and monthly limits', async () => {
+  it('is excluded from daily and monthly usage', async () => {
     ok(await restrictPolicy(limitPolicy({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
     const quote = ok(await payIn(bank), 201);
     const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };

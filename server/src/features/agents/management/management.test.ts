@@ -1,4 +1,4 @@
-// Management of agents: validation of policies, and presentation.
+// Creation, lists, updates and deletion of agents, and the validation of their policies.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policyBody } from '../../../../test/kit/agents/agents.ts';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -103,11 +103,11 @@ describe('createAgent', () => {
     };
     const { status, body } = await create(person.id, { name: '' }, invalidPolicy);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
-    const rules = 'policy.accountRestrictions.accountRules';
+    const rulesPath = 'policy.accountRestrictions.accountRules';
     expect(fieldsOf(body)).toEqual([
       'name',
-      `${rules}.1.accountId`,
-      `${rules}.2.accountId`,
+      `${rulesPath}.1.accountId`,
+      `${rulesPath}.2.accountId`,
       'policy.accountRestrictions.allowedAccountIds.1',
       'policy.approvalThresholds.currency',
       'policy.permissions.1',
@@ -118,7 +118,7 @@ describe('createAgent', () => {
     expect(fieldsOf((await create(person.id, { policy: undefined })).body)).toEqual(['policy']);
   });
 
-  it('returns the same code to a replay, which is stored encrypted', async () => {
+  it('returns the same code to a replay, and stores the reply encrypted', async () => {
     const person = await createCustomer(app);
     const request = { name: 'Keyed', customerId: person.id, policy: policyBody() };
     const send = () =>
@@ -280,16 +280,22 @@ describe('deleteAgent', () => {
 });
 
 describe('getAgentById', () => {
-  it('decodes the path parameter', async () => {
+  it('returns the agent, and fixed paths take precedence over its ID', async () => {
     const agent = await fixture.connectAgent((await createCustomer(app)).id);
     const me = ok(await agent.call('GET', '/agents/me'), 200);
     expect(me).toEqual(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200));
     expect(ok(await fixture.callAsPlatform('GET', '/agents/approvals'), 200).data).toEqual([]);
-    const status = await fixture.callAsPlatform('GET', `/agents/device-codes/${agent.code}/status`);
-    expect(ok(status, 200).redeemed).toBe(true);
-    const wrongResponse = await fixture.callAsPlatform('PATCH', '/agents/approvals', {
+    const codeResponse = await fixture.callAsPlatform(
+      'GET',
+      `/agents/device-codes/${agent.code}/status`,
+    );
+    expect(ok(codeResponse, 200).redeemed).toBe(true);
+    const unsupportedMethodResponse = await fixture.callAsPlatform('PATCH', '/agents/approvals', {
       isPaused: true,
     });
-    expect([wrongResponse.status, wrongResponse.headers.allow]).toEqual([405, 'GET']);
+    expect([unsupportedMethodResponse.status, unsupportedMethodResponse.headers.allow]).toEqual([
+      405,
+      'GET',
+    ]);
   });
 });

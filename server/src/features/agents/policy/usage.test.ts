@@ -41,7 +41,7 @@ describe('usage', () => {
       await createExternalAccount(app, person.id, 'USD', '000'),
       await createExternalAccount(app, person.id, 'USD', '002'),
     ];
-    const requestExecution = async (target: string) => {
+    const payQuoteTo = async (target: string) => {
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(account.id, target, 100_00)),
         201,
@@ -57,12 +57,12 @@ describe('usage', () => {
       const { status } = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
       return isPaid(payment) ? status : payment;
     };
-    expect(await requestExecution(invalidAccount.id)).toBe('FAILED');
+    expect(await payQuoteTo(invalidAccount.id)).toBe('FAILED');
     expect(await fixture.readUsage(id)).toEqual({ count: 1n, day: 0n, month: 0n });
-    expect(await requestExecution(validAccount.id)).toBe('COMPLETED');
-    expect(await requestExecution(invalidAccount.id)).toBe('FAILED');
+    expect(await payQuoteTo(validAccount.id)).toBe('COMPLETED');
+    expect(await payQuoteTo(invalidAccount.id)).toBe('FAILED');
     expect(await fixture.readUsage(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
-    expect(await requestExecution(validAccount.id)).toBe('dailyTransactionLimit');
+    expect(await payQuoteTo(validAccount.id)).toBe('dailyTransactionLimit');
   });
 
   it('is counted per day, per month and as a payment', async () => {
@@ -176,19 +176,19 @@ describe('usage', () => {
   it('is evaluated again if the limit is exceeded at commit', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     const agent = await fixture.rowOf(id);
-    const resultsBefore: PaymentResult[] = [];
+    const competingResults: PaymentResult[] = [];
     await app.operate(async (ctx) => {
-      if (resultsBefore.length) await fixture.returnFunds(resultsBefore[0] as PaymentResult);
-      else resultsBefore.push(await fixture.pay(id, 60_00n));
+      if (competingResults.length) await fixture.returnFunds(competingResults[0] as PaymentResult);
+      else competingResults.push(await fixture.pay(id, 60_00n));
       const amount = { currency: 'USD', amount: 50_00n };
       const payment = { transactionId: 'Transaction:decided-twice', amount };
       await countSpending(ctx, fixture.parts, agent, payment);
     });
-    expect(resultsBefore.map(isPaid)).toEqual([true]);
+    expect(competingResults.map(isPaid)).toEqual([true]);
     expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
   });
 
-  it('applies changed limits', async () => {
+  it('is subject to changed limits', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     const firstResult = await fixture.pay(id, 60_00n);
     await fixture.changeLimits(id, { dailyLimit: 200_00 });
@@ -215,10 +215,10 @@ describe('usage', () => {
       }),
     );
     await expect(outdatedCount).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    const day = (await fixture.accountsOf(id)).find((each) =>
+    const dayAccount = (await fixture.accountsOf(id)).find((each) =>
       String(each.id).includes(':USD:2026-04-01'),
     );
-    expect(day).toMatchObject({ balance: -5_00n, floor: -20_00n });
+    expect(dayAccount).toMatchObject({ balance: -5_00n, floor: -20_00n });
   });
 });
 

@@ -54,9 +54,9 @@ describe('declineReason', () => {
     expect(declineReason(makeInvalid(validState))).toBe(reason);
   });
 
-  it('returns the first applicable reason', () => {
+  it('is the first applicable reason', () => {
     for (const [index, [reason]] of INVALID_STATES.entries()) {
-      // The card has one state, so checks of earlier states are omitted.
+      // A card has one state, so CARD_PAUSED is omitted for the closed card.
       const laterChecks = INVALID_STATES.slice(index).filter(
         ([otherReason]) => index > 0 || otherReason !== 'CARD_PAUSED',
       );
@@ -75,7 +75,7 @@ describe('declineReason', () => {
     ['PROCESSING', 'CARD_NOT_ACTIVE'],
     ['CLOSED', 'CARD_NOT_ACTIVE'],
     ['FROZEN', 'CARD_PAUSED'],
-  ] as const)('is returned for a card that is %s', (state, reason) => {
+  ] as const)('for a card that is %s is %s', (state, reason) => {
     expect(declineReason({ ...validState, card: { ...validState.card, state } })).toBe(reason);
   });
 
@@ -85,18 +85,18 @@ describe('declineReason', () => {
     ['that is closed', { ...source, account: { ...source.account, status: 'CLOSED' } }],
     ['that owes funds', { ...source, account: { ...source.account, owed: 1n } }],
     ['whose key may not sign', { ...source, maySign: false }],
-  ] as const)('is NO_FUNDING_SOURCE for an account %s', (_, input) => {
-    expect(declineReason({ ...validState, source: input })).toBe('NO_FUNDING_SOURCE');
+  ] as const)('is NO_FUNDING_SOURCE for an account %s', (_, fundingSource) => {
+    expect(declineReason({ ...validState, source: fundingSource })).toBe('NO_FUNDING_SOURCE');
   });
 
   it('is exact to the cent for an account with six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
-    const inputFor = (amount: bigint) => {
+    const stateFor = (amount: bigint) => {
       const spendable = { currency: 'USDB', amount };
       return { ...validState, source: { ...source, account, spendable } };
     };
-    expect(declineReason(inputFor(50_000_000n))).toBeUndefined();
-    expect(declineReason(inputFor(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
+    expect(declineReason(stateFor(50_000_000n))).toBeUndefined();
+    expect(declineReason(stateFor(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
   });
 
   it('is undefined for a merchant credit regardless of limit, balance and key', () => {
@@ -119,11 +119,13 @@ describe('declineReason', () => {
     request: { ...validState.request, kind },
   });
 
-  it('is returned for a credit to a closed account or a deleted holder', () => {
-    const requestedState = creditState('CREDIT_AUTHORIZATION');
-    expect(declineReason({ ...requestedState, source: closedSource })).toBe('NO_FUNDING_SOURCE');
+  it('depends on the account and the holder for a credit', () => {
+    const creditRequestState = creditState('CREDIT_AUTHORIZATION');
+    expect(declineReason({ ...creditRequestState, source: closedSource })).toBe(
+      'NO_FUNDING_SOURCE',
+    );
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;
-    expect(declineReason({ ...requestedState, holder })).toBe('CARDHOLDER_NOT_READY');
+    expect(declineReason({ ...creditRequestState, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
   it('is undefined for a credit advice unless the holder is deleted or the card closed', () => {
@@ -132,9 +134,9 @@ describe('declineReason', () => {
       ...adviceState,
       card: { ...adviceState.card, state: 'FROZEN' },
     };
-    const expectedRejection = { status: 'REJECTED', deleted_at: null } as const;
+    const rejectedHolder = { status: 'REJECTED', deleted_at: null } as const;
     expect(
-      declineReason({ ...frozenState, source: closedSource, holder: expectedRejection }),
+      declineReason({ ...frozenState, source: closedSource, holder: rejectedHolder }),
     ).toBeUndefined();
     for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
       expect(declineReason({ ...frozenState, holder })).toBe('CARDHOLDER_NOT_READY');

@@ -37,7 +37,7 @@ interface Payment {
   status: CardStatus;
   isCardClosed: boolean;
   /** Whether a resolution could not debit the account, so that its refunds may exceed its payments. */
-  isOutOfReach: boolean;
+  isUncollectible: boolean;
   balances: Record<Balance, bigint>;
   heldAmount: bigint;
   steps: Set<string>;
@@ -53,7 +53,7 @@ const openPayment = (): Payment => ({
   },
   status: 'AUTHORIZED',
   isCardClosed: false,
-  isOutOfReach: false,
+  isUncollectible: false,
   balances: { account: 0n, cards: 0n, external_settlement: 0n, losses: 0n },
   heldAmount: AUTHORIZED_AMOUNT,
   steps: new Set(['pull.1']),
@@ -136,7 +136,7 @@ const reverse: Action = (payment) => {
   post(payment, reverseRefund(payment.card), false, !isFullyRefunded);
 };
 
-const endDebit =
+const completeDebit =
   (debitIndex: number, isConfirmed: boolean): Action =>
   (payment) => {
     const openDebits = payment.card.fundingDebits.flatMap((each, index) =>
@@ -156,7 +156,7 @@ const resolve =
   (payment) => {
     if (payment.status !== 'EXCEPTION' || hasPendingFundingDebit(payment.card)) return;
     const { card, steps } = applyResolution(payment.card, { outcome, isDebitable });
-    if (!isDebitable) payment.isOutOfReach = true;
+    if (!isDebitable) payment.isUncollectible = true;
     payment.status = 'SETTLED';
     post(payment, { card, steps });
     expect(card.closed).toBe(true);
@@ -166,8 +166,9 @@ const resolve =
 const undo: Action = (payment) => {
   const { closed, clearings, refunds, fundingDebits, writtenOff, authorized } = payment.card;
   const isUntouched = refunds.length === 0 && fundingDebits.length === 1 && writtenOff === 0n;
-  const isAsOpened = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED_AMOUNT;
-  if (!isUntouched || !isAsOpened || payment.card.undoneClearings !== null) return;
+  const hasOriginalAmounts =
+    clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED_AMOUNT;
+  if (!isUntouched || !hasOriginalAmounts || payment.card.undoneClearings !== null) return;
   const change = undoApproval(payment.card, 'DEBIT');
   payment.status = 'SETTLED';
   post(payment, change);
@@ -182,8 +183,8 @@ const event: fc.Arbitrary<Action> = fc.oneof(
   fc.constant((payment: Payment) => {
     if (!payment.card.closed) post(payment, applyExpiry(payment.card));
   }),
-  fc.nat(3).map((index) => endDebit(index, true)),
-  fc.nat(3).map((index) => endDebit(index, false)),
+  fc.nat(3).map((index) => completeDebit(index, true)),
+  fc.nat(3).map((index) => completeDebit(index, false)),
   fc.constant(resolve('collect')),
 );
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -218,7 +219,7 @@ const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
     .map((parts) => parts.flat());
 
 /** Refunds credited to the account. */
-const creditedOf = (card: CardFacts) => refundedOf(card) - card.recovered;
+const creditedAmountOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
 /** Paid by account and operator, without amounts recovered beyond losses. */
 const paidByAccountAndOperator = ({ account, losses }: Payment['balances']) =>
@@ -230,13 +231,13 @@ function remainderOf(card: CardFacts): bigint {
   return card.closed || remainder < 0n ? 0n : remainder;
 }
 
-function checkBooks({ card, balances, heldAmount, status, isOutOfReach }: Payment) {
+function checkBooks({ card, balances, heldAmount, status, isUncollectible }: Payment) {
   const debitedAmount = fundingDebitAmountOf(card, 'CONFIRMED');
-  const onHold = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
+  const pendingAmount = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
   const { released, writtenOff, recovered } = card;
-  expect(heldAmount).toBe(onHold);
+  expect(heldAmount).toBe(pendingAmount);
   expect(balances).toEqual({
-    account: creditedOf(card) + released - debitedAmount,
+    account: creditedAmountOf(card) + released - debitedAmount,
     cards: debitedAmount - released + writtenOff - settledOf(card),
     external_settlement: settledOf(card) - refundedOf(card),
     losses: recovered - writtenOff,
@@ -253,7 +254,8 @@ function checkBooks({ card, balances, heldAmount, status, isOutOfReach }: Paymen
     ),
   ).toBe(true);
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
-  if (!isOutOfReach) expect(released + creditedOf(card) <= debitedAmount + onHold).toBe(true);
+  if (!isUncollectible)
+    expect(released + creditedAmountOf(card) <= debitedAmount + pendingAmount).toBe(true);
   expect(excessOf(card)).toBe(0n);
   const owedAmount = balances.external_settlement + remainderOf(card);
   if (!hasPendingFundingDebit(card))
@@ -266,7 +268,7 @@ function checkBooks({ card, balances, heldAmount, status, isOutOfReach }: Paymen
 
 /** Completes pending debits and closes the payment. */
 function finish(payment: Payment, outcome: 'collect' | 'write-off') {
-  while (hasPendingFundingDebit(payment.card)) endDebit(0, true)(payment);
+  while (hasPendingFundingDebit(payment.card)) completeDebit(0, true)(payment);
   if (!payment.card.closed) post(payment, applyExpiry(payment.card));
   resolve(outcome)(payment);
 }
@@ -293,7 +295,7 @@ describe('card payment arithmetic', () => {
         // The account pays from zero up to the amount that the network has settled.
         const paidAmount = -payment.balances.account;
         expect(paidAmount <= payment.balances.external_settlement).toBe(true);
-        if (!payment.isOutOfReach) expect(paidAmount >= 0n).toBe(true);
+        if (!payment.isUncollectible) expect(paidAmount >= 0n).toBe(true);
       }),
       { numRuns: 1_500 },
     );
@@ -318,7 +320,7 @@ describe('card payment arithmetic', () => {
 
   it('debits a refunded amount only once after the operator recovered it', () => {
     const payment = openPayment();
-    endDebit(0, true)(payment);
+    completeDebit(0, true)(payment);
     const actions = [
       adjustTotal(102n, false),
       clear(101n, false),

@@ -28,7 +28,7 @@ const HAS_ACTIVE_KEY = [
   'The funding source of the card already has an active key.',
 ];
 const CARD_CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
-const NOT_FUNDING = [404, 'NOT_FOUND', 'The wallet is not a funding source of the card.'];
+const NOT_FUNDING_SOURCE = [404, 'NOT_FOUND', 'The wallet is not a funding source of the card.'];
 
 const statusesOf = async ({ accountId }: Pick<WalletCard, 'accountId'>): Promise<string[]> =>
   (await fixture.listKeys(`accountId=${accountId}`)).map(({ status }) => status);
@@ -94,14 +94,14 @@ describe('several keys of one funding source', () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     let challenge = await fixture.send(body);
-    for (const [status, key] of [
+    for (const [status, keyStatus] of [
       [202, 'PENDING'],
       [201, 'ACTIVE'],
     ] as const) {
       const headers = await signedHeaders(ok(challenge, 202), walletCard.session);
       const responses = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
       expect(responses.map((each) => each.status).sort()).toEqual([status, 401, 401]);
-      expect(await statusesOf(walletCard)).toEqual([key]);
+      expect(await statusesOf(walletCard)).toEqual([keyStatus]);
       challenge = responses.find((response) => response.status === status) as ApiResponse;
     }
   });
@@ -133,11 +133,11 @@ describe('several keys of one funding source', () => {
     );
     expect(await statusesOf(walletCard)).toHaveLength(100);
     ok(await fixture.revoke(id), 204);
-    const fullError = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
+    const limitError = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
     expect(
       reasonOf(await fixture.sendSigned(secondBody, secondResponse, walletCard.session)),
-    ).toEqual(fullError);
-    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(fullError);
+    ).toEqual(limitError);
+    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(limitError);
   });
 });
 
@@ -173,7 +173,7 @@ describe('revokeDelegatedKey', () => {
 });
 
 describe('a delegated key', () => {
-  it('signs while it is active, under its ID', async () => {
+  it('signs under its own ID only', async () => {
     const walletCard = await fixture.createWalletCard();
     const { id, publicKey } = await fixture.createKey(walletCard);
     const signer = (await rowOf(id))?.signer as string;
@@ -196,9 +196,9 @@ describe('a delegated key', () => {
     expect(await statusesOf(walletCard)).toEqual(['PENDING', 'ACTIVE']);
     ok(await setFundingSources(balance.id), 200);
     await expectAllRevoked(walletCard, 2);
-    expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING);
+    expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING_SOURCE);
     expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(
-      NOT_FUNDING,
+      NOT_FUNDING_SOURCE,
     );
     ok(await setFundingSources(walletCard.accountId), 200);
     await expectAllRevoked(walletCard, 2);
@@ -222,10 +222,13 @@ describe('a delegated key', () => {
   it('is not created for a card that is closed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const walletCard = await fixture.createWalletCard();
-      const [earlyBody, lateBody] = [fixture.keyBody(walletCard), fixture.keyBody(walletCard)];
+      const [registrationBody, activationBody] = [
+        fixture.keyBody(walletCard),
+        fixture.keyBody(walletCard),
+      ];
       const challenges = [
-        [earlyBody, await fixture.send(earlyBody)],
-        [lateBody, await fixture.registerKey(lateBody, walletCard.session)],
+        [registrationBody, await fixture.send(registrationBody)],
+        [activationBody, await fixture.registerKey(activationBody, walletCard.session)],
       ] as const;
       const headers = await Promise.all(
         challenges.map(([, reply]) => signedHeaders(ok(reply, 202), walletCard.session)),
@@ -260,7 +263,7 @@ describe('export and erasure of a delegated key', () => {
       await fixture.createWalletCard(),
     ];
     const { id } = await fixture.createKey(walletCard, { nickname: 'Quorbat' });
-    const storedKey = await fixture.createKey(otherCard);
+    const otherKey = await fixture.createKey(otherCard);
     const { all } = await exportOf(app, walletCard.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -278,7 +281,7 @@ describe('export and erasure of a delegated key', () => {
     ]);
     expect(await statusesOf(walletCard)).toEqual([]);
     await app.settle();
-    expect(await fixture.readKey(storedKey.id)).toEqual(storedKey);
+    expect(await fixture.readKey(otherKey.id)).toEqual(otherKey);
   });
 
   it('hides the key during the erasure', async () => {
@@ -295,8 +298,8 @@ describe('export and erasure of a delegated key', () => {
   });
 });
 
-/** Rows of a card of a platform without an issuer. */
-async function createCardIn(platform: TestPlatform, customerId: string, accountId: string) {
+/** Inserts a card of a platform without an issuer. */
+async function insertCard(platform: TestPlatform, customerId: string, accountId: string) {
   return app.operate(async (ctx) => {
     const card = ctx.insert(cards, {
       id: ctx.id('Card'),
@@ -322,7 +325,7 @@ describe('a delegated key in production', () => {
       as: platform,
     }).createWalletCustomer();
     const session = await insertSession(app, accountId);
-    const card = await createCardIn(platform, customer.id, accountId);
+    const card = await insertCard(platform, customer.id, accountId);
     const body = productionFixture.keyBody({ accountId, card });
     const firstResponse = await productionFixture.send(body);
     const literalStamp = app.connectorsOf('sandbox').walletScript?.stamp as string;
@@ -336,13 +339,13 @@ describe('a delegated key in production', () => {
     ]);
     const otherWallet = await productionFixture.wallets.createWalletCustomer();
     const otherSession = await insertSession(app, otherWallet.accountId);
-    const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
+    const INVALID_SIGNATURE = [401, 'WALLET_SIGNATURE_INVALID'];
     expect(codeOf(await productionFixture.sendSigned(body, firstResponse, otherSession))).toEqual(
-      INVALID,
+      INVALID_SIGNATURE,
     );
     const secondResponse = await productionFixture.sendSigned(body, firstResponse, session);
     expect(codeOf(await productionFixture.sendSigned(body, secondResponse, otherSession))).toEqual(
-      INVALID,
+      INVALID_SIGNATURE,
     );
     const key = ok(await productionFixture.sendSigned(body, secondResponse, session), 201);
     const row = await rowOf(key.id);

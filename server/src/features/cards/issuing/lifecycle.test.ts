@@ -16,8 +16,8 @@ const app = testApp();
 const fixture = cardFixture(app);
 
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
-const STATE = 'CARD.STATE_CHANGE';
-const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
+const STATE_CHANGE = 'CARD.STATE_CHANGE';
+const FUNDING_CHANGE = 'CARD.FUNDING_SOURCE_CHANGE';
 
 /** Events about a card after it was issued, with the state in each. */
 const eventsOf = async (id: string) =>
@@ -70,14 +70,14 @@ describe('updateCardById', () => {
   it('freezes, unfreezes and closes, with one event each', async () => {
     const { id } = await fixture.createCard(await fixture.createCardholder());
     for (const state of ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED']) {
-      const fetchedCard = ok(await fixture.patchCard(id, { state }), 200);
-      expect(fetchedCard).toEqual(await fixture.readCard(id));
+      const patchedCard = ok(await fixture.patchCard(id, { state }), 200);
+      expect(patchedCard).toEqual(await fixture.readCard(id));
       const stateReason = state === 'CLOSED' ? 'CLOSED_BY_PLATFORM' : null;
-      expect([fetchedCard.state, fetchedCard.stateReason]).toEqual([state, stateReason]);
+      expect([patchedCard.state, patchedCard.stateReason]).toEqual([state, stateReason]);
     }
     await app.settle();
     expect(await eventsOf(id)).toEqual(
-      ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED'].map((state) => `${STATE} ${state}`),
+      ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED'].map((state) => `${STATE_CHANGE} ${state}`),
     );
   });
 
@@ -112,10 +112,10 @@ describe('updateCardById', () => {
       'CARD_NOT_MUTABLE',
     ]);
     expect(await fixture.readCard(id)).toEqual(closedCard);
-    expect(await eventsOf(id)).toEqual([`${STATE} CLOSED`]);
+    expect(await eventsOf(id)).toEqual([`${STATE_CHANGE} CLOSED`]);
   });
 
-  it('requires one of its three fields, and CLOSED alone', async () => {
+  it('requires one of its three fields, and CLOSED without other fields', async () => {
     const { id, fundingSources: sources } = await fixture.createCard(
       await fixture.createCardholder(),
     );
@@ -200,11 +200,11 @@ describe('funding sources', () => {
     for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance, wallet] }), 200);
-    const current = (await readBindings(id)).filter((each) => each.ended_at === null);
-    expect(current).toHaveLength(2);
-    expect(current.map((each) => each.id)).not.toContain(endedBindings[0]?.id);
+    const currentBindings = (await readBindings(id)).filter((each) => each.ended_at === null);
+    expect(currentBindings).toHaveLength(2);
+    expect(currentBindings.map((each) => each.id)).not.toContain(endedBindings[0]?.id);
     for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
-    expect(await eventsOf(id)).toEqual(Array(3).fill(`${FUNDING} ACTIVE`));
+    expect(await eventsOf(id)).toEqual(Array(3).fill(`${FUNDING_CHANGE} ACTIVE`));
   });
 
   it('can change together with the state, and while the card is PROCESSING', async () => {
@@ -212,11 +212,11 @@ describe('funding sources', () => {
     const { id } = await fixture.createCard(holder);
     const fundingSources = [holder.walletId];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
-    const fetchedCard = ok(await fixture.patchCard(id, change), 200);
-    expect(fetchedCard).toMatchObject(change);
-    expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
+    const patchedCard = ok(await fixture.patchCard(id, change), 200);
+    expect(patchedCard).toMatchObject(change);
+    expect(await eventsOf(id)).toEqual([`${STATE_CHANGE} FROZEN`, `${FUNDING_CHANGE} FROZEN`]);
     const emittedEvents = await fixture.eventsOf('CARD.', id);
-    expect(emittedEvents.slice(1).map(({ data }) => data)).toEqual([fetchedCard, fetchedCard]);
+    expect(emittedEvents.slice(1).map(({ data }) => data)).toEqual([patchedCard, patchedCard]);
     const processingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
     expect(ok(await fixture.patchCard(processingCard.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
@@ -226,10 +226,10 @@ describe('funding sources', () => {
 
   it('are validated as for a new card', async () => {
     const holder = await createHolderWithTwoAccounts();
-    const usd = await findInternalAccount(app, holder.customer.id, 'EUR');
+    const euroAccount = await findInternalAccount(app, holder.customer.id, 'EUR');
     const { id } = await fixture.createCard(holder);
     for (const fundingSources of [
-      [usd.id],
+      [euroAccount.id],
       [(await fixture.createCardholder()).accountId],
       ['x'],
     ]) {
@@ -246,8 +246,8 @@ describe('funding sources', () => {
     const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.createCard(holder, { fundingSources: [holder.walletId] });
     const key = await createKey(id, holder.walletId, 'PENDING');
-    const fetchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    expect(fetchedCard.fundingSources).toEqual([holder.walletId]);
+    const patchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
+    expect(patchedCard.fundingSources).toEqual([holder.walletId]);
     expect((await readBindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
     expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
   });
@@ -259,7 +259,7 @@ describe('deletion of a customer', () => {
       await fixture.createCardholder(),
       await fixture.createCardholder(),
     ];
-    const storedCard = await fixture.createCard(otherHolder);
+    const otherCard = await fixture.createCard(otherHolder);
     const [firstCard, secondCard] = [
       await fixture.createCard(holder),
       await fixture.createCard(holder),
@@ -268,18 +268,18 @@ describe('deletion of a customer', () => {
     ok(await fixture.patchCard(secondCard.id, { state: 'CLOSED' }), 200);
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
     await app.settle();
-    const reasons = [];
+    const finalStates = [];
     for (const { id } of [firstCard, secondCard, processingCard]) {
       const { state, stateReason } = await fixture.readCard(id);
-      reasons.push([state, stateReason]);
+      finalStates.push([state, stateReason]);
     }
-    expect(reasons).toEqual([
+    expect(finalStates).toEqual([
       ['CLOSED', 'CLOSED_BY_SERVICE'],
       ['CLOSED', 'CLOSED_BY_PLATFORM'],
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
-    expect(await eventsOf(firstCard.id)).toEqual([`${STATE} CLOSED`]);
-    expect((await fixture.readCard(storedCard.id)).state).toBe('ACTIVE');
+    expect(await eventsOf(firstCard.id)).toEqual([`${STATE_CHANGE} CLOSED`]);
+    expect((await fixture.readCard(otherCard.id)).state).toBe('ACTIVE');
   });
 });
 

@@ -24,30 +24,28 @@ beforeAll(async () => {
 });
 
 describe('uploadDocument', () => {
-  describe('getDocument', () => {
-    it('returns the document without its file', async () => {
-      const holder = await harness.createPerson();
-      const body = await harness.uploadDocument(passportFields(holder), {
-        bytes: pdfFile(),
-        name: 'Pass Ada.pdf',
-      });
-      const now = new Date(app.effects.now()).toISOString();
-      expect(body).toEqual({
-        id: expect.stringMatching(/^Document:/),
-        documentHolder: holder,
-        documentType: 'PASSPORT',
-        country: 'DE',
-        documentNumber: 'C01X00T47',
-        issuingAuthority: 'Stadt Köln',
-        fileName: 'Pass Ada.pdf',
-        createdAt: now,
-        updatedAt: now,
-      });
-      expect(ok(await app.call('GET', `/documents/${body.id}`), 200)).toEqual(body);
-      expect((await harness.readFileStates()).get((await harness.readRow(body.id)).file_id)).toBe(
-        'KEPT',
-      );
+  it('stores a document that getDocument returns without its file', async () => {
+    const holder = await harness.createPerson();
+    const body = await harness.uploadDocument(passportFields(holder), {
+      bytes: pdfFile(),
+      name: 'Pass Ada.pdf',
     });
+    const now = new Date(app.effects.now()).toISOString();
+    expect(body).toEqual({
+      id: expect.stringMatching(/^Document:/),
+      documentHolder: holder,
+      documentType: 'PASSPORT',
+      country: 'DE',
+      documentNumber: 'C01X00T47',
+      issuingAuthority: 'Stadt Köln',
+      fileName: 'Pass Ada.pdf',
+      createdAt: now,
+      updatedAt: now,
+    });
+    expect(ok(await app.call('GET', `/documents/${body.id}`), 200)).toEqual(body);
+    expect((await harness.readFileStates()).get((await harness.readRow(body.id)).file_id)).toBe(
+      'KEPT',
+    );
   });
 
   it('determines the format by the first bytes of the file', async () => {
@@ -78,10 +76,13 @@ describe('uploadDocument', () => {
     expect(emptyResponse.body.details.errors[0].message).toBe('is empty');
     const oversizedContent = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
     pdfFile().copy(oversizedContent);
-    const largeResponse = await harness.upload(fields, { bytes: oversizedContent });
-    expect([largeResponse.status, ...errorFields(largeResponse)]).toEqual([400, 'file']);
-    const missingFile = await harness.upload(fields, null);
-    expect([missingFile.status, ...errorFields(missingFile)]).toEqual([400, 'file']);
+    const oversizedResponse = await harness.upload(fields, { bytes: oversizedContent });
+    expect([oversizedResponse.status, ...errorFields(oversizedResponse)]).toEqual([400, 'file']);
+    const missingFileResponse = await harness.upload(fields, null);
+    expect([missingFileResponse.status, ...errorFields(missingFileResponse)]).toEqual([
+      400,
+      'file',
+    ]);
     expect(
       await app.runtime.db.find(documents, { holder_id: fields.documentHolder as string }),
     ).toEqual([]);
@@ -180,7 +181,7 @@ describe('uploadDocument', () => {
     expect(otherFiles).toEqual([]);
   });
 
-  it('replays the reply for a repeated idempotency key and keeps one file', async () => {
+  it('replays the reply for a repeated idempotency key, and stores it encrypted', async () => {
     const fields = passportFields(await harness.createPerson());
     const key = { 'idempotency-key': 'a-passport' };
     const firstResponse = await harness.upload(fields, newPng(), app.platform, key);
@@ -210,10 +211,10 @@ describe('listDocuments', () => {
     const firstResponse = await list(`documentHolder=${owner}&limit=2`);
     expect(idsOf(firstResponse)).toEqual(ids.slice(0, 2));
     expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });
-    const secondPage = await list(
+    const secondResponse = await list(
       `documentHolder=${owner}&cursor=${firstResponse.body.nextCursor}`,
     );
-    expect([idsOf(secondPage), secondPage.body.hasMore]).toEqual([ids.slice(2), false]);
+    expect([idsOf(secondResponse), secondResponse.body.hasMore]).toEqual([ids.slice(2), false]);
     expect(idsOf(await list('limit=3'))).toEqual(ids);
     expect(idsOf(await list(`documentHolder=${company}`))).toEqual([]);
     expect(idsOf(await list(`documentHolder=${owner}`, app.other))).toEqual([]);

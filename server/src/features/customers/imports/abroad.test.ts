@@ -112,18 +112,18 @@ describe.each(['sandbox', 'production'] as const)(
       const failedRows = new Map<string, Errors>(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );
-      const verdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, platform)));
+      const apiVerdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, platform)));
       const importVerdicts = CASES.map((_, index) => {
         const error = failedRows.get(idOf(index));
         return error ? verdictOf(error) : NO_ERRORS;
       });
       expect(importVerdicts.map((each, index) => [CASES[index], each])).toEqual(
-        verdicts.map((each, index) => [CASES[index], each]),
+        apiVerdicts.map((each, index) => [CASES[index], each]),
       );
-      expect(verdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
-      expect(verdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
+      expect(apiVerdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
+      expect(apiVerdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
       // The check digit is wrong.
-      expect(verdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
+      expect(apiVerdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
     });
   },
 );

@@ -106,8 +106,8 @@ describe('the page of an invitation', () => {
 
   it('returns the same page to a POST request, without effect', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const sentResponse = await openPage(invitation.code, 'POST');
-    expect(sentResponse.body).toBe((await openPage(invitation.code)).body);
+    const postResponse = await openPage(invitation.code, 'POST');
+    expect(postResponse.body).toBe((await openPage(invitation.code)).body);
     const response = await app.call('GET', `/invitations/${invitation.code}`);
     expect(response.body).toEqual(invitation);
   });

@@ -1,4 +1,4 @@
-// Updates of customers: changed fields only, and the errors of the result.
+// Updates of customers, their effects and errors, and the deletion of customers.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -119,8 +119,8 @@ describe('updateCustomerById', () => {
     );
     expect(fieldsOf(namelessResponse)).toEqual(['businessInfo.legalName']);
     const usBusiness = { businessInfo: { country: 'US', taxId: 'x' } };
-    const businessWithTaxId = await patchCustomer(customer.id, usBusiness, 'BUSINESS');
-    expect(fieldsOf(businessWithTaxId)).toEqual(['businessInfo.taxId']);
+    const invalidTaxIdResponse = await patchCustomer(customer.id, usBusiness, 'BUSINESS');
+    expect(fieldsOf(invalidTaxIdResponse)).toEqual(['businessInfo.taxId']);
   });
 
   it('keeps the identity number consistent with its type', async () => {
@@ -147,24 +147,24 @@ describe('updateCustomerById', () => {
     const clearedResponse = await patchCustomer(customer.id, { idType: null });
     expect(clearedResponse.status).toBe(200);
     expect(await identifierOf(customer.id)).toBeNull();
-    const firstCustomer = await createCustomer(individualBody());
-    expect(fieldsOf(await patchCustomer(firstCustomer.id, { identifier: '123-45-6789' }))).toEqual([
-      'idType',
-    ]);
+    const customerWithoutIdentifier = await createCustomer(individualBody());
+    expect(
+      fieldsOf(await patchCustomer(customerWithoutIdentifier.id, { identifier: '123-45-6789' })),
+    ).toEqual(['idType']);
   });
 
-  it('rejects another type, two contacts and invalid fields', async () => {
+  it('rejects another type, a change of two contacts and invalid fields', async () => {
     const customer = await createCustomer(individualBody({ sourceOfWealthCategories: ['SALARY'] }));
     expect(fieldsOf(await patchCustomer(customer.id, {}, 'BUSINESS'))).toEqual(['customerType']);
     expect(fieldsOf(await app.call('PATCH', `/customers/${customer.id}`, {}))).toEqual([
       'customerType',
     ]);
-    const bothContacts = await patchCustomer(customer.id, {
+    const contactsResponse = await patchCustomer(customer.id, {
       email: 'a@b.example',
       phoneNumber: '+15125550100',
     });
-    expect([bothContacts.status, bothContacts.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
+    expect([contactsResponse.status, contactsResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(contactsResponse)).toEqual(['email', 'phoneNumber']);
     const invalidResponse = await patchCustomer(customer.id, {
       fullName: 'Ada  King',
       email: 'invalid',
@@ -230,8 +230,8 @@ describe('updateCustomerById', () => {
       'currencies',
     ]);
     const namelessCustomer = await createCustomer({ customerType: 'INDIVIDUAL' });
-    const requestedResponse = await patchCustomer(namelessCustomer.id, { currencies: ['INR'] });
-    expect(requestedResponse.body.code).toBe('MISSING_MANDATORY_USER_INFO');
+    const incompleteResponse = await patchCustomer(namelessCustomer.id, { currencies: ['INR'] });
+    expect(incompleteResponse.body.code).toBe('MISSING_MANDATORY_USER_INFO');
     expect(
       (await patchCustomer(namelessCustomer.id, { currencies: ['INR'], fullName: 'Ada' })).status,
     ).toBe(200);
@@ -316,10 +316,10 @@ describe('updateCustomerById', () => {
     await app.runtime.db.query(sql, [customer.id, verifiedJson]);
     const { body } = await patchCustomer(customer.id, { email: 'new@example.de' });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    const unchangedCustomer = await patchCustomer(customer.id, {
+    const unchangedResponse = await patchCustomer(customer.id, {
       phoneNumber: contact.phoneNumber,
     });
-    expect(unchangedCustomer.body.contactVerification).toEqual({
+    expect(unchangedResponse.body.contactVerification).toEqual({
       email: 'PENDING',
       phone: 'VERIFIED',
     });
@@ -466,8 +466,8 @@ describe('deleteCustomerById', () => {
     const customer = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
     const list = await app.call('GET', `/customers/internal-accounts?customerId=${customer.id}`);
     const account = list.body.data[0].id;
-    const fund = `/sandbox/internal-accounts/${account}/fund`;
-    expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
+    const fundPath = `/sandbox/internal-accounts/${account}/fund`;
+    expect((await app.call('POST', fundPath, { amount: 500 })).status).toBe(200);
     const rejectedResponse = await remove(customer.id);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
     expect(rejectedResponse.headers['x-should-retry']).toBe('false');

@@ -19,7 +19,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-const epochs = (client: pg.Client) =>
+const countEpochs = (client: pg.Client) =>
   client.query('select epoch from event_epochs order by epoch').then(({ rows }) => rows.length);
 
 it('the mark is created again if it is unreadable after a recovery', async () => {
@@ -40,12 +40,12 @@ it('the mark is created again if it is unreadable after a recovery', async () =>
     fs.writeFileSync(path.join(dir, 'postgres', file), Buffer.alloc(8_192));
     server = await startEmbedded({ dir });
     await withClient(server.url, async (client) => {
-      const epochsBefore = await epochs(client);
+      const epochsBefore = await countEpochs(client);
       await expect(client.query('select open_event_epoch()')).rejects.toThrow('bad magic number');
       await openEpoch(client);
-      expect(await epochs(client)).toBe(epochsBefore + 1);
+      expect(await countEpochs(client)).toBe(epochsBefore + 1);
       await openEpoch(client);
-      expect(await epochs(client)).toBe(epochsBefore + 1);
+      expect(await countEpochs(client)).toBe(epochsBefore + 1);
     });
   } finally {
     await server.stop();

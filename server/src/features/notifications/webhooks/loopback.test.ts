@@ -42,7 +42,7 @@ describe('a loopback endpoint', () => {
     expect(receiver.arrivals).toEqual([]);
   });
 
-  it('does not affect other endpoints', async () => {
+  it('can be replaced by a public endpoint', async () => {
     const webhookEndpoint = 'https://hooks.example.com/';
     ok(await app.call('PATCH', '/config', { webhookEndpoint }), 200);
   });

@@ -1,4 +1,4 @@
-// Exchange rates of corridors with fees, limits and filters.
+// Exchange rates of corridors with fees, limits and filters, and the institutions of a country.
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -102,14 +102,14 @@ describe('getDiscoveries', () => {
   it('returns all institutions, or the institutions of a country and currency', async () => {
     const response = await getDiscoveries();
     expect(response.status).toBe(200);
-    const nigerianInstitutions = await getDiscoveries('?country=NG');
-    expect(nigerianInstitutions.body.data).toContainEqual({
+    const nigerianResponse = await getDiscoveries('?country=NG');
+    expect(nigerianResponse.body.data).toContainEqual({
       bankName: 'Guaranty Trust Bank',
       displayName: 'GTBank',
       country: 'NG',
       currency: 'NGN',
     });
-    expect(nigerianInstitutions.body.data.length).toBeLessThan(response.body.data.length);
+    expect(nigerianResponse.body.data.length).toBeLessThan(response.body.data.length);
     expect((await getDiscoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
     expect((await getDiscoveries('?country=NG&currency=USD')).body.data).toEqual([]);
   });

@@ -48,12 +48,11 @@ it('a name check records a late result, emits no event, and ignores later result
 it('a pending name check is repeated at the requested interval', async () => {
   const id = await createPendingCheck();
   await applyResult(id, { status: 'PENDING', checkAfterMs: 2_000 });
-  const countWaitingSql =
-    "select count(*)::int as waiting from jobs where input->>'accountId' = $1";
-  expect(await app.runtime.db.query(countWaitingSql, [id])).toEqual([{ waiting: 2 }]);
+  const countJobsSql = "select count(*)::int as waiting from jobs where input->>'accountId' = $1";
+  expect(await app.runtime.db.query(countJobsSql, [id])).toEqual([{ waiting: 2 }]);
   await app.advance(5_000);
   expect((await read(id)).beneficiaryVerificationStatus).toBe('MATCHED');
-  expect(await app.runtime.db.query(countWaitingSql, [id])).toEqual([{ waiting: 0 }]);
+  expect(await app.runtime.db.query(countJobsSql, [id])).toEqual([{ waiting: 0 }]);
 });
 
 it('a name check disables an account that does not exist and emits an event', async () => {

@@ -26,13 +26,13 @@ describe('payments to an unverified wallet', () => {
     const { id, wallet } = await ownership.createPendingProof();
     const pay = (cents: number) =>
       ownership.call('POST', '/quotes', quoteBody(source.id, id, cents));
-    const ABOVE_LIMIT = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
+    const VERIFICATION_REQUIRED = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
     ok(await pay(500_00), 201);
-    expect(statusAndCode(await pay(5_000_00))).toEqual(ABOVE_LIMIT);
+    expect(statusAndCode(await pay(5_000_00))).toEqual(VERIFICATION_REQUIRED);
     await ownership.verify(id, '0x00');
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
     ok(await pay(500_00), 201);
-    expect(statusAndCode(await pay(5_000_00))).toEqual(ABOVE_LIMIT);
+    expect(statusAndCode(await pay(5_000_00))).toEqual(VERIFICATION_REQUIRED);
     const { messageToSign } = ok(await ownership.challenge(id), 201);
     ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
     ok(await pay(5_000_00), 201);
@@ -50,11 +50,11 @@ describe('payments to an unverified wallet', () => {
     });
     expect(status).toBe('ACTIVE');
     ok(await ownership.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
-    const unknownResponse = await ownership.call('POST', OWNER_PATHS.customer, {
+    const unlistedResponse = await ownership.call('POST', OWNER_PATHS.customer, {
       customerId: ownership.person.id,
       currency: 'USDC',
       accountInfo: { ...custodialWallet, vaspName: 'Unlisted & Sons' },
     });
-    expect(statusAndCode(unknownResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(statusAndCode(unlistedResponse)).toEqual([400, 'INVALID_INPUT']);
   });
 });

@@ -27,7 +27,7 @@ async function startPayout(suffix: string, rail: string, currency = 'USD') {
 
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
-const cancelForError = async (id: string) => {
+const cancelStatusAndCode = async (id: string) => {
   const response = await cancel(id);
   return [response.status, response.body.code];
 };
@@ -63,19 +63,25 @@ describe('cancelTransaction', () => {
   it('is rejected for rails and states without support for cancellation', async () => {
     const instantPayment = await startPayout('003', 'RTP');
     await execute(instantPayment.quote.id);
-    expect(await cancelForError(instantPayment.id)).toEqual([400, 'INVALID_INPUT']);
+    expect(await cancelStatusAndCode(instantPayment.id)).toEqual([400, 'INVALID_INPUT']);
     const pendingPayment = await startPayout('000', 'ACH');
-    expect(await cancelForError(pendingPayment.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await cancelStatusAndCode(pendingPayment.id)).toEqual([
+      409,
+      'TRANSACTION_NOT_CANCELLABLE',
+    ]);
     const pendingInstantPayment = await startPayout('000', 'RTP');
-    expect(await cancelForError(pendingInstantPayment.id)).toEqual([
+    expect(await cancelStatusAndCode(pendingInstantPayment.id)).toEqual([
       409,
       'TRANSACTION_NOT_CANCELLABLE',
     ]);
     await execute(pendingPayment.quote.id);
     await app.settle();
-    expect(await cancelForError(pendingPayment.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await cancelStatusAndCode(pendingPayment.id)).toEqual([
+      409,
+      'TRANSACTION_NOT_CANCELLABLE',
+    ]);
     const unknownId = 'Transaction:00000000-0000-7000-8000-000000000000';
-    expect(await cancelForError(unknownId)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    expect(await cancelStatusAndCode(unknownId)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 });
 

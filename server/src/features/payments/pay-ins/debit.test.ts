@@ -168,13 +168,13 @@ describe('createTransferIn', () => {
     await expectError(transferIn(source.id, secondAccounts.account.id), 400, 'INVALID_INPUT');
     const platformExternalAccount = await createExternalAccount(app, null, 'USD');
     await expectError(transferIn(platformExternalAccount.id, account.id), 400, 'INVALID_INPUT');
-    const euros = await findInternalAccount(app, person.id, 'EUR');
-    await expectError(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
-    const iban = await createExternalAccount(app, person.id, 'EUR');
-    await expectError(transferIn(iban.id, euros.id), 400, 'INVALID_INPUT');
-    const total = 9_000_000_000_000_000;
+    const euroAccount = await findInternalAccount(app, person.id, 'EUR');
+    await expectError(transferIn(source.id, euroAccount.id), 400, 'INVALID_CURRENCY');
+    const euroExternalAccount = await createExternalAccount(app, person.id, 'EUR');
+    await expectError(transferIn(euroExternalAccount.id, euroAccount.id), 400, 'INVALID_INPUT');
+    const excessiveAmount = 9_000_000_000_000_000;
     await expectError(
-      transferIn(source.id, account.id, total),
+      transferIn(source.id, account.id, excessiveAmount),
       400,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );
@@ -199,19 +199,19 @@ describe('createTransferIn', () => {
     ['PENDING', 409, 'BANK_ACCOUNT_VALIDATION_PENDING'],
     ['INACTIVE', 400, 'INVALID_BANK_ACCOUNT'],
     ['UNDER_REVIEW', 400, 'INVALID_INPUT'],
-  ])('rejects an account that is %s', async (status, code, reason) => {
+  ])('rejects an account that is %s', async (accountStatus, status, code) => {
     const { account, source } = await createAccounts();
-    const set = 'update external_accounts set status = $2 where id = $1';
-    await app.runtime.db.query(set, [source.id, status]);
+    const updateSql = 'update external_accounts set status = $2 where id = $1';
+    await app.runtime.db.query(updateSql, [source.id, accountStatus]);
     const reply = await transferIn(source.id, account.id);
-    expect([reply.status, reply.body.code]).toEqual([code, reason]);
+    expect([reply.status, reply.body.code]).toEqual([status, code]);
   });
 
   it('rejects customers who are not ready and enforces platform settings', async () => {
-    const unverifiedAccount = await createAccounts('000', app.unregulated);
+    const unverifiedAccounts = await createAccounts('000', app.unregulated);
     const rejectedResponse = await transferIn(
-      unverifiedAccount.source.id,
-      unverifiedAccount.account.id,
+      unverifiedAccounts.source.id,
+      unverifiedAccounts.account.id,
       1,
       {
         as: app.unregulated,
@@ -224,7 +224,7 @@ describe('createTransferIn', () => {
       await app.call('GET', '/config', undefined, { as: platform }),
       200,
     );
-    const change = async (overrides: object) => {
+    const changeCurrencies = async (overrides: object) => {
       const changedCurrencies = supportedCurrencies.map((currency: object) => ({
         ...currency,
         ...overrides,
@@ -239,12 +239,12 @@ describe('createTransferIn', () => {
         200,
       );
     };
-    await change({ minAmount: 10, maxAmount: 20 });
+    await changeCurrencies({ minAmount: 10, maxAmount: 20 });
     for (const amount of [9, 21]) {
       const reply = await transferIn(source.id, account.id, amount, { as: platform });
       expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }
-    await change({ enabledTransactionTypes: ['OUTGOING'] });
+    await changeCurrencies({ enabledTransactionTypes: ['OUTGOING'] });
     const reply = await transferIn(source.id, account.id, 15, { as: platform });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
@@ -297,9 +297,9 @@ describe('rail notification about a debit', () => {
   });
 
   /** A settled debit on an account that was frozen before the settlement. */
-  async function createHeldDebit(settle = true) {
+  async function createHeldDebit(isAccepted = true) {
     const { account, row } = await startTransferIn('005');
-    if (settle) await app.settle();
+    if (isAccepted) await app.settle();
     await transition(account.id, 'freeze');
     await notify(row.id, { state: 'settled', reference: 'x' });
     return { account, row };
@@ -326,13 +326,13 @@ describe('rail notification about a debit', () => {
   });
 
   it('starts a review that a release or a return completes', async () => {
-    const storedDebit = await createHeldDebit();
-    await decide(storedDebit.row.id, releaseDeposit);
-    expect(await readBalances(app, storedDebit.account.id)).toEqual({
+    const releasedDebit = await createHeldDebit();
+    await decide(releasedDebit.row.id, releaseDeposit);
+    expect(await readBalances(app, releasedDebit.account.id)).toEqual({
       balance: 250_00,
       total: 250_00,
     });
-    expect(await eventTypes(app, storedDebit.row.id)).toEqual(
+    expect(await eventTypes(app, releasedDebit.row.id)).toEqual(
       incomingEventTypes('PENDING COMPLETED'),
     );
     const returnedDebit = await createHeldDebit();
@@ -345,8 +345,8 @@ describe('rail notification about a debit', () => {
 
   it('prevents cancellation after the funds are held', async () => {
     // The first debit settles before its acceptance by the rail, the second in the usual order.
-    for (const settle of [false, true]) {
-      const { row } = await createHeldDebit(settle);
+    for (const isAccepted of [false, true]) {
+      const { row } = await createHeldDebit(isAccepted);
       const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
       expect([reply.status, reply.body.code]).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     }

@@ -118,15 +118,12 @@ describe('operations on transactions', () => {
   });
 });
 
-describe('agent of the customer', () => {
+describe('an agent of the customer', () => {
   it('lists only the card payments of the customer', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.connectAgent(person.id);
-    const observedTransactions = ok(
-      await agent.call('GET', '/agents/me/transactions?sortOrder=asc'),
-      200,
-    );
-    expect(observedTransactions.data).toEqual(allTransactions);
+    const agentPage = ok(await agent.call('GET', '/agents/me/transactions?sortOrder=asc'), 200);
+    expect(agentPage.data).toEqual(allTransactions);
     const path = `/agents/me/transactions/${allTransactions[1].id}`;
     expect(ok(await agent.call('GET', path), 200)).toEqual(allTransactions[1]);
     const otherAgent = await fixture.connectAgent((await cards.createCardholder()).customer.id);

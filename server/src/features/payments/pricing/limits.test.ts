@@ -150,16 +150,20 @@ describe('corridor limits', () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, { as: platform });
     const usd = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
     await expectError('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
-    const total = transferBody(account.id, usd.id, 100_000_000_01);
-    const body = await expectError('/transfer-out', total, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
+    const excessiveTransfer = transferBody(account.id, usd.id, 100_000_000_01);
+    const body = await expectError(
+      '/transfer-out',
+      excessiveTransfer,
+      'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    );
     expect(body.details).toEqual({ min: 1_00, max: 100_000_000_00 });
   });
 
-  it('select a rail that supports the amount, preferably the cheapest instant rail', async () => {
+  it('restrict the automatic selection to rails that support the amount', async () => {
     const options = { as: platform };
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const usd = await createExternalAccount(app, person.id, 'USD', '000', options);
-    const railOf = async (amount: number, paymentRail?: string) => {
+    const createTransaction = async (amount: number, paymentRail?: string) => {
       const body = quoteBody(account.id, usd.id, amount, {
         destination: { destinationType: 'ACCOUNT', accountId: usd.id, paymentRail },
       });
@@ -167,15 +171,15 @@ describe('corridor limits', () => {
       const path = `/transactions/${transactionId}`;
       return ok(await app.call('GET', path, undefined, options), 200);
     };
-    expect(await railOf(100_00)).toMatchObject({
+    expect(await createTransaction(100_00)).toMatchObject({
       paymentRail: 'RTP',
       railSelectionMode: 'AUTO',
       expectedSettlementAt: null,
       settlementTimelineSeconds: 10,
     });
-    const wire = await railOf(10_000_000_01);
+    const wire = await createTransaction(10_000_000_01);
     expect(wire).toMatchObject({ paymentRail: 'WIRE', railSelectionMode: 'AUTO' });
-    const ach = await railOf(100_00, 'ACH');
+    const ach = await createTransaction(100_00, 'ACH');
     expect(ach).toMatchObject({
       paymentRail: 'ACH',
       railSelectionMode: 'MANUAL',
@@ -217,10 +221,10 @@ describe('corridor limits', () => {
       ['/quotes', quoteBody(account.id, inr.id, 50_000)],
       ['/transfer-out', transferBody(account.id, inr.id, 50_000)],
     ] as const) {
-      const response = await expectError(path, body, 'MISSING_MANDATORY_USER_INFO');
-      expect(response.details.errors[0].field).toBe('purposeOfPayment');
-      const fullBody = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
-      ok(await app.call('POST', path, fullBody, options), 201);
+      const errorBody = await expectError(path, body, 'MISSING_MANDATORY_USER_INFO');
+      expect(errorBody.details.errors[0].field).toBe('purposeOfPayment');
+      const bodyWithPurpose = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
+      ok(await app.call('POST', path, bodyWithPurpose, options), 201);
     }
   });
 });
@@ -231,17 +235,17 @@ describe('amounts', () => {
     const person = await createCustomer(app, options);
     const btc = await findInternalAccount(app, person.id, 'BTC', options);
     const ngn = await findInternalAccount(app, person.id, 'NGN', options);
-    const max = 9_000_000_000_000_000;
-    await expectError('/quotes', quoteBody(btc.id, ngn.id, max), 'AMOUNT_OUT_OF_RANGE');
+    const nearLimitAmount = 9_000_000_000_000_000;
+    await expectError('/quotes', quoteBody(btc.id, ngn.id, nearLimitAmount), 'AMOUNT_OUT_OF_RANGE');
     const receivingLock = { lockedCurrencySide: 'RECEIVING' };
     await expectError(
       '/quotes',
-      quoteBody(ngn.id, btc.id, max, receivingLock),
+      quoteBody(ngn.id, btc.id, nearLimitAmount, receivingLock),
       'AMOUNT_OUT_OF_RANGE',
     );
   });
 
-  it('have a rate above zero for any pair of currencies', async () => {
+  it('have an accurate exchange rate for currencies of very different value', async () => {
     const options = { as: platform };
     const person = await createCustomer(app, options);
     const btc = await findInternalAccount(app, person.id, 'BTC', options);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   ok(await app.call('PATCH', '/config', { feeConfigs }, options), 200);
 });
 
-const override = (amount: number, bps: number, currency = 'USD') => ({
+const feeOverride = (amount: number, bps: number, currency = 'USD') => ({
   platformFeeOverride: {
     platformFixedFee: { amount, currency },
     platformVariableFeeBps: bps,
@@ -52,8 +52,8 @@ const getTransaction = async (id: string) =>
   ok(await app.call('GET', `/transactions/${id}`, undefined, options), 200);
 const totalBalanceOf = async (id: string) => (await readBalances(app, id, options)).total;
 
-/** Balance events since `from`, as account and balance. */
-async function balanceEvents(from: number) {
+/** Balance events since `from`, as account, balance and held amount. */
+async function readBalanceEvents(from: number) {
   const emittedEvents = (await app.events()).slice(from);
   return emittedEvents
     .filter((each) => each.type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')
@@ -89,7 +89,7 @@ describe('platform fee', () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'USD', '000', options);
     expect(await createQuote(account.id, target.id, 100_00)).toMatchObject({ feesIncluded: 0 });
-    const quote = await createQuote(account.id, target.id, 100_00, override(25, 100));
+    const quote = await createQuote(account.id, target.id, 100_00, feeOverride(25, 100));
     expect(quote).toMatchObject({
       exchangeRate: 1,
       feesIncluded: 125,
@@ -102,7 +102,7 @@ describe('platform fee', () => {
     expect(await totalBalanceOf(platformAccount.id)).toBe(totalBefore + 125);
     expect(await totalBalanceOf(account.id)).toBe(900_00);
     const lockedQuote = await createQuote(account.id, target.id, 100_00, {
-      ...override(25, 100),
+      ...feeOverride(25, 100),
       lockedCurrencySide: 'RECEIVING',
     });
     // 0.25 + 100.00 / 0.99 is 101.2601…, rounded up.
@@ -121,7 +121,7 @@ describe('platform fee', () => {
     let remainingAmount = 1_000_00;
     for (const target of [externalPayee, receivingAccount, returnedAccount]) {
       const quote = await createQuote(account.id, target.id, 100_00, {
-        ...override(0, 100),
+        ...feeOverride(0, 100),
         lockedCurrencySide: 'RECEIVING',
       });
       // One cent remains of 101.02 after 100.00 and the fee of 1.01.
@@ -147,9 +147,9 @@ describe('platform fee', () => {
     const readPlatformFees = async (overrides: object) =>
       (await createQuote(account.id, target.id, 100_00, overrides)).platformFeesIncluded;
     expect(await readPlatformFees({})).toBe(80);
-    expect(await readPlatformFees(override(0, 0))).toBe(0);
-    expect(await readPlatformFees(override(10, 0))).toBe(10);
-    expect(await readPlatformFees(override(0, 9_900))).toBe(99_00);
+    expect(await readPlatformFees(feeOverride(0, 0))).toBe(0);
+    expect(await readPlatformFees(feeOverride(10, 0))).toBe(10);
+    expect(await readPlatformFees(feeOverride(0, 9_900))).toBe(99_00);
   });
 
   it('rejects invalid overrides', async () => {
@@ -166,11 +166,11 @@ describe('platform fee', () => {
       expect([response.status, response.body.code]).toEqual([400, code]);
       return response.body.details?.errors?.map((each: { field: string }) => each.field);
     };
-    expect(await expectError(account.id, override(1, 0, 'EUR'))).toEqual([
+    expect(await expectError(account.id, feeOverride(1, 0, 'EUR'))).toEqual([
       'platformFeeOverride.platformFixedFee.currency',
     ]);
-    expect(await expectError(eur.id, override(1, 0, 'EUR'))).toEqual(['platformFeeOverride']);
-    expect(await expectError(account.id, override(-1, 10_001))).toEqual([
+    expect(await expectError(eur.id, feeOverride(1, 0, 'EUR'))).toEqual(['platformFeeOverride']);
+    expect(await expectError(account.id, feeOverride(-1, 10_001))).toEqual([
       'platformFeeOverride.platformFixedFee.amount',
       'platformFeeOverride.platformVariableFeeBps',
     ]);
@@ -178,11 +178,11 @@ describe('platform fee', () => {
       'platformFeeOverride.platformFixedFee',
       'platformFeeOverride.platformVariableFeeBps',
     ]);
-    await expectError(account.id, override(0, 10_000), 'AMOUNT_OUT_OF_RANGE');
-    await expectError(account.id, override(100_00, 0), 'AMOUNT_OUT_OF_RANGE');
+    await expectError(account.id, feeOverride(0, 10_000), 'AMOUNT_OUT_OF_RANGE');
+    await expectError(account.id, feeOverride(100_00, 0), 'AMOUNT_OUT_OF_RANGE');
     await expectError(
       account.id,
-      { ...override(9_000_000_000_000_000, 0), lockedCurrencySide: 'RECEIVING' },
+      { ...feeOverride(9_000_000_000_000_000, 0), lockedCurrencySide: 'RECEIVING' },
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );
   });
@@ -199,13 +199,13 @@ describe('platform fee', () => {
     const body = quoteBody(account.id, target.id, 100_00);
     const response = await app.call('POST', '/quotes', body, options);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const waivedFeeBody = { ...body, ...override(0, 0) };
+    const waivedFeeBody = { ...body, ...feeOverride(0, 0) };
     ok(await app.call('POST', '/quotes', waivedFeeBody, options), 201);
     await setAccountStatus('ACTIVE');
   });
 });
 
-describe('refund', () => {
+describe('a refund', () => {
   it('debits the fee from the platform and emits its balance', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '004', options);
@@ -214,18 +214,18 @@ describe('refund', () => {
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.settle();
-    expect(await balanceEvents(from)).toEqual([
+    expect(await readBalanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
       [platformAccount.id, totalBefore + 80, 0],
     ]);
     await app.advance(60_000);
-    expect((await balanceEvents(from)).slice(2)).toEqual(
+    expect((await readBalanceEvents(from)).slice(2)).toEqual(
       expect.arrayContaining([
         [account.id, 1_000_00, 0],
         [platformAccount.id, totalBefore, 0],
       ]),
     );
-    expect(await balanceEvents(from)).toHaveLength(4);
+    expect(await readBalanceEvents(from)).toHaveLength(4);
   });
 
   it('emits no platform balance if the fee was never charged', async () => {
@@ -235,7 +235,7 @@ describe('refund', () => {
     const from = (await app.events()).length;
     await execute(quote.id);
     await app.settle();
-    expect(await balanceEvents(from)).toEqual([
+    expect(await readBalanceEvents(from)).toEqual([
       [account.id, 1_000_00, 100_00],
       [account.id, 1_000_00, 0],
     ]);
@@ -249,7 +249,7 @@ describe('refund', () => {
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.advance(60_000);
-    expect(await balanceEvents(from)).toEqual([
+    expect(await readBalanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
       [platformAccount.id, totalBefore + 80, 0],
       [platformAccount.id, totalBefore, 0],
@@ -270,13 +270,13 @@ describe('refund', () => {
     await app.settle();
     const paidFee = await totalBalanceOf(platformAccount.id);
     const feeTargetAccount = await findInternalAccount(app, person.id, 'USD', options);
-    const response = await createQuote(
+    const feeQuote = await createQuote(
       platformAccount.id,
       feeTargetAccount.id,
       paidFee,
-      override(0, 0),
+      feeOverride(0, 0),
     );
-    await execute(response.id);
+    await execute(feeQuote.id);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     const from = (await app.events()).length;
     await app.advance(60_000);
@@ -286,15 +286,16 @@ describe('refund', () => {
     });
     expect(await totalBalanceOf(account.id)).toBe(1_000_00 + paidFee);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
-    expect((await balanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
-    const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
-      'system:sandbox:receivable:USD',
-    ]);
-    expect(owed?.balance).toBe(-80n);
+    expect((await readBalanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
+    const [receivable] = await app.runtime.db.query(
+      'select balance from ledger_accounts where id = $1',
+      ['system:sandbox:receivable:USD'],
+    );
+    expect(receivable?.balance).toBe(-80n);
   });
 });
 
-describe('platform that pays from its fee account', () => {
+describe('a platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])(
     'has the expected balance after a payment to an account with suffix %s',
     async (suffix) => {

@@ -37,7 +37,7 @@ async function createPayer(currency = 'USD') {
   return {
     id: id as string,
     create: () => app.call('POST', '/quotes', body),
-    immediate: () => app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
+    createImmediate: () => app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
     /** All requests have the same idempotency key. */
     execute: () => app.call('POST', `/quotes/${quote.id}/execute`, undefined, key),
     transfer: () => app.call('POST', '/transfer-out', { ...transfer, amount: 10_00 }),
@@ -46,7 +46,7 @@ async function createPayer(currency = 'USD') {
 
 describe('payout to a US bank account', () => {
   it('returns 409 during the validation and is accepted afterwards', async () => {
-    const { id, create, immediate: createImmediate, execute, transfer } = await createPayer();
+    const { id, create, createImmediate, execute, transfer } = await createPayer();
     await runAccountCommand('check', id);
     for (const pay of [create, createImmediate, execute, transfer]) {
       expect(errorOf(await pay())).toEqual([409, 'BANK_ACCOUNT_VALIDATION_PENDING', 'true']);
@@ -59,7 +59,7 @@ describe('payout to a US bank account', () => {
   });
 
   it('returns 400 after a failed validation', async () => {
-    const { id, create, immediate: createImmediate, execute, transfer } = await createPayer();
+    const { id, create, createImmediate, execute, transfer } = await createPayer();
     await runAccountCommand('check', id);
     await runAccountCommand('reject', id);
     for (const pay of [create, createImmediate, execute, transfer]) {

@@ -1,4 +1,5 @@
-// Trusted accounts: confirmation and removal of the trust with each factor.
+// Trusted accounts: confirmation and removal of the trust with each factor, and rejected requests. Also the
+// required customer ID of operations on factors.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
@@ -74,8 +75,8 @@ describe('beneficiary trust', () => {
     expect(statusCodeAndFields(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  describe('confirmBeneficiaryUntrust', () => {
-    it('is idempotent and requires a proof each time', async () => {
+  describe('confirmBeneficiaryTrust and confirmBeneficiaryUntrust', () => {
+    it('are idempotent and require a proof each time', async () => {
       const { account } = await createPayee();
       expect(await changeTrust(account.id, 'untrust')).toEqual({ trusted: false });
       await changeTrust(account.id, 'trust');
@@ -117,7 +118,7 @@ describe('beneficiary trust', () => {
   });
 });
 
-describe('proof', () => {
+describe('a proof', () => {
   it('is valid once, for its account and direction only', async () => {
     const { person, account } = await createPayee();
     const otherExternalAccount = await createExternalAccount(app, person.id, 'EUR');
@@ -166,10 +167,10 @@ describe('proof', () => {
     });
     const trustProof = sign(await challengeOf(target.id));
     const untrustProof = sign(await challengeOf(target.id, 'untrust'));
-    const paymentSignature = sign(executedBody.scaChallenge);
+    const paymentProof = sign(executedBody.scaChallenge);
     const responses = [
       await confirm(target.id, untrustProof),
-      await confirm(target.id, paymentSignature),
+      await confirm(target.id, paymentProof),
       await confirm(target.id, trustProof, 'untrust'),
       await authorize(app, quote.id, trustProof),
     ];
@@ -236,7 +237,7 @@ describe('a request for beneficiary trust', () => {
       confirm(id, { code: CODE }, 'untrust', options),
     ]);
 
-  it('is rejected for accounts of the platform, of other platforms, and unknown ones', async () => {
+  it('is rejected for accounts of platforms, for foreign and for unknown accounts', async () => {
     const platformExternalAccount = await createExternalAccount(app, null, 'EUR');
     const person = await createPhoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformAccount = await createExternalAccount(app, person.id, 'EUR', '000', {

@@ -46,7 +46,7 @@ function mintWith(accountId: string, beforeValidation: () => Promise<unknown>) {
 
 const findOrders = () => app.runtime.db.find(mintsAndBurns, { stablecoin_id: coinId });
 
-it('placeOrder rejects a mint for a customer that is deleted concurrently', async () => {
+it('placeOrder rejects a mint for a customer who is deleted concurrently', async () => {
   const wallet = await fixture.createWallet();
   let calls = 0;
   const deleteCustomerOnce = async () => {
@@ -71,7 +71,7 @@ describe('an error during a call of the provider', () => {
     ['a rejection', new Fault('NOT_IMPLEMENTED', 'No.'), 'NOT_IMPLEMENTED'],
     ['an internal error', new TypeError('undefined is not a function'), undefined],
     ['another internal error', new RangeError('no such time'), undefined],
-  ])('%s', async (_, providerError, code) => {
+  ])('is thrown as SERVICE_UNAVAILABLE or unchanged: %s', async (_, providerError, code) => {
     const order = mintWith((await fixture.createWallet()).id, () => Promise.reject(providerError));
     const thrownError: unknown = await order.catch((error: unknown) => error);
     if (code === 'SERVICE_UNAVAILABLE')

@@ -44,9 +44,9 @@ describe('a new customer', () => {
     });
     const row = await rowOf(wallet.id);
     expect(row).toMatchObject({ platform_id: app.platform.id, customer_id: person.id });
-    const names = [row?.organization_id, row?.user_id, row?.wallet_id];
-    expect(new Set(names).size).toBe(3);
-    for (const name of names) expect(name).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const walletIds = [row?.organization_id, row?.user_id, row?.wallet_id];
+    expect(new Set(walletIds).size).toBe(3);
+    for (const id of walletIds) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(await credentialsOf(wallet.id)).toMatchObject([
       {
         type: 'EMAIL_OTP',
@@ -65,12 +65,12 @@ describe('a new customer', () => {
 
   it('has separate addresses and balances for the wallet and the USDB account', async () => {
     const person = await createCustomer(app);
-    const usdb = await listAccounts(person.id, '&currency=USDB');
-    expect(usdb.map((each: { type: string }) => each.type).sort()).toEqual([
+    const usdbAccounts = await listAccounts(person.id, '&currency=USDB');
+    expect(usdbAccounts.map((each: { type: string }) => each.type).sort()).toEqual([
       'EMBEDDED_WALLET',
       'INTERNAL_CRYPTO',
     ]);
-    const addresses = usdb.map(
+    const addresses = usdbAccounts.map(
       (each: { fundingPaymentInstructions: [{ accountOrWalletInfo: { address: string } }] }) =>
         each.fundingPaymentInstructions[0].accountOrWalletInfo.address,
     );
@@ -128,12 +128,12 @@ describe('existing customers', () => {
     const otherCurrencies = config.supportedCurrencies.filter(
       (each: SupportedCurrency) => each.currencyCode !== 'USDB',
     );
-    const set = (supportedCurrencies: unknown) =>
+    const setCurrencies = (supportedCurrencies: unknown) =>
       app.call('PATCH', '/config', { supportedCurrencies }, { as: platform });
-    ok(await set(otherCurrencies), 200);
+    ok(await setCurrencies(otherCurrencies), 200);
     const person = await createCustomer(app, { as: platform }, { email: 'late@example.com' });
     expect(await walletsOf(person.id, platform)).toEqual([]);
-    ok(await set(config.supportedCurrencies), 200);
+    ok(await setCurrencies(config.supportedCurrencies), 200);
     await app.settle();
     const [wallet] = await walletsOf(person.id, platform);
     expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
@@ -175,11 +175,11 @@ describe('existing customers', () => {
         currencies: ['USDB'],
         funding: undefined,
       } as const;
-      await app.operate((concurrentWork) =>
+      await app.operate((concurrentCtx) =>
         openWalletsForAccounts(
-          concurrentWork,
+          concurrentCtx,
           { connectors },
-          provisionAccounts(concurrentWork, provision),
+          provisionAccounts(concurrentCtx, provision),
         ),
       );
       return changedCustomer;
@@ -189,7 +189,7 @@ describe('existing customers', () => {
     expect(await listAccounts(person.id)).toHaveLength(3);
   });
 
-  it('receive one by the job of the migration, once', async () => {
+  it('receive one wallet from repeated runs of the migration job', async () => {
     const earlyCustomer = await createCustomer(app, {}, { email: 'early@example.com' });
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
@@ -197,10 +197,10 @@ describe('existing customers', () => {
     expect(await walletsOf(earlyCustomer.id)).toEqual([]);
     const file = path.join(projectRoot(), 'server/migrations/0026_wallets.sql');
     const sql = readFileSync(file, 'utf8');
-    const job = sql.slice(sql.indexOf('insert into jobs'));
-    expect(job).toContain('from platforms');
+    const jobSql = sql.slice(sql.indexOf('insert into jobs'));
+    expect(jobSql).toContain('from platforms');
     for (const _ of [1, 2]) {
-      await app.runtime.db.query(job);
+      await app.runtime.db.query(jobSql);
       await app.settle();
       const [wallet, ...rest] = await walletsOf(earlyCustomer.id);
       expect(rest).toEqual([]);

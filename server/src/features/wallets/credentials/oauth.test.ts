@@ -1,5 +1,5 @@
-// OIDC credentials in the sandbox, where the signature of a token is not verified. The tests add and remove
-// credentials, open sessions, and include all rejections.
+// OIDC credentials in the sandbox, where the signature of a token is not verified: their addition, sessions,
+// removal and rejections.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -20,14 +20,14 @@ const app = testApp();
 const fixture = walletFixture(app);
 
 const nowInSeconds = () => app.effects.now() / 1000;
-let users = 0;
+let userCount = 0;
 
 /** Claims of a new user. */
 const createClaims = (overrides: object = {}) => ({
   iss: 'https://accounts.google.com',
   aud: 'app-1.example.com',
-  sub: `user-${++users}`,
-  email: `user-${users}@example.com`,
+  sub: `user-${++userCount}`,
+  email: `user-${userCount}@example.com`,
   ...overrides,
 });
 
@@ -102,7 +102,7 @@ describe('createAuthCredential', () => {
       ok(await prove(addedCredential.id, claims, keys.publicKey), 200);
     });
 
-    it('is added immediately as the first credential, named by its subject without an e-mail', async () => {
+    it('succeeds immediately for the first credential, named by its subject', async () => {
       const claims = createClaims({ email: undefined, iss: 'https://appleid.apple.com' });
       const { credential } = await createWalletOfIdentity(claims);
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
@@ -135,8 +135,8 @@ describe('createAuthCredential', () => {
       const { accountId } = await fixture.createWalletCustomer();
       const session = await fixture.openEmailSession(accountId);
       const body = credentialBody(accountId, createClaims());
-      const requestedCredential = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
-      const challenges = (await Promise.all(requestedCredential)).map((each) => ok(each, 202));
+      const pendingRequests = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
+      const challenges = (await Promise.all(pendingRequests)).map((each) => ok(each, 202));
       const headers = await Promise.all(
         challenges.map((requestedChallenge) => signedHeaders(requestedChallenge, session)),
       );
@@ -177,7 +177,7 @@ describe('createAuthCredential', () => {
         unauthorizedError('The sub of the token must have 1 to 255 characters.'),
       ],
       [
-        'an age of 61 s',
+        'an iat 61 s ago',
         { iat: () => nowInSeconds() - 61 },
         unauthorizedError('The token is too old: iat is over 60 s ago.'),
       ],
@@ -272,22 +272,26 @@ describe('verifyAuthCredential', () => {
     const key = generateKeys().publicKey;
     const mismatchReason = (claim: string) =>
       `The ${claim} of the token differs from the registered one.`;
-    const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
+    const NONCE_REASON = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     const TOKEN_TOO_OLD = 'The token is too old: iat is over 60 s ago.';
     it.each([
       ['another user', { sub: 'another-user' }, mismatchReason('sub')],
       ['another app', { aud: 'app-2' }, mismatchReason('aud')],
       ['another provider', { iss: 'https://appleid.apple.com' }, mismatchReason('iss')],
-      ['no nonce', { nonce: undefined }, NONCE],
-      ['the key itself as nonce', { nonce: key }, NONCE],
-      ['the nonce of another key', { nonce: nonceOf(generateKeys().publicKey) }, NONCE],
-      ['the nonce of the same key in capitals', { nonce: nonceOf(key.toUpperCase()) }, NONCE],
+      ['no nonce', { nonce: undefined }, NONCE_REASON],
+      ['the key itself as nonce', { nonce: key }, NONCE_REASON],
+      ['the nonce of another key', { nonce: nonceOf(generateKeys().publicKey) }, NONCE_REASON],
+      [
+        'the nonce of the same key in upper case',
+        { nonce: nonceOf(key.toUpperCase()) },
+        NONCE_REASON,
+      ],
       [
         "the nonce of the key's bytes",
         { nonce: createHash('sha256').update(Buffer.from(key, 'hex')).digest('hex') },
-        NONCE,
+        NONCE_REASON,
       ],
-      ['an age of 61 s', { iat: () => nowInSeconds() - 61 }, TOKEN_TOO_OLD],
+      ['an iat 61 s ago', { iat: () => nowInSeconds() - 61 }, TOKEN_TOO_OLD],
       [
         'an issue time in the future',
         { iat: () => nowInSeconds() + 6 },
@@ -331,7 +335,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, key), 200);
     });
 
-    it('is opened once per key, even if it was revoked since', async () => {
+    it('is opened once per token, even after it was revoked', async () => {
       const { accountId, id, claims } = await createWalletOfIdentity();
       const client = generateKeys();
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
@@ -382,7 +386,7 @@ describe('verifyAuthCredential', () => {
       expect((await proveWrongSubject()).status).toBe(429);
     });
 
-    it('counts concurrent failures', async () => {
+    it('is limited to ten failures even for concurrent requests', async () => {
       const { id, claims } = await createWalletOfIdentity();
       const proveWrongSubject = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
       const responses = await Promise.all(Array.from({ length: 14 }, proveWrongSubject));
@@ -411,18 +415,21 @@ describe('verifyAuthCredential', () => {
 
 describe('revokeAuthCredential', () => {
   describe('removing an identity', () => {
-    it('is signed by another session and allows the identity to be added again', async () => {
+    it('requires the signature of another session, and can be reversed', async () => {
       const { accountId } = await fixture.createWalletCustomer();
-      const email = await fixture.openEmailSession(accountId);
+      const emailSession = await fixture.openEmailSession(accountId);
       const claims = createClaims();
       const body = credentialBody(accountId, claims);
-      const { id } = ok(await fixture.callSigned('POST', '/auth/credentials', body, email), 201);
+      const { id } = ok(
+        await fixture.callSigned('POST', '/auth/credentials', body, emailSession),
+        201,
+      );
       const client = generateKeys();
       ok(await prove(id, claims, client.publicKey), 200);
       const path = `/auth/credentials/${id}`;
-      const ownResponse = await fixture.callSigned('DELETE', path, undefined, client);
-      expect(ownResponse.status).toBe(401);
-      const { first, second } = await fixture.signedRetry('DELETE', path, undefined, email);
+      const ownSessionResponse = await fixture.callSigned('DELETE', path, undefined, client);
+      expect(ownSessionResponse.status).toBe(401);
+      const { first, second } = await fixture.signedRetry('DELETE', path, undefined, emailSession);
       ok(second, 204);
       const { type, parameters } = JSON.parse(first.body.payloadToSign);
       expect(type).toBe('ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS');
@@ -442,7 +449,7 @@ describe('revokeAuthCredential', () => {
           'POST',
           '/auth/credentials',
           credentialBody(accountId, claims),
-          email,
+          emailSession,
         ),
         201,
       );

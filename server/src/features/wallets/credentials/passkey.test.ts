@@ -53,8 +53,8 @@ describe('createAuthCredential', () => {
           userId: expect.any(String),
         },
       });
-      const addedBody = ok(second, 201);
-      expect(addedBody).toEqual({
+      const addedCredential = ok(second, 201);
+      expect(addedCredential).toEqual({
         id: expect.stringMatching(/^AuthMethod:/),
         accountId: owner.accountId,
         type: 'PASSKEY',
@@ -63,7 +63,7 @@ describe('createAuthCredential', () => {
         createdAt: expect.any(String),
         updatedAt: expect.any(String),
       });
-      expect(await fixture.credentialsOf(owner.accountId)).toContainEqual(addedBody);
+      expect(await fixture.credentialsOf(owner.accountId)).toContainEqual(addedCredential);
     });
 
     it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
@@ -77,7 +77,7 @@ describe('createAuthCredential', () => {
       },
     );
 
-    it('is rejected with all invalid fields', async () => {
+    it('is rejected with a list of all invalid fields', async () => {
       const owner = await passkeys.createWalletOwner();
       const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
       const invalidAttestation = {
@@ -102,8 +102,8 @@ describe('createAuthCredential', () => {
 
     it('can be added once per wallet, and to several wallets', async () => {
       const holder = await passkeys.createPasskeyHolder();
-      const secondPasskey = passkeyRegistration(holder.accountId, holder.device);
-      const rejectedResponse = await fixture.call('POST', '/auth/credentials', secondPasskey);
+      const secondRegistration = passkeyRegistration(holder.accountId, holder.device);
+      const rejectedResponse = await fixture.call('POST', '/auth/credentials', secondRegistration);
       expect(rejectedResponse).toMatchObject({
         status: 400,
         body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
@@ -187,8 +187,13 @@ describe('challengeAuthCredential', () => {
       const holder = await passkeys.createPasskeyHolder();
       const requestChallenge = (body?: object) =>
         fixture.call('POST', passkeys.pathOf(holder, 'challenge'), body);
-      const usedBody = { clientPublicKey: holder.session.publicKey };
-      for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, usedBody]) {
+      const bodyWithUsedKey = { clientPublicKey: holder.session.publicKey };
+      for (const body of [
+        undefined,
+        {},
+        { clientPublicKey: `02${'f'.repeat(64)}` },
+        bodyWithUsedKey,
+      ]) {
         const rejectedResponse = await requestChallenge(body);
         expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejectedResponse)).toEqual(['clientPublicKey']);
@@ -204,8 +209,8 @@ describe('challengeAuthCredential', () => {
       );
       const firstChallenge = await passkeys.challengeOf(holder);
       for (let count = 0; count < 12; count++) await passkeys.challengeOf(holder);
-      const signedRequest = await signedHeaders(requestedBody, holder.session);
-      ok(await fixture.call('POST', path, body, signedRequest), 201);
+      const signatureHeaders = await signedHeaders(requestedBody, holder.session);
+      ok(await fixture.call('POST', path, body, signatureHeaders), 201);
       ok(
         await passkeys.verifyWith(
           holder,

@@ -71,7 +71,7 @@ describe('a recovery is canceled by', () => {
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
   });
 
-  it('an active session, unlike a session that was revoked before the request', async () => {
+  it('no session that was revoked before the request', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const session = await fixture.openEmailSession(accountId);
     const path = `/auth/sessions/${session.session.id}`;

@@ -7,7 +7,7 @@ import { mondayOf, WEEK_MS } from './partitions.ts';
 const DAY_MS = 86_400_000;
 const database = earlierDatabase('partition_migration');
 const MONDAY = mondayOf(Date.now());
-/** Two days before the next Monday, so that the rows may grow for more than a week. */
+/** 1.5 days before the next Monday, so that the rows may grow for more than a week. */
 const LATEST = MONDAY + 5.5 * DAY_MS;
 const FIRST = LATEST - 40 * DAY_MS;
 const ROWS = 1_000;
@@ -31,7 +31,7 @@ const SERIES = `(select n, lpad(to_hex(${TIME}), 12, '0') as h, to_timestamp(${T
 const STORAGE = `select relname as name, pg_relation_filenode(oid) as file from pg_class
   where relname like any ($1) and relkind in ('r', 'i') order by 2`;
 
-interface StoredEvent {
+interface StorageFile {
   name: string;
   file: string;
 }
@@ -39,7 +39,7 @@ interface StoredEvent {
 /** Files of the rows and indexes of the tables. */
 async function filesOf(): Promise<string[]> {
   const patterns = TABLES.map((name) => `${name}%`);
-  const { rows } = await database.query<StoredEvent>(STORAGE, [patterns]);
+  const { rows } = await database.query<StorageFile>(STORAGE, [patterns]);
   return rows.map(({ file }) => String(file));
 }
 
@@ -77,32 +77,34 @@ it('the migration keeps all rows in the same files', async () => {
 });
 
 it('partitions by week store later rows and reject an ID of an earlier row', async () => {
-  const insert = `insert into events (id, platform_id, type, subject, data, created_at)
+  const insertSql = `insert into events (id, platform_id, type, subject, data, created_at)
     select ${idSql('n')}, 'p', 'TEST', 's', '{}', now()
     from (select 7::bigint as n, lpad(to_hex($1::bigint), 12, '0') as h) s
     returning tableoid::regclass::text as partition`;
   // The first Monday at least two days after the latest row.
   const bound = MONDAY + 2 * WEEK_MS;
-  const beforeBound = await database.query<{ partition: string }>(insert, [bound - 1]);
+  const beforeBound = await database.query<{ partition: string }>(insertSql, [bound - 1]);
   expect(beforeBound.rows).toEqual([{ partition: 'partitions.events_before' }]);
-  const afterBound = await database.query<{ partition: string }>(insert, [bound]);
+  const afterBound = await database.query<{ partition: string }>(insertSql, [bound]);
   const day = new Date(bound).toISOString().slice(0, 10).replaceAll('-', '');
   expect(afterBound.rows).toEqual([{ partition: `partitions.events_${day}` }]);
-  await expect(database.query(insert, [bound - 1])).rejects.toMatchObject({ code: '23505' });
+  await expect(database.query(insertSql, [bound - 1])).rejects.toMatchObject({ code: '23505' });
 });
 
-it('the partitioned table has the previous indexes and defaults', async () => {
+it('each table has the indexes of its first partition, and each event a position', async () => {
   const definitions = `select replace(replace(pg_get_indexdef(i.indexrelid), 'partitions.', 'public.'),
       '_before ', ' ') as text
     from pg_index i where i.indrelid = $1::regclass`;
-  const shapes = async (table: string) => {
+  const indexDefinitionsOf = async (table: string) => {
     const { rows } = await database.query<{ text: string }>(definitions, [table]);
     return rows
       .map(({ text }) => text.replace(/^.* ON (ONLY )?/, '').replace('_before', ''))
       .sort();
   };
   for (const table of TABLES) {
-    expect(await shapes(`partitions.${table}_before`)).toEqual(await shapes(table));
+    expect(await indexDefinitionsOf(`partitions.${table}_before`)).toEqual(
+      await indexDefinitionsOf(table),
+    );
   }
   const { rows } = await database.query(
     `select id from events where position is null or position <= 0`,

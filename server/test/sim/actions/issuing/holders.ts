@@ -74,15 +74,15 @@ async function requestCode(
   throw violation(`${path} does not complete`);
 }
 
-interface SignedIn {
+interface SignInResult {
   trace: string;
   key?: string;
 }
 
-async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
-  const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
-  if (otp.length === 0) return { trace: 'no codes' };
-  const credential = sim.chance.pick(otp);
+async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignInResult> {
+  const otpCredentials = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
+  if (otpCredentials.length === 0) return { trace: 'no codes' };
+  const credential = sim.chance.pick(otpCredentials);
   const codeReply = await requestCode(sim, credential, wallet);
   const rejection = rejectionCode(codeReply, ['RATE_LIMITED']);
   if (rejection) return { trace: rejection };
@@ -200,10 +200,10 @@ async function endSession(sim: Sim): Promise<string> {
   const wallet = chooseWallet(sim);
   const [key] = activeKeys(sim, wallet);
   if (!key) return 'not signed in';
-  const liveSessions = sessionsOf(sim, wallet).filter((session) => {
+  const activeSessions = sessionsOf(sim, wallet).filter((session) => {
     return activeKeys(sim, wallet).includes(sim.clientKeys.get(session.public_key ?? '') ?? '');
   });
-  const path = `/auth/sessions/${sim.chance.pick(liveSessions).id}`;
+  const path = `/auth/sessions/${sim.chance.pick(activeSessions).id}`;
   const request = { method: 'DELETE', path, as: wallet.owner.platform };
   return checkedTrace(await signRequest(sim, request, key), [], 204);
 }
@@ -228,11 +228,11 @@ function chooseDestination(
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   const otherOwners = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
-  const to = sim.chance.pick(otherOwners);
-  const isToOtherWallet = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
+  const recipient = sim.chance.pick(otherOwners);
+  const isToOtherWallet = recipient.wallet && recipient.wallet !== wallet && sim.chance.percent(40);
   const internalAccount = isToOtherWallet
-    ? to.wallet
-    : pickInternalAccount(sim, to, [...PAYMENT_CURRENCIES, 'USDB']);
+    ? recipient.wallet
+    : pickInternalAccount(sim, recipient, [...PAYMENT_CURRENCIES, 'USDB']);
   return { internalAccount: internalAccount ?? null, externalAccount: null };
 }
 
@@ -305,8 +305,8 @@ async function payFromWallet(sim: Sim): Promise<string> {
   );
   const wallet = order.source as InternalAccount;
   // A closed wallet cannot be signed in to.
-  const isGone = wallet.owner.isDeleted || accountRow(sim, wallet)?.status === 'CLOSED';
-  const key = isGone ? undefined : await keyFor(sim, wallet);
+  const isClosedOrDeleted = wallet.owner.isDeleted || accountRow(sim, wallet)?.status === 'CLOSED';
+  const key = isClosedOrDeleted ? undefined : await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const codes = executionErrors(sim, order, order.isStarted);
   const path = `/quotes/${order.quoteId}/execute`;
@@ -334,32 +334,32 @@ async function setPolls(sim: Sim): Promise<string> {
   return `${polls} of ${sim.platforms.indexOf(platform)}`;
 }
 
-const anyWallet = (sim: Sim) => activeWallets(sim).length > 0;
+const hasActiveWallet = (sim: Sim) => activeWallets(sim).length > 0;
 
 export const WALLET_HOLDER_ACTIONS: readonly Action[] = [
-  { name: 'fund a wallet', weight: 3, isPossible: anyWallet, run: fundWallet },
+  { name: 'fund a wallet', weight: 3, isPossible: hasActiveWallet, run: fundWallet },
   {
     name: 'sign in to a wallet',
     weight: 3,
-    isPossible: anyWallet,
+    isPossible: hasActiveWallet,
     run: async (sim) => (await signIn(sim, sim.chance.pick(activeWallets(sim)))).trace,
   },
-  { name: 'quote from a wallet', weight: 8, isPossible: anyWallet, run: createQuote },
+  { name: 'quote from a wallet', weight: 8, isPossible: hasActiveWallet, run: createQuote },
   {
     name: 'pay from a wallet',
     weight: 12,
     isPossible: (sim) => signableOrders(sim).length > 0,
     run: payFromWallet,
   },
-  { name: 'add a credential', weight: 2, isPossible: anyWallet, run: addCredential },
-  { name: 'remove a credential', weight: 1.5, isPossible: anyWallet, run: removeCredential },
-  { name: 'refresh a session', weight: 3, isPossible: anyWallet, run: refreshSession },
-  { name: 'end a session', weight: 1, isPossible: anyWallet, run: endSession },
+  { name: 'add a credential', weight: 2, isPossible: hasActiveWallet, run: addCredential },
+  { name: 'remove a credential', weight: 1.5, isPossible: hasActiveWallet, run: removeCredential },
+  { name: 'refresh a session', weight: 3, isPossible: hasActiveWallet, run: refreshSession },
+  { name: 'end a session', weight: 1, isPossible: hasActiveWallet, run: endSession },
   {
     name: 'replay a signature',
     weight: 2,
     isPossible: (sim) => sim.signedRequests.length > 0,
     run: replaySignature,
   },
-  { name: 'set wallet processing', weight: 0.6, isPossible: anyWallet, run: setPolls },
+  { name: 'set wallet processing', weight: 0.6, isPossible: hasActiveWallet, run: setPolls },
 ];

@@ -75,9 +75,9 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   const isSuitable = ({ currency }: ExternalAccount) => direction === 'out' || currency === 'USD';
   const agent = chooseAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(isSuitable));
   const { owner } = agent;
-  const fittingAccounts = externalAccountsOf(sim, owner).filter(isSuitable);
-  if (fittingAccounts.length === 0) return 'no destination';
-  const externalAccount = sim.chance.pick(fittingAccounts);
+  const suitableAccounts = externalAccountsOf(sim, owner).filter(isSuitable);
+  if (suitableAccounts.length === 0) return 'no destination';
+  const externalAccount = sim.chance.pick(suitableAccounts);
   const internalAccount = owner.internalAccounts.get(externalAccount.currency) as InternalAccount;
   const amount = BigInt(sim.chance.integerBetween(100, sim.chance.pick([5_000, 50_000])));
   const accounts = [{ accountId: internalAccount.id }, { accountId: externalAccount.id }];
@@ -229,7 +229,7 @@ async function executeQuote(sim: Sim): Promise<string> {
   const agent = order.agent as Agent & { client: Platform };
   const agentRequest = requestOf(order);
   const verdict = predictVerdict(sim, agent, agentRequest);
-  const isBarred = lacksPermission(sim, agent, agentRequest.permission);
+  const isPermissionMissing = lacksPermission(sim, agent, agentRequest.permission);
   const errors = executionCodes(sim, order);
   // Errors that do not depend on the policy are reported before it, all others after it.
   const errorsBeforePolicy = errors.filter(
@@ -245,7 +245,11 @@ async function executeQuote(sim: Sim): Promise<string> {
   const currentCodes = hasDeletedParty(order) ? [...errors, 'INSUFFICIENT_FUNDS'] : errors;
   const policyCodes =
     verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'approval required' ? [] : currentCodes;
-  const codes = isBarred ? ['FORBIDDEN'] : firstErrors.length ? firstErrors : policyCodes;
+  const codes = isPermissionMissing
+    ? ['FORBIDDEN']
+    : firstErrors.length
+      ? firstErrors
+      : policyCodes;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, agent.client);
   const code = rejectionCode(response, [
@@ -279,14 +283,14 @@ function canExecute(sim: Sim, { agent, order }: PendingAction): boolean | undefi
 const isResolvedByCustomer = (code: string) =>
   ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
 
-const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
+const DECIDED_CODES = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
 /** The platform's decision, by the action or by its transaction. */
 async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
   const requestedAction = sim.chance.pick(sim.pendingActions);
   const { id, agent, order } = requestedAction;
-  const byAction = sim.chance.percent(50);
-  const path = byAction
+  const isByAction = sim.chance.percent(50);
+  const path = isByAction
     ? `/agents/${agent.id}/actions/${id}/${decision}`
     : `/transactions/${order.id}/${decision}`;
   const isExecutable = canExecute(sim, requestedAction);
@@ -300,10 +304,10 @@ async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<s
   ];
   // The transaction of a quote does not show that the approval failed.
   const isFailureHidden =
-    !byAction && decision === 'approve' && order.quoteId !== null && isExecutable !== true;
+    !isByAction && decision === 'approve' && order.quoteId !== null && isExecutable !== true;
   const code = rejectionCode(
     response,
-    agent.isDeleted || isFailureHidden ? [...DECIDED, ...temporaryCodes] : temporaryCodes,
+    agent.isDeleted || isFailureHidden ? [...DECIDED_CODES, ...temporaryCodes] : temporaryCodes,
   );
   if (code && temporaryCodes.includes(code)) return code;
   sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
@@ -314,7 +318,7 @@ async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<s
   // Deleting an agent rejects all its waiting actions.
   if (code) return `${decision}: ${code}`;
   const { status } = bodyOf(response, 200);
-  const finalStatus = byAction ? status : await statusOf(sim, id);
+  const finalStatus = isByAction ? status : await statusOf(sim, id);
   if (decision === 'reject') {
     if (finalStatus !== 'REJECTED') throw violation(`${id} was rejected and is ${finalStatus}`);
     return `${decision}: ${finalStatus}`;
@@ -343,11 +347,11 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
 
 /** Decides by both operations concurrently, of which one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
-  const fittingActions = sim.pendingActions.filter(
+  const executableActions = sim.pendingActions.filter(
     (pendingAction) => !pendingAction.agent.isDeleted && canExecute(sim, pendingAction) === true,
   );
-  if (fittingActions.length === 0) return 'none';
-  const requestedAction = sim.chance.pick(fittingActions);
+  if (executableActions.length === 0) return 'none';
+  const requestedAction = sim.chance.pick(executableActions);
   const { id, agent, order } = requestedAction;
   for (const node of sim.nodes) node.setTrap(undefined);
   const paths = [`/agents/${agent.id}/actions/${id}/approve`, `/transactions/${order.id}/approve`];
@@ -361,30 +365,30 @@ async function decideTwice(sim: Sim): Promise<string> {
   );
   sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
   const codes = responses.map((response) => response?.body?.code ?? response?.status);
-  const rejections = codes.filter((code) => DECIDED.includes(code));
+  const rejections = codes.filter((code) => DECIDED_CODES.includes(code));
   if (rejections.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw violation(`${id} was not approved`);
   await recordApproval(sim, order);
   return 'once';
 }
 
-const anyConnected = (sim: Sim) => connectedAgents(sim).length > 0;
-const anyWaiting = (sim: Sim) => sim.pendingActions.length > 0;
+const hasConnectedAgent = (sim: Sim) => connectedAgents(sim).length > 0;
+const hasPendingAction = (sim: Sim) => sim.pendingActions.length > 0;
 
 export const AGENT_ACTIONS: readonly Action[] = [
   {
     name: 'an agent transfers out',
     weight: 8,
-    isPossible: anyConnected,
+    isPossible: hasConnectedAgent,
     run: (sim) => createTransfer(sim, 'out'),
   },
   {
     name: 'an agent transfers in',
     weight: 5,
-    isPossible: anyConnected,
+    isPossible: hasConnectedAgent,
     run: (sim) => createTransfer(sim, 'in'),
   },
-  { name: 'an agent creates a quote', weight: 9, isPossible: anyConnected, run: createQuote },
+  { name: 'an agent creates a quote', weight: 9, isPossible: hasConnectedAgent, run: createQuote },
   {
     name: 'an agent executes a quote',
     weight: 20,
@@ -394,19 +398,19 @@ export const AGENT_ACTIONS: readonly Action[] = [
   {
     name: 'approve an agent action',
     weight: 10,
-    isPossible: anyWaiting,
+    isPossible: hasPendingAction,
     run: (sim) => decideAction(sim, 'approve'),
   },
   {
     name: 'reject an agent action',
     weight: 3,
-    isPossible: anyWaiting,
+    isPossible: hasPendingAction,
     run: (sim) => decideAction(sim, 'reject'),
   },
   {
     name: 'approve an agent action concurrently',
     weight: 5,
-    isPossible: anyWaiting,
+    isPossible: hasPendingAction,
     run: decideTwice,
   },
 ];

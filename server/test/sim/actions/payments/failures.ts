@@ -65,7 +65,7 @@ function independentJobs(sim: Sim) {
   });
 }
 
-/** The trapped commit of several concurrent ones depends on timing, but the trace must not. */
+/** Which of several concurrent commits is trapped depends on timing, but the trace must not. */
 function removeTraps(sim: Sim): void {
   for (const node of sim.nodes) node.setTrap(undefined);
 }
@@ -203,12 +203,12 @@ const executableOrders = (sim: Sim) =>
     if (order.platformFee && order.feeAccount && !isActive(sim, order.feeAccount)) return false;
     if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
     if (toAccount && !isActive(sim, toAccount)) return false;
-    const anyDeleted =
+    const isAnyDeleted =
       source.owner.isDeleted ||
       toAccount?.owner.isDeleted ||
       externalAccount?.isDeleted ||
       externalAccount?.owner.isDeleted;
-    return !anyDeleted && spendableAmount(sim, source) >= order.sentAmount;
+    return !isAnyDeleted && spendableAmount(sim, source) >= order.sentAmount;
   });
 
 /** Executes one quote concurrently under different keys, of which one succeeds. */

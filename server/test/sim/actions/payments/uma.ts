@@ -13,18 +13,18 @@ import {
 } from '../action.ts';
 import { areFeesBlocked, orderOf, QUOTE_ERRORS } from './payments.ts';
 
-async function quoteUma(sim: Sim): Promise<string> {
+async function createUmaQuote(sim: Sim): Promise<string> {
   const payer = sim.chance.pick(payers(sim).filter(isInSandbox));
   const source = pickInternalAccount(sim, payer, PAYMENT_CURRENCIES);
   const [address, outcome] = sim.chance.pick(Object.entries(ADDRESSES));
-  const to = `${address}@sandbox.uma.money`;
+  const umaAddress = `${address}@sandbox.uma.money`;
   const query = payer.id ? `?customerId=${payer.id}` : '';
-  const path = `/receiver/uma/${encodeURIComponent(to)}${query}`;
+  const path = `/receiver/uma/${encodeURIComponent(umaAddress)}${query}`;
   const discovery = await sim.call('GET', path, undefined, payer.platform);
   if (outcome === null) return `${rejectionCode(discovery, ['UMA_NOT_FOUND'])}`;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
-    destination: { destinationType: 'UMA_ADDRESS', umaAddress: to },
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress },
     lookupId: bodyOf(discovery, 200).lookupId,
     lockedCurrencySide: sim.chance.pick(['SENDING', 'RECEIVING']),
     lockedCurrencyAmount: sim.chance.integerBetween(1, 50_000),
@@ -49,6 +49,6 @@ export const UMA_ACTIONS: readonly Action[] = [
     name: 'create a quote to a UMA address',
     weight: 4,
     isPossible: (sim) => payers(sim).some(isInSandbox),
-    run: quoteUma,
+    run: createUmaQuote,
   },
 ];

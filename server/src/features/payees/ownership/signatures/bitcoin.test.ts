@@ -16,13 +16,13 @@ describe('bitcoinDigest', () => {
   });
 });
 
-const VIRES = 'vires is numeris';
-const TREZOR = 'This is an example of a signed message.';
+const VIRES_MESSAGE = 'vires is numeris';
+const TREZOR_MESSAGE = 'This is an example of a signed message.';
 const LONG_MESSAGE = 'VeryLongMessage!'.repeat(64);
-const TREZOR_LONG =
+const LONG_MESSAGE_SIGNATURE =
   '5ff795c29aef7538f8b3bdb2e8add0d0722ad630a140b6aefd504a5a895cbd867cbb00981afc50edd0398211' +
   'e8d7c304bb8efa461181bc0afa67ea4a720a89ed';
-const TREZOR_SHORT =
+const TREZOR_SIGNATURE =
   '9e23edf0e4e47ff1dec27f32cd78c50e74ef018ee8a6adf35ae17c7a9b0dd96f48b493fd7dbab03efb6f439c' +
   '6383c9523b3bbc5f1a7d158a6af90ab154e9be80';
 
@@ -32,34 +32,46 @@ describe('bip137', () => {
   const VECTORS: [address: string, message: string, signature: string][] = [
     [
       '16UwLL9Risc3QfPqBUvKofHmBQ7wMtjvM',
-      VIRES,
+      VIRES_MESSAGE,
       'G8JawPtQOrybrSP1WHQnQPr67B9S3qrxBrl1mlzoTJOSHEpmnF7D3+t+LX0Xei9J20B5AIdPbeL3AaTBZ4N3bY0=',
     ],
     [
       '1PMycacnJaSqwwJqjawXBErnLsZ7RkXUAs',
-      VIRES,
+      VIRES_MESSAGE,
       'H8JawPtQOrybrSP1WHQnQPr67B9S3qrxBrl1mlzoTJOSHEpmnF7D3+t+LX0Xei9J20B5AIdPbeL3AaTBZ4N3bY0=',
     ],
     [
       '3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN',
-      VIRES,
+      VIRES_MESSAGE,
       'JF8nHqFr3K2UKYahhX3soVeoW8W1ECNbr0wfck7lzyXjCS5Q16Ek45zyBuy1Fiy9sTPKVgsqqOuPvbycuVSSVl8=',
     ],
     [
       'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-      VIRES,
+      VIRES_MESSAGE,
       'KF8nHqFr3K2UKYahhX3soVeoW8W1ECNbr0wfck7lzyXjCS5Q16Ek45zyBuy1Fiy9sTPKVgsqqOuPvbycuVSSVl8=',
     ],
-    ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', LONG_MESSAGE, base64Of(`20${TREZOR_LONG}`)],
-    ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', TREZOR, base64Of(`20${TREZOR_SHORT}`)],
-    ['mirio8q3gtv7fhdnmb3TpZ4EuafdzSs7zL', TREZOR, base64Of(`20${TREZOR_SHORT}`)],
-    ['3CwYaeWxhpXXiHue3ciQez1DLaTEAXcKa1', TREZOR, base64Of(`24${TREZOR_SHORT}`)],
-    ['bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j', TREZOR, base64Of(`28${TREZOR_SHORT}`)],
-    ['tb1qyjjkmdpu7metqt5r36jf872a34syws336p3n3p', TREZOR, base64Of(`28${TREZOR_SHORT}`)],
-    ['bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j', LONG_MESSAGE, base64Of(`28${TREZOR_LONG}`)],
+    ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', LONG_MESSAGE, base64Of(`20${LONG_MESSAGE_SIGNATURE}`)],
+    ['14LmW5k4ssUrtbAB4255zdqv3b4w1TuX9e', TREZOR_MESSAGE, base64Of(`20${TREZOR_SIGNATURE}`)],
+    ['mirio8q3gtv7fhdnmb3TpZ4EuafdzSs7zL', TREZOR_MESSAGE, base64Of(`20${TREZOR_SIGNATURE}`)],
+    ['3CwYaeWxhpXXiHue3ciQez1DLaTEAXcKa1', TREZOR_MESSAGE, base64Of(`24${TREZOR_SIGNATURE}`)],
+    [
+      'bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j',
+      TREZOR_MESSAGE,
+      base64Of(`28${TREZOR_SIGNATURE}`),
+    ],
+    [
+      'tb1qyjjkmdpu7metqt5r36jf872a34syws336p3n3p',
+      TREZOR_MESSAGE,
+      base64Of(`28${TREZOR_SIGNATURE}`),
+    ],
+    [
+      'bc1qyjjkmdpu7metqt5r36jf872a34syws33s82q2j',
+      LONG_MESSAGE,
+      base64Of(`28${LONG_MESSAGE_SIGNATURE}`),
+    ],
     [
       '1JwSSubhmg6iPtRjtyqhUYYH7bZg3Lfy1T',
-      TREZOR,
+      TREZOR_MESSAGE,
       'G6d+Aanhe6FYuWLP718T3+1nb/wrS62iTlj3hEWLUrl0IUcNAB1T1YgM9eEOdvAr4+gL8h4YOYy9QejDtK90yMI=',
     ],
     [
@@ -100,7 +112,7 @@ describe('bip137', () => {
       [nativeVector![0], base64Of(`20${hexOf(nativeVector![2]).slice(2)}`)],
     ] as const;
     for (const [address, signature] of mismatchedPairs) {
-      expect(provesBitcoin(address, VIRES, signature, 'bip137')).toBe(false);
+      expect(provesBitcoin(address, VIRES_MESSAGE, signature, 'bip137')).toBe(false);
     }
   });
 
@@ -201,12 +213,12 @@ describe('electrum', () => {
   });
 });
 
-describe('Taproot', () => {
+describe('a Taproot address', () => {
   // BIP-86 test vectors, first receiving address. Its internal key belongs to this secret.
   const address = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
   const secret = 0x41f41d69260df4cf277826a9b65a3717e4eeddbeedf637f212ca096576479361n;
 
-  it('tweaks the key as in BIP-86', () => {
+  it('is proved by its internal key, tweaked as in BIP-86', () => {
     const wallet = bitcoinWallet(secret);
     for (const [header, scheme] of [
       ['segwit', 'bip137'],
@@ -223,9 +235,9 @@ describe('Taproot', () => {
 });
 
 describe('isBitcoinProvable', () => {
-  it('is true for addresses of a single key', () => {
+  it('is true for an address of a single key and false for a script address', () => {
     expect(isBitcoinProvable('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBe(true);
-    const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
-    expect(isBitcoinProvable(script)).toBe(false);
+    const scriptAddress = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+    expect(isBitcoinProvable(scriptAddress)).toBe(false);
   });
 });

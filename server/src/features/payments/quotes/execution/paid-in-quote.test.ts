@@ -21,7 +21,13 @@ import { applyFundingStatus } from './funding.ts';
 const app = testApp();
 
 const MINUTE = 60_000;
-const REFUNDED_PAYMENT = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
+const REFUNDED_PAYMENT_EVENTS = [
+  'PENDING',
+  'PROCESSING',
+  'FAILED',
+  'REFUND_PENDING',
+  'REFUND_COMPLETED',
+];
 
 const shortenTypes = (types: string[]) =>
   types.map((type) => type.replace('OUTGOING_PAYMENT.', ''));
@@ -91,7 +97,9 @@ describe('realtime funding quote', () => {
       failureReason: 'FUNDING_AMOUNT_MISMATCH',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED_PAYMENT);
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(
+      REFUNDED_PAYMENT_EVENTS,
+    );
     const [posting] = await app.runtime.db.query(
       `select debit, credit, amount from ledger_transfers
         where transaction_id = $1 and step = 'refund.out'`,
@@ -107,15 +115,15 @@ describe('realtime funding quote', () => {
   it('expires before late funds, which are returned', async () => {
     const { quote } = await createPendingQuote();
     await app.advance(15 * MINUTE);
-    const unmatchedBody = ok(await send(quote.id), 200);
-    expect(unmatchedBody).toMatchObject({
+    const unmatchedDeposit = ok(await send(quote.id), 200);
+    expect(unmatchedDeposit).toMatchObject({
       type: 'INCOMING',
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
       quoteId: quote.id,
     });
     await app.settle();
-    expect((await getTransaction(unmatchedBody.id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(unmatchedDeposit.id)).refund.status).toBe('COMPLETED');
     expect((await quoteOf(quote.id)).status).toBe('EXPIRED');
     expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
   });
@@ -123,11 +131,11 @@ describe('realtime funding quote', () => {
   it('returns repeated funds', async () => {
     const { quote } = await createPendingQuote();
     ok(await send(quote.id), 200);
-    const unmatchedBody = ok(await send(quote.id), 200);
-    expect(unmatchedBody).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    const unmatchedDeposit = ok(await send(quote.id), 200);
+    expect(unmatchedDeposit).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
     await app.settle();
     expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
-    expect((await getTransaction(unmatchedBody.id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(unmatchedDeposit.id)).refund.status).toBe('COMPLETED');
   });
 
   it('credits an internal account immediately', async () => {
@@ -149,7 +157,9 @@ describe('realtime funding quote', () => {
     ok(await send(quote.id), 200);
     await app.advance(3_000);
     expect((await getTransaction(quote.transactionId)).refund.status).toBe('COMPLETED');
-    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED_PAYMENT);
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(
+      REFUNDED_PAYMENT_EVENTS,
+    );
   });
 
   it('fails if the receiving account was deleted before the funds arrive', async () => {
@@ -191,14 +201,14 @@ describe('realtime funding in a digital asset', () => {
       const { status, body: reply } = await app.call('POST', '/quotes', body);
       return [status, reply.code, reply.details?.errors?.[0]?.field];
     };
-    const invalidError = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
-    expect(await requestQuote({ currency: 'USDC' })).toEqual(invalidError);
-    expect(await requestQuote({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(invalidError);
+    const networkError = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
+    expect(await requestQuote({ currency: 'USDC' })).toEqual(networkError);
+    expect(await requestQuote({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(networkError);
     expect(await requestQuote({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
     expect(await requestQuote({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
-  it('credits late, repeated and wrong amounts to the owner of the funds', async () => {
+  it('credits a wrong amount and late funds to the owner of the funds', async () => {
     const { person, quote } = await createPendingQuote(usdc, { lockedCurrencyAmount: 100_000_000 });
     const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>
@@ -218,22 +228,22 @@ describe('realtime funding in a digital asset', () => {
 });
 
 describe('sandboxSend', () => {
-  const sendFundsForCode = async (body: object) => {
+  const sendStatusAndCode = async (body: object) => {
     const response = await app.call('POST', '/sandbox/send', body);
     return [response.status, response.body.code];
   };
 
   it('rejects invalid requests', async () => {
     const { quote } = await createPendingQuote();
-    expect(await sendFundsForCode({ quoteId: quote.id, currencyCode: 'EUR' })).toEqual([
+    expect(await sendStatusAndCode({ quoteId: quote.id, currencyCode: 'EUR' })).toEqual([
       400,
       'INVALID_CURRENCY',
     ]);
     expect(
-      await sendFundsForCode({ quoteId: quote.id, currencyCode: 'USD', currencyAmount: 0 }),
+      await sendStatusAndCode({ quoteId: quote.id, currencyCode: 'USD', currencyAmount: 0 }),
     ).toEqual([400, 'INVALID_INPUT']);
     const unknownId = 'Quote:00000000-0000-7000-8000-000000000000';
-    expect(await sendFundsForCode({ quoteId: unknownId, currencyCode: 'USD' })).toEqual([
+    expect(await sendStatusAndCode({ quoteId: unknownId, currencyCode: 'USD' })).toEqual([
       404,
       'QUOTE_NOT_FOUND',
     ]);
@@ -244,7 +254,7 @@ describe('sandboxSend', () => {
       await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
       201,
     );
-    expect(await sendFundsForCode({ quoteId: prefundedQuote.id, currencyCode: 'USD' })).toEqual([
+    expect(await sendStatusAndCode({ quoteId: prefundedQuote.id, currencyCode: 'USD' })).toEqual([
       400,
       'INVALID_INPUT',
     ]);

@@ -1,4 +1,4 @@
-// Realtime funding quotes in the region. Payment instructions are withheld until the customer has
+// Realtime funding quotes of customers under SCA. Payment instructions are withheld until the customer has
 // authorized the payment. Funds that arrive earlier are not assigned to the payment.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -25,8 +25,8 @@ beforeAll(async () => {
 beforeEach(() => app.advance(60_000));
 
 const MINUTE = 60_000;
-const EUROS = { currency: 'EUR' };
-const COINS = { currency: 'USDC', cryptoNetwork: 'BASE' };
+const EURO_SOURCE = { currency: 'EUR' };
+const COIN_SOURCE = { currency: 'USDC', cryptoNetwork: 'BASE' };
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
 const eventsOf = async (id: string) =>
@@ -34,7 +34,7 @@ const eventsOf = async (id: string) =>
 const send = (quoteId: string, currencyCode = 'EUR') =>
   app.call('POST', '/sandbox/send', { quoteId, currencyCode });
 
-async function bodyOf(source: object, customerId = payer.person.id) {
+async function createBody(source: object, customerId = payer.person.id) {
   const target = await createExternalAccount(app, customerId, 'MXN');
   const overrides = { source: { sourceType: 'REALTIME_FUNDING', customerId, ...source } };
   const amount = 'cryptoNetwork' in source ? 100_000_000 : 100_00;
@@ -42,12 +42,18 @@ async function bodyOf(source: object, customerId = payer.person.id) {
 }
 
 /** A quote that awaits authorization. */
-async function createPendingQuote(source: object = EUROS, headers: Record<string, string> = {}) {
-  const { body } = await bodyOf(source);
+async function createPendingQuote(
+  source: object = EURO_SOURCE,
+  headers: Record<string, string> = {},
+) {
+  const { body } = await createBody(source);
   return ok(await app.call('POST', '/quotes', body, { headers }), 202);
 }
 
-async function expectWithheld(quote: { id: string; transactionId: string }): Promise<void> {
+async function expectInstructionsWithheld(quote: {
+  id: string;
+  transactionId: string;
+}): Promise<void> {
   expect((await get(`/quotes/${quote.id}`)).paymentInstructions).toEqual([]);
   const payment = await get(`/transactions/${quote.transactionId}`);
   expect(payment).not.toHaveProperty('paymentInstructions');
@@ -68,17 +74,17 @@ describe('realtime funding quote', () => {
         expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
       },
     });
-    await expectWithheld(quote);
+    await expectInstructionsWithheld(quote);
     expect(await get(`/quotes/${quote.id}`)).toEqual(quote);
 
-    const openBody = ok(await authorize(app, quote.id), 200);
-    expect(openBody.status).toBe('PENDING');
-    expect(openBody).not.toHaveProperty('scaChallenge');
-    const [method] = openBody.paymentInstructions;
+    const authorizedQuote = ok(await authorize(app, quote.id), 200);
+    expect(authorizedQuote.status).toBe('PENDING');
+    expect(authorizedQuote).not.toHaveProperty('scaChallenge');
+    const [method] = authorizedQuote.paymentInstructions;
     expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
-    expect(await get(`/quotes/${quote.id}`)).toEqual(openBody);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(authorizedQuote);
     expect((await get(`/transactions/${quote.transactionId}`)).paymentInstructions).toEqual(
-      openBody.paymentInstructions,
+      authorizedQuote.paymentInstructions,
     );
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
 
@@ -94,19 +100,19 @@ describe('realtime funding quote', () => {
   });
 
   it('returns euros and credits coins that arrive before authorization', async () => {
-    const euros = await createPendingQuote();
-    const returnedBody = ok(await send(euros.id), 200);
-    expect(returnedBody).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
-    expect(returnedBody.id).not.toBe(euros.transactionId);
+    const euroQuote = await createPendingQuote();
+    const returnedDeposit = ok(await send(euroQuote.id), 200);
+    expect(returnedDeposit).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    expect(returnedDeposit.id).not.toBe(euroQuote.transactionId);
 
     await app.advance(MINUTE);
-    const coins = await createPendingQuote(COINS);
-    const storedBody = ok(await send(coins.id, 'USDC'), 200);
-    expect(storedBody.type).toBe('INCOMING');
+    const coinQuote = await createPendingQuote(COIN_SOURCE);
+    const creditedDeposit = ok(await send(coinQuote.id, 'USDC'), 200);
+    expect(creditedDeposit.type).toBe('INCOMING');
     await app.settle();
     expect((await readBalances(app, payer.usdc.id)).total).toBe(100_000_000);
 
-    for (const { id } of [euros, coins]) {
+    for (const { id } of [euroQuote, coinQuote]) {
       expect((await get(`/quotes/${id}`)).status).toBe('PENDING_AUTHORIZATION');
       expect(ok(await authorize(app, id), 200).status).toBe('PENDING');
     }
@@ -122,12 +128,12 @@ describe('realtime funding quote', () => {
       status: 'FAILED',
       failureReason: 'SCA_NOT_COMPLETED',
     });
-    await expectWithheld(quote);
+    await expectInstructionsWithheld(quote);
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'FAILED']);
     const lateResponse = await authorize(app, quote.id);
     expect([lateResponse.status, lateResponse.body.code]).toEqual([409, 'CONFLICT']);
-    const unmatchedBody = ok(await send(quote.id), 200);
-    expect(unmatchedBody.type).toBe('INCOMING');
+    const unmatchedDeposit = ok(await send(quote.id), 200);
+    expect(unmatchedDeposit.type).toBe('INCOMING');
   });
 
   it('expires if it is authorized but not paid', async () => {
@@ -150,7 +156,7 @@ describe('realtime funding quote', () => {
   });
 
   it('is payable immediately for a trusted beneficiary', async () => {
-    const { target, body } = await bodyOf(EUROS);
+    const { target, body } = await createBody(EURO_SOURCE);
     const path = `/customers/external-accounts/${target.id}/trust`;
     ok(await app.call('POST', path), 200);
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
@@ -161,16 +167,16 @@ describe('realtime funding quote', () => {
 
   it('cannot be executed, before or after authorization', async () => {
     const { id } = await createPendingQuote();
-    for (const proof of [false, true]) {
-      if (proof) ok(await authorize(app, id), 200);
+    for (const isAuthorized of [false, true]) {
+      if (isAuthorized) ok(await authorize(app, id), 200);
       const { status, body } = await app.call('POST', `/quotes/${id}/execute`);
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     }
   });
 
-  it('is created once per idempotency key, with one code', async () => {
+  it('is created once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'one-quote-in-the-region' };
-    const { body } = await bodyOf(EUROS);
+    const { body } = await createBody(EURO_SOURCE);
     const requestQuote = () => app.call('POST', '/quotes', body, { headers });
     const firstQuote = ok(await requestQuote(), 202);
     ok(await authorize(app, firstQuote.id), 200);
@@ -180,21 +186,21 @@ describe('realtime funding quote', () => {
 
   it('requires a session and a factor that supports dynamic linking', async () => {
     const person = await createPhoneVerifiedCustomer(app);
-    const { body } = await bodyOf(EUROS, person.id);
+    const { body } = await createBody(EURO_SOURCE, person.id);
     const rejectedResponse = await app.call('POST', '/quotes', body);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
       409,
       'SCA_SESSION_REQUIRED',
     ]);
-    const eurosBody = await bodyOf(EUROS);
+    const euroRequest = await createBody(EURO_SOURCE);
     for (const scaFactor of ['TOTP', 'PASSKEY']) {
-      const response = await app.call('POST', '/quotes', { ...eurosBody.body, scaFactor });
+      const response = await app.call('POST', '/quotes', { ...euroRequest.body, scaFactor });
       expect(response.status).toBe(400);
       expect(response.body.details.errors).toMatchObject([{ field: 'scaFactor' }]);
     }
     const transactionsOfCustomer = await app.runtime.db.query(
       'select id from transactions where customer_id = $1 or destination_account = $2',
-      [person.id, eurosBody.target.id],
+      [person.id, euroRequest.target.id],
     );
     expect(transactionsOfCustomer).toEqual([]);
   });

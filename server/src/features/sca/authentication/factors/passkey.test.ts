@@ -49,8 +49,8 @@ async function startRegistration(id: string, device = authenticator({ site: SITE
 describe('a passkey', () => {
   it('has the options that browsers require', async () => {
     const { id, email } = await createEuropeanCustomer(app, { as: platform });
-    const startedBody = ok(await fixture.startEnrollment(id, 'PASSKEY'), 200);
-    expect(startedBody).toEqual({
+    const enrollment = ok(await fixture.startEnrollment(id, 'PASSKEY'), 200);
+    expect(enrollment).toEqual({
       type: 'PASSKEY',
       relyingPartyId: SITE.rpId,
       allowedOrigins: SITE.origins,
@@ -69,15 +69,15 @@ describe('a passkey', () => {
   });
 
   it('is enrolled at any of the origins, even with a key of another algorithm', async () => {
-    for (const [algorithm, site] of [
+    for (const [algorithm, origin] of [
       ['ES256', WEB],
       ['EDDSA', WEB],
       ['RS256', APP],
     ] as const) {
       const id = await createScaCustomer();
-      const device = authenticator({ algorithm, site: SITE.rpId, at: site });
+      const device = authenticator({ algorithm, site: SITE.rpId, at: origin });
       const { register, confirm } = await startRegistration(id, device);
-      const { type, factor } = ok(await confirm(register(), site), 200);
+      const { type, factor } = ok(await confirm(register(), origin), 200);
       expect([type, factor]).toEqual([
         'PASSKEY',
         { factor: 'PASSKEY', credentialId: expect.any(String), name: 'Passkey' },
@@ -124,7 +124,7 @@ describe('a passkey', () => {
     ok(await confirm(register()), 200);
   });
 
-  it('is invalid after five failures, and after ten minutes', async () => {
+  it('cannot be enrolled after five failures, or after ten minutes', async () => {
     const id = await createScaCustomer();
     const firstRegistration = await startRegistration(id);
     for (let round = 0; round < 5; round++) {
@@ -145,21 +145,21 @@ describe('a passkey', () => {
 
   it('is limited to one, so another is rejected at its start and at its confirmation', async () => {
     const id = await createScaCustomer();
-    const expiredRequest = await startRegistration(id);
+    const earlierRegistration = await startRegistration(id);
     await fixture.enrollPasskey(id);
     const secondResponse = await fixture.startEnrollment(id, 'PASSKEY');
     expect([secondResponse.status, secondResponse.body.code]).toEqual([
       409,
       'PASSKEY_ALREADY_ENROLLED',
     ]);
-    const confirmedResponse = await expiredRequest.confirm(expiredRequest.register());
+    const confirmedResponse = await earlierRegistration.confirm(earlierRegistration.register());
     expect([confirmedResponse.status, confirmedResponse.body.code]).toEqual([
       409,
       'PASSKEY_ALREADY_ENROLLED',
     ]);
   });
 
-  it('is enrolled once by two concurrent confirmations', async () => {
+  it('is enrolled once by concurrent confirmations', async () => {
     const id = await createScaCustomer();
     const { register, confirm } = await startRegistration(id);
     const responses = await Promise.all([
@@ -204,11 +204,11 @@ describe('an assertion', () => {
   it('requires the passkey with user verification', async () => {
     const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
-    const input = await app.operate(
+    const assertionRequest = await app.operate(
       async (ctx) => assertionOptions(ctx, await rowOf(id), CHALLENGE),
       platform,
     );
-    expect(input).toEqual({
+    expect(assertionRequest).toEqual({
       allowedOrigins: SITE.origins,
       relyingPartyId: SITE.rpId,
       options: {
@@ -300,32 +300,29 @@ describe('a passkey of the sandbox', () => {
 
   it('requires no device, only the challenge and an allowed origin', async () => {
     const id = await createScaCustomer(app.platform);
-    const startedBody = ok(await sandboxFixture.startEnrollment(id, 'PASSKEY'), 200);
-    expect([startedBody.relyingPartyId, startedBody.allowedOrigins]).toEqual([
-      'localhost',
-      [ORIGIN],
-    ]);
-    const { challenge } = startedBody.options;
+    const enrollment = ok(await sandboxFixture.startEnrollment(id, 'PASSKEY'), 200);
+    expect([enrollment.relyingPartyId, enrollment.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);
+    const { challenge } = enrollment.options;
     const confirm = (input: object, origin = ORIGIN) =>
       sandboxFixture.confirmEnrollment(id, { type: 'PASSKEY', origin, credential: input });
-    const data = 'credential.response.clientDataJSON';
+    const dataField = 'credential.response.clientDataJSON';
     expectInvalidFields(
       await confirm(credentialJson(challenge), 'http://localhost:4000'),
       'origin',
     );
-    expectInvalidFields(await confirm(credentialJson('AAAA')), data);
-    expectInvalidFields(await confirm(credentialJson(7)), data);
+    expectInvalidFields(await confirm(credentialJson('AAAA')), dataField);
+    expectInvalidFields(await confirm(credentialJson(7)), dataField);
     expectInvalidFields(
       await confirm(credentialJson(challenge, { origin: 'http://localhost:1' })),
-      data,
+      dataField,
     );
-    expectInvalidFields(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
+    expectInvalidFields(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), dataField);
     const { factor } = ok(await confirm(credentialJson(challenge)), 200);
     expect(ok(await sandboxFixture.listFactors(id), 200).factors).toEqual([factor]);
     ok(await sandboxFixture.removePasskey(id, factor.credentialId), 204);
   });
 
-  it('accepts a real device and every configured site', async () => {
+  it('may come from a real device, and is verified at a configured site', async () => {
     const platform = await app.newPlatform('With a site');
     const siteFixture = factorFixture(app, { as: platform });
     await setPasskeySite(app, platform, SITE);
