@@ -1,4 +1,4 @@
-// Rows that show a slowdown: their ratio, their target, and the remarks under the table.
+// Ratios, targets, shortfalls and remarks of the rows of a result table.
 import { describe, expect, it } from 'vitest';
 import { type Row, ratiosOf } from './row.ts';
 import { remarksOf, shortfalls, tableOf } from './table.ts';
@@ -42,7 +42,7 @@ describe('slowdown', () => {
     expect(shortfalls([rowWithoutTarget])).toEqual([]);
   });
 
-  it('has remarks about unanswered requests of the background load', () => {
+  it('reports unanswered requests of the background load, and lists remarks', () => {
     const rowWithResets = row([20, 20, 20], {
       slowdown: { maximum: 3 },
       remark: 'two resets',

@@ -42,9 +42,9 @@ const listEndpoints = async () =>
 const arrivalsOf = (id: string) => receiver.arrivals.filter(({ body }) => body.includes(id));
 
 describe('listen', () => {
-  it('forwards signed events of the types, and removes its endpoint', async () => {
-    const to = ['--forward-to', `${receiver.port}/hook`];
-    const { child, output, secret } = await listen(...to, '--events', 'customer.kyc_*');
+  it('forwards signed events of the requested types, and removes its endpoint', async () => {
+    const forwardArgs = ['--forward-to', `${receiver.port}/hook`];
+    const { child, output, secret } = await listen(...forwardArgs, '--events', 'customer.kyc_*');
     const id = await createCustomer();
     await waitUntil('the event', () => arrivalsOf(id).length === 1);
     const [{ body, headers } = { body: '', headers: {} }] = arrivalsOf(id);

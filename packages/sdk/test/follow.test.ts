@@ -1,4 +1,4 @@
-// Following events across a kill of the server and of the follower, with a separate server process.
+// Following events across stops of the follower and a kill of the server, which is a separate process.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -60,19 +60,19 @@ describe('follow', () => {
 
   it('neither misses nor repeats an event across a kill and restart of the server', async () => {
     const interruptions: unknown[] = [];
-    const stop = new AbortController();
+    const abortController = new AbortController();
     const createdIds: string[] = [];
     const events: StoredEvent[] = [];
     const stream = client.events.follow({
       types: TYPES,
       wait: 5,
-      signal: stop.signal,
+      signal: abortController.signal,
       onInterruption: (error) => interruptions.push(error),
     });
     const following = (async () => {
       for await (const event of stream) {
         events.push(event);
-        if (events.length === 4) stop.abort();
+        if (events.length === 4) abortController.abort();
       }
     })();
     while (stream.cursor === undefined) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,4 +1,4 @@
-// The entry for adapters of providers, with signatures of the server.
+// Request handler, message sender and HTTP listener of a provider adapter, with signed requests.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -48,7 +48,7 @@ describe('providerHandler', () => {
     await expect(statusOf('/transfers/cancel', '{}')).rejects.toThrow('closed');
   });
 
-  it('rejects every other signature with the reason', async () => {
+  it('rejects a missing, old or invalid signature with the reason', async () => {
     const call = await signedRequest('/capabilities', '{}');
     const otherKey = { ...key, privateKey: generateKeyPairSync('ed25519').privateKey };
     const reasonOf = async (request: typeof call) => {
@@ -62,17 +62,17 @@ describe('providerHandler', () => {
       await reasonOf(await signedRequest('/capabilities', '{}', Date.now() - 400_000)),
     ).toMatch(/old/);
     const unsignedRequest = { ...call, headers: {} };
-    const foreignRequest = {
+    const otherKeyRequest = {
       ...call,
       headers: await signRequest(otherKey, unsignedRequest, Date.now()),
     };
-    expect(await reasonOf(foreignRequest)).toMatch(/does not match/);
-    const unknownHeaders = await signRequest(
+    expect(await reasonOf(otherKeyRequest)).toMatch(/does not match/);
+    const unknownKeyHeaders = await signRequest(
       { ...otherKey, keyId: 'x' },
       unsignedRequest,
       Date.now(),
     );
-    expect(await reasonOf({ ...call, headers: unknownHeaders })).toMatch(/unknown/);
+    expect(await reasonOf({ ...call, headers: unknownKeyHeaders })).toMatch(/unknown/);
   });
 });
 
@@ -99,13 +99,13 @@ describe('messageSender', () => {
     ...{ id: '1', occurredAt: '2026-11-27T09:30:00Z', type: 'transfer.updated' as const },
     ...{ transferId: 'known', transfer: { state: 'settled' as const, reference: 'BANK-1' } },
   };
-  const send = (to = url) =>
+  const send = (target = url) =>
     messageSender({
-      url: to,
+      url: target,
       key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     })(message);
 
-  it('signs each attempt, and returns the required action', async () => {
+  it('signs each attempt, and returns its outcome', async () => {
     statuses.push(200, 400, 409, 401, 429, 503);
     const results = [];
     while (statuses.length > 0) results.push(await send());

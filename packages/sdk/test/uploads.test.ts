@@ -1,4 +1,4 @@
-// Uploads from every kind of content, to a real server.
+// Uploads of every kind of content to a test server.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -43,7 +43,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   RAILHEAD_S3_SECRET_ACCESS_KEY: 'PRIVATE',
 };
 
-/** Settings that exclude another one. */
+/** Settings that exclude another setting of the samples. */
 const EXCLUDED_SETTINGS = ['RAILHEAD_RATES_FILE'];
 
 const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ?? SERVICE;
@@ -64,7 +64,7 @@ const requiredValues = (connector: Connector) =>
 const allValues = (connector: Connector) =>
   valuesOf(connector, ({ env }) => !EXCLUDED_SETTINGS.includes(env));
 
-/** A network that counts the calls and rejects all. */
+/** A network that counts the calls and rejects each. */
 function unreachableEffects(): Effects & { calls: number } {
   const reject = async () => {
     effects.calls += 1;
@@ -83,8 +83,8 @@ function openConnector(
   return openConnectors([connector], partsIn(mode, effects), { ...values });
 }
 
-const namesOf = (offer: Capabilities) =>
-  Object.entries(offer).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+const namesOf = (capabilities: Capabilities) =>
+  Object.entries(capabilities).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
 type RequiredMembers<Port> = {
   [M in keyof Port]-?: undefined extends Port[M] ? never : M;
@@ -131,7 +131,7 @@ describe('the list of connectors', () => {
     }
   });
 
-  it('shares a setting only as one value', () => {
+  it('shares a setting only as one schema', () => {
     const schemas = new Map<string, unknown>();
     for (const { settings } of CONNECTORS) {
       for (const property of Object.values((settings as TObject).properties)) {
@@ -206,10 +206,10 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     });
 
     it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
-      const emptyEffects = unreachableEffects();
-      const context = { ...partsIn(mode, emptyEffects), keys: undefined };
-      const leastCapabilities = openConnectors([connector], context, requiredValues(connector));
-      expect(namesOf(leastCapabilities).sort()).toEqual([...capabilities].sort());
+      const minimalEffects = unreachableEffects();
+      const context = { ...partsIn(mode, minimalEffects), keys: undefined };
+      const minimalCapabilities = openConnectors([connector], context, requiredValues(connector));
+      expect(namesOf(minimalCapabilities).sort()).toEqual([...capabilities].sort());
       const effects = unreachableEffects();
       const maxCapabilities = openConnector(connector, mode, allValues(connector), effects);
       expect(namesOf(maxCapabilities).sort()).toEqual([...capabilities, ...optional].sort());
@@ -218,7 +218,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
           expect(value[member as never], `${name}.${member}`).toBeDefined();
         }
       }
-      expect([emptyEffects.calls, effects.calls]).toEqual([0, 0]);
+      expect([minimalEffects.calls, effects.calls]).toEqual([0, 0]);
     });
 
     it('offers no capability in another mode, or without a setting that it requires', () => {
@@ -235,7 +235,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
 
 describe('openConnectors', () => {
   const fees = { feeOf: async () => undefined };
-  const provider = (name: string, overrides: Partial<Connector> = {}): Connector => ({
+  const createConnector = (name: string, overrides: Partial<Connector> = {}): Connector => ({
     ...defineConnector({
       name,
       description: 'Fees.',
@@ -246,38 +246,38 @@ describe('openConnectors', () => {
     }),
     ...overrides,
   });
-  const createRegistry = (...connectors: Connector[]) =>
+  const openInProduction = (...connectors: Connector[]) =>
     openConnectors(connectors, partsIn('production', testEffects()), {});
 
   it('reports both connectors that offer one capability of a mode', () => {
-    expect(() => createRegistry(provider('acme'), provider('other'))).toThrow(
+    expect(() => openInProduction(createConnector('acme'), createConnector('other'))).toThrow(
       'The connectors acme and other both offer networkFees in production. Configure one of them.',
     );
   });
 
   it('replaces a fallback by any other connector, regardless of the order in the list', () => {
     const ownFees = { ...fees };
-    const fallback = provider('fallback', { fallbackFor: ['networkFees'] });
-    const acme = provider('acme', { open: () => ({ networkFees: ownFees }) });
-    expect(createRegistry(fallback, acme).networkFees).toBe(ownFees);
-    expect(createRegistry(acme, fallback).networkFees).toBe(ownFees);
-    expect(namesOf(createRegistry(fallback))).toEqual(['networkFees']);
+    const fallback = createConnector('fallback', { fallbackFor: ['networkFees'] });
+    const acme = createConnector('acme', { open: () => ({ networkFees: ownFees }) });
+    expect(openInProduction(fallback, acme).networkFees).toBe(ownFees);
+    expect(openInProduction(acme, fallback).networkFees).toBe(ownFees);
+    expect(namesOf(openInProduction(fallback))).toEqual(['networkFees']);
   });
 
   it('reports every invalid setting of every connector by its environment variable', () => {
     const settingsOf = (name: string) =>
       Type.Object({ [name]: serviceSetting({ env: name.toUpperCase(), help: 'a service' }) });
-    const acme = provider('acme', { settings: settingsOf('acme') });
-    const otherProvider = provider('other', { settings: settingsOf('other') });
+    const acme = createConnector('acme', { settings: settingsOf('acme') });
+    const otherConnector = createConnector('other', { settings: settingsOf('other') });
     const values = { acme: 1, other: [] };
     expect(() =>
-      openConnectors([acme, otherProvider], partsIn('production', testEffects()), values),
+      openConnectors([acme, otherConnector], partsIn('production', testEffects()), values),
     ).toThrow('ACME must be string.\nOTHER must be string.');
   });
 
   it('rejects undeclared capabilities of a connector', () => {
-    const acme = provider('acme', { capabilities: ['liveness'] });
-    expect(() => createRegistry(acme)).toThrow(
+    const acme = createConnector('acme', { capabilities: ['liveness'] });
+    expect(() => openInProduction(acme)).toThrow(
       'The connector acme offers networkFees without declaring it.',
     );
   });

@@ -14,17 +14,17 @@ const base = {
   errors: [],
 } as const;
 const post = { ...base, method: 'POST', permission: 'VIEW' } as const;
-const ALWAYS = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
+const BASE_CODES = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
 
 describe('the codes that follow from the kind of an operation', () => {
   it.each<[string, Contract, string[]]>([
     [
-      'a read of a token',
+      'a read with a token',
       operation({ ...base, method: 'GET', permission: 'VIEW' }),
       ['UNAUTHORIZED', 'FORBIDDEN'],
     ],
     [
-      'a read of an agent',
+      'a read by an agent',
       operation({ ...base, method: 'GET', auth: 'agent', permission: 'VIEW' }),
       ['UNAUTHORIZED'],
     ],
@@ -54,7 +54,7 @@ describe('the codes that follow from the kind of an operation', () => {
       ],
     ],
   ])('of %s', (_, contract, expectedCodes) => {
-    expect([...commonCodesOf(contract)].sort()).toEqual([...ALWAYS, ...expectedCodes].sort());
+    expect([...commonCodesOf(contract)].sort()).toEqual([...BASE_CODES, ...expectedCodes].sort());
   });
 
   it('are absent from the errors of a contract', () => {
@@ -84,7 +84,7 @@ describe('isListed', () => {
     ['UNAUTHORIZED', true],
     ['CONFLICT', false],
     ['ACCOUNT_NOT_FOUND', false],
-  ] as const)('%s: %s', (code, isExpected) => {
+  ] as const)('of %s is %s', (code, isExpected) => {
     expect(isListed(contract, code)).toBe(isExpected);
   });
 });
@@ -93,20 +93,20 @@ describe('the document', () => {
   it('lists the codes of each operation', () => {
     const document = publishedDocument() as {
       paths: Record<string, Record<string, { operationId: string; responses: object }>>;
-      components: { schemas: Record<string, Shown>; responses: Record<string, Reply> };
+      components: { schemas: Record<string, Schema>; responses: Record<string, Reply> };
     };
     interface Reply {
       $ref?: string;
-      content: { 'application/json': { schema: Shown } };
+      content: { 'application/json': { schema: Schema } };
     }
-    interface Shown {
+    interface Schema {
       $ref?: string;
-      allOf?: Shown[];
+      allOf?: Schema[];
       properties?: { code: { enum: string[] } };
     }
-    const resolve = (schema: Shown): Shown => {
+    const resolve = (schema: Schema): Schema => {
       const name = schema.$ref?.split('/').at(-1);
-      return name === undefined ? schema : (document.components.schemas[name] as Shown);
+      return name === undefined ? schema : (document.components.schemas[name] as Schema);
     };
     const codesByOperation = new Map<string, string[]>();
     for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
@@ -120,8 +120,8 @@ describe('the document', () => {
         .filter(([status]) => status >= '400')
         .flatMap(([status, { content }]) => {
           const [statusSchema, ownSchema] = resolve(content['application/json'].schema).allOf as [
-            Shown,
-            Shown,
+            Schema,
+            Schema,
           ];
           const documentedCodes = ownSchema.properties?.code.enum as (keyof typeof STATUS_OF)[];
           expect(documentedCodes.map((code) => STATUS_OF[code])).toEqual(

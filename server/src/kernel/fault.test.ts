@@ -20,10 +20,10 @@ describe('retryAdvice', () => {
   });
 
   it('is undefined for other codes, except for a daily limit', () => {
-    const finalCodes = CODES.filter(
+    const advisedCodes = CODES.filter(
       (code) => STATUS_OF[code] !== 409 && retryAdvice(new Fault(code, 'Reason.')) !== undefined,
     );
-    expect(finalCodes).toEqual(['DAILY_VOLUME_LIMIT_EXCEEDED']);
+    expect(advisedCodes).toEqual(['DAILY_VOLUME_LIMIT_EXCEEDED']);
   });
 
   it('follows the fault for a code that is final in some cases only', () => {
@@ -32,7 +32,7 @@ describe('retryAdvice', () => {
     expect(retryAdvice(new Fault('CONFLICT', 'Reason.'))).toBe('false');
   });
 
-  it('is true for conflicts of concurrent requests', () => {
+  it('is undefined for contention of concurrent requests, whose fault is retryable', () => {
     const fault = contentionFault('The resource kept changing.');
     expect([fault.status, fault.retryAfterS, fault.isRetryable]).toEqual([503, 1, true]);
     expect(retryAdvice(fault)).toBeUndefined();

@@ -16,20 +16,20 @@ import { type ChangeSet, emptyChangeSet } from '../runtime/committer/change-set.
 
 const app = testApp();
 const client = operatorClient(app);
-const COMMAND = {
+const COMMAND_OPERATOR = {
   kind: 'COMMAND',
   ...{ id: 'command', personId: 'command', name: 'test@machine' },
   ...{ roles: [], permissions: [], platformIds: null },
 } as const;
-const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
+const NEW_TOKEN = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
 
-const asPerson = (name: string, roles = ['administrator'] as const) =>
+const operatorSecret = (name: string, roles = ['administrator'] as const) =>
   client.secretOf({ name, roles: [...roles] });
 
 /** Requests the revocation of a new token, which needs an approval. */
 async function requestRevocation(headers: Record<string, string> = {}) {
-  const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
-  const secret = await asPerson('Requester');
+  const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW_TOKEN });
+  const secret = await operatorSecret('Requester');
   const path = `/operator-tokens/${token.id}`;
   const reply = await client.call('DELETE', path, { secret, headers });
   return { token, path, reply, approval: reply.body };
@@ -43,7 +43,7 @@ const statusOfToken = async (secret: string) => {
 const decide = async (id: string, verb: 'approve' | 'reject', name = 'Approver') =>
   client.call('POST', `/approvals/${id}/${verb}`, {
     body: { reason: 'checked' },
-    secret: await asPerson(name),
+    secret: await operatorSecret(name),
   });
 
 let policyId = '';
@@ -84,10 +84,10 @@ describe('a change with a policy', () => {
     });
     expect((await decide(approval.id, 'approve', 'Third')).status).toBe(409);
     const records = await client.call('GET', `/audit-records?subject=${approval.id}`);
-    const approvalRecord = records.body.data.find(
+    const revocationRecord = records.body.data.find(
       (each: { operationId: string }) => each.operationId === 'revokeOperatorToken',
     );
-    const recordReply = await client.call('GET', `/audit-records/${approvalRecord.id}/changes`);
+    const recordReply = await client.call('GET', `/audit-records/${revocationRecord.id}/changes`);
     expect(recordReply.body.changes.rows).toContainEqual(
       expect.objectContaining({
         id: approval.id,
@@ -102,24 +102,26 @@ describe('a change with a policy', () => {
     const { approval, token } = await requestRevocation();
     expect((await decide(approval.id, 'approve', 'Requester')).status).toBe(403);
     expect((await decide(approval.id, 'reject', 'Requester')).status).toBe(403);
-    const treasurer = await client.secretOf({ name: 'Treasurer', roles: ['treasury'] });
+    const treasurerSecret = await client.secretOf({ name: 'Treasurer', roles: ['treasury'] });
     const body = { reason: 'checked' };
     const path = `/approvals/${approval.id}/approve`;
-    expect((await client.call('POST', path, { body, secret: treasurer })).status).toBe(403);
-    const viewer = await client.secretOf({ name: 'Viewer', roles: ['viewer'] });
-    expect((await client.call('POST', path, { body, secret: viewer })).status).toBe(403);
+    expect((await client.call('POST', path, { body, secret: treasurerSecret })).status).toBe(403);
+    const viewerSecret = await client.secretOf({ name: 'Viewer', roles: ['viewer'] });
+    expect((await client.call('POST', path, { body, secret: viewerSecret })).status).toBe(403);
     expect(
-      (await client.call('GET', `/approvals/${approval.id}`, { secret: treasurer })).status,
+      (await client.call('GET', `/approvals/${approval.id}`, { secret: treasurerSecret })).status,
     ).toBe(403);
-    const rejection = `/approvals/${approval.id}/reject`;
-    expect((await client.call('POST', rejection, { body, secret: treasurer })).status).toBe(403);
+    const rejectPath = `/approvals/${approval.id}/reject`;
+    expect((await client.call('POST', rejectPath, { body, secret: treasurerSecret })).status).toBe(
+      403,
+    );
     expect(await statusOfToken(token.secret)).toBe('active');
   });
 
-  it('is executed once if two operators approve concurrently', async () => {
+  it('is executed once if several operators approve concurrently', async () => {
     const { approval } = await requestRevocation();
     const names = ['Approver', 'Second', 'Third', 'Fourth'];
-    await Promise.all(names.map((name) => asPerson(name)));
+    await Promise.all(names.map((name) => operatorSecret(name)));
     const replies = await Promise.all(names.map((name) => decide(approval.id, 'approve', name)));
     const statuses = replies.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, 409, 409, 409]);
@@ -140,25 +142,25 @@ describe('a change with a policy', () => {
   it('must be requested again if the data has changed', async () => {
     const policy = { operationId: 'setPaymentLimit', hours: 24 };
     const { body } = await client.call('POST', '/approval-policies', { body: policy });
-    const platform = `/platforms/${app.platform.id}`;
+    const platformPath = `/platforms/${app.platform.id}`;
     const limit = { currency: 'USD', perPayment: 100_00 };
     const requestLimit = async () =>
-      client.call('PUT', `${platform}/limits`, {
+      client.call('PUT', `${platformPath}/limits`, {
         body: limit,
-        secret: await asPerson('Requester'),
+        secret: await operatorSecret('Requester'),
       });
-    const requestedApproval = await requestLimit();
-    expect(requestedApproval.status).toBe(202);
-    const changedReply = await client.call('PATCH', `${platform}/card-program`, {
+    const requestReply = await requestLimit();
+    expect(requestReply.status).toBe(202);
+    const changedReply = await client.call('PATCH', `${platformPath}/card-program`, {
       body: { maxLive: 7 },
     });
     expect(changedReply.status).toBe(200);
-    const lateReply = await decide(requestedApproval.body.id, 'approve');
-    expect([lateReply.status, lateReply.body.reason]).toEqual([
+    const staleReply = await decide(requestReply.body.id, 'approve');
+    expect([staleReply.status, staleReply.body.reason]).toEqual([
       409,
       'The state has changed since the request. Request the change again.',
     ]);
-    expect((await decide(requestedApproval.body.id, 'reject')).status).toBe(200);
+    expect((await decide(requestReply.body.id, 'reject')).status).toBe(200);
     expect((await requestLimit()).status).toBe(202);
     expect((await client.call('DELETE', `/approval-policies/${body.id}`)).status).toBe(200);
   });
@@ -179,7 +181,7 @@ describe('a change with a policy', () => {
   it('is requested once per idempotency key', async () => {
     const headers = { 'Idempotency-Key': 'policy' };
     const body = { operationId: 'createApprovalPolicy', hours: 1 };
-    const secret = await asPerson('Requester');
+    const secret = await operatorSecret('Requester');
     await client.call('POST', '/approval-policies', { body, secret });
     const request = () =>
       client.call('POST', '/approval-policies', {
@@ -207,10 +209,10 @@ describe('a pending change', () => {
   it('cannot be requested again until it is decided', async () => {
     const { approval, path } = await requestRevocation();
     const request = async (name: string) =>
-      client.call('DELETE', path, { secret: await asPerson(name) });
-    const repeated = await request('Second');
-    expect(repeated.status).toBe(409);
-    expect(repeated.body).toMatchObject({
+      client.call('DELETE', path, { secret: await operatorSecret(name) });
+    const repeatedReply = await request('Second');
+    expect(repeatedReply.status).toBe(409);
+    expect(repeatedReply.body).toMatchObject({
       code: 'CONFLICT',
       details: { approvalId: approval.id },
       reason:
@@ -224,8 +226,8 @@ describe('a pending change', () => {
   });
 
   it('is requested once if several operators request it concurrently', async () => {
-    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
-    const secrets = await Promise.all(['A', 'B', 'C', 'D'].map((name) => asPerson(name)));
+    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW_TOKEN });
+    const secrets = await Promise.all(['A', 'B', 'C', 'D'].map((name) => operatorSecret(name)));
     const replies = await Promise.all(
       secrets.map((secret) => client.call('DELETE', `/operator-tokens/${token.id}`, { secret })),
     );
@@ -235,7 +237,9 @@ describe('a pending change', () => {
   it('can be requested again after its expiry', async () => {
     const { path } = await requestRevocation();
     await app.advance(24 * 3_600_000);
-    const secondReply = await client.call('DELETE', path, { secret: await asPerson('Second') });
+    const secondReply = await client.call('DELETE', path, {
+      secret: await operatorSecret('Second'),
+    });
     expect([secondReply.status, secondReply.body.status]).toEqual([202, 'PENDING']);
   });
 
@@ -253,12 +257,12 @@ describe('a change whose requester has lost rights', () => {
   const createUser = async () => {
     const { user, secretOf } = await newOperatorUser(app);
     const secret = await secretOf();
-    return { user, secret, another: secretOf };
+    return { user, secret, createSecret: secretOf };
   };
 
   /** Requests the revocation of a new token with this secret. */
   async function requestBy(secret: string) {
-    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
+    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW_TOKEN });
     const { status, body } = await client.call('DELETE', `/operator-tokens/${token.id}`, {
       secret,
     });
@@ -289,8 +293,10 @@ describe('a change whose requester has lost rights', () => {
     await expectInvalid(requestedApproval);
     // The invalid approval does not prevent the request of another operator.
     const path = `/operator-tokens/${requestedApproval.token.id}`;
-    const another = await client.call('DELETE', path, { secret: await asPerson('Requester') });
-    expect(another.status).toBe(202);
+    const otherReply = await client.call('DELETE', path, {
+      secret: await operatorSecret('Requester'),
+    });
+    expect(otherReply.status).toBe(202);
     const rejectedReply = await decide(requestedApproval.id, 'reject');
     expect([rejectedReply.status, rejectedReply.body.status]).toEqual([200, 'REJECTED']);
   });
@@ -312,26 +318,28 @@ describe('a change whose requester has lost rights', () => {
   });
 
   it('is not executed after its token was revoked or has expired', async () => {
-    const { secret, another } = await createUser();
+    const { secret, createSecret } = await createUser();
     const requestedApproval = await requestBy(secret);
     const tokens = (await client.call('GET', '/operator-tokens?limit=100')).body.data;
     const { id } = tokens.find(({ name }: { name: string }) => name === 'Of a user');
-    const approver = await asPerson('Requester');
-    const removal = await client.call('DELETE', `/operator-tokens/${id}`, { secret: approver });
-    expect((await decide(removal.body.id, 'approve')).status).toBe(200);
+    const approver = await operatorSecret('Requester');
+    const revocationReply = await client.call('DELETE', `/operator-tokens/${id}`, {
+      secret: approver,
+    });
+    expect((await decide(revocationReply.body.id, 'approve')).status).toBe(200);
     await expectInvalid(requestedApproval);
 
-    const shortLivedSecret = await another(1);
+    const shortLivedSecret = await createSecret(1);
     await app.advance(23 * 3_600_000);
-    const lateReply = await requestBy(shortLivedSecret);
+    const lateApproval = await requestBy(shortLivedSecret);
     await app.advance(3_600_000);
-    await expectInvalid(lateReply);
+    await expectInvalid(lateApproval);
   });
 });
 
 describe('a policy', () => {
   it('must name an operation that changes data', async () => {
-    const secret = await asPerson('Requester');
+    const secret = await operatorSecret('Requester');
     for (const operationId of [
       'listOperatorTokens',
       'approveChange',
@@ -346,7 +354,7 @@ describe('a policy', () => {
   });
 
   it('is rejected with every field that prevents it from applying', async () => {
-    const readProblems = async (body: object) => {
+    const readInvalidFields = async (body: object) => {
       const policy = { operationId: 'settleTransfer', hours: 1, ...body };
       const reply = await client.call('POST', '/approval-policies', { body: policy });
       expect(reply.status).toBe(400);
@@ -354,15 +362,18 @@ describe('a policy', () => {
     };
     const platformId = 'PlatformConfig:00000000-0000-7000-8000-000000000000';
     const minimum = { amount: 1, currency: 'NOPE' };
-    expect(await readProblems({ platformId, minimum })).toEqual(['platformId', 'minimum.currency']);
+    expect(await readInvalidFields({ platformId, minimum })).toEqual([
+      'platformId',
+      'minimum.currency',
+    ]);
     const usd = { amount: 1, currency: 'USD' };
-    expect(await readProblems({ operationId: 'setPaymentLimit', minimum: usd })).toEqual([
+    expect(await readInvalidFields({ operationId: 'setPaymentLimit', minimum: usd })).toEqual([
       'minimum',
     ]);
     const ownPolicy = { operationId: 'revokeOperatorToken', platformId: app.platform.id };
-    expect(await readProblems(ownPolicy)).toEqual(['platformId']);
+    expect(await readInvalidFields(ownPolicy)).toEqual(['platformId']);
     for (const operationId of ['resetPlatform', 'createPlatformFixtures', 'changePlatformClock']) {
-      expect(await readProblems({ operationId })).toEqual(['operationId']);
+      expect(await readInvalidFields({ operationId })).toEqual(['operationId']);
     }
   });
 
@@ -372,7 +383,11 @@ describe('a policy', () => {
       platformId: app.platform.id,
       hours: 1,
     };
-    const { id: policyOfPlatform } = await createPolicy(app.runtime, COMMAND, platformPolicy);
+    const { id: platformPolicyId } = await createPolicy(
+      app.runtime,
+      COMMAND_OPERATOR,
+      platformPolicy,
+    );
     const changeOf = (...platforms: TestPlatform[]) => ({
       ...emptyChangeSet(),
       inserts: platforms.map(({ id }) => ({ table: transactions, row: { id, platform_id: id } })),
@@ -391,7 +406,7 @@ describe('a policy', () => {
     // An approval is only possible before the first commit.
     expect(await needsApproval(changeOf(app.platform), 1)).toBe('CONFLICT');
     expect(await needsApproval(changeOf(app.other), 1)).toBe(false);
-    await removePolicy(app.runtime, policyOfPlatform);
+    await removePolicy(app.runtime, platformPolicyId);
   });
 
   it('applies until it is removed', async () => {

@@ -1,4 +1,4 @@
-// Ports on which the operator API is served.
+// Ports and the reference page of the operator API.
 import { expect, it } from 'vitest';
 import { startApp } from '../../test/kit/app/harness.ts';
 import { operatorClient } from '../../test/kit/operator/client.ts';
@@ -41,15 +41,15 @@ it('the operator API is served on a separate port until the server stops', async
   const app = await startApp({ operatorApi: freePort });
   const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });
   const secret = await operatorClient(app).secretOf();
-  const read = (base: string) =>
+  const readRoles = (base: string) =>
     fetch(`${base}/operator/v1/roles`, { headers: { authorization: `Bearer ${secret}` } });
   const ownBaseUrl = `http://127.0.0.1:${freePort}`;
-  expect((await read(ownBaseUrl)).status).toBe(200);
-  expect((await read(origin)).status).toBe(404);
+  expect((await readRoles(ownBaseUrl)).status).toBe(200);
+  expect((await readRoles(origin)).status).toBe(404);
   expect((await fetch(`${ownBaseUrl}/2025-10-13/config`)).status).toBe(404);
   expect((await fetch(`${ownBaseUrl}${DOCUMENT}`)).status).toBe(200);
   expect((await fetch(`${ownBaseUrl}${PAGE}`)).status).toBe(200);
   expect((await fetch(`${origin}${PAGE}`)).status).toBe(404);
   await app.close();
-  await expect(read(ownBaseUrl)).rejects.toThrow();
+  await expect(readRoles(ownBaseUrl)).rejects.toThrow();
 });

@@ -21,7 +21,7 @@ const fixture = openForFile(openVerification);
 const request = (method: string, path: string, body?: object) =>
   fixture.app.call(method, path, body, fixture.as);
 
-/** A person with contact data only, verified where the EU requires it. */
+/** A person without identity data. */
 async function newPerson(overrides: object = {}) {
   const { id } = await createCustomer(fixture.app, fixture.as, { ...WITHOUT_DATA, ...overrides });
   return id as string;
@@ -38,7 +38,7 @@ async function newResidentOf(region: string) {
   return id;
 }
 
-async function introduce(page: Page, name: string, nationality: string) {
+async function fillPersonalData(page: Page, name: string, nationality: string) {
   await title(page, 'About you');
   await page.getByLabel('Full name').fill(name);
   await page.getByLabel('Date of birth').fill('1990-01-15');
@@ -46,7 +46,7 @@ async function introduce(page: Page, name: string, nationality: string) {
   await press(page, 'Continue');
 }
 
-async function settle(page: Page, country: string, city: string, postalCode = '51147') {
+async function fillAddress(page: Page, country: string, city: string, postalCode = '51147') {
   await title(page, 'Where you live');
   await page.getByLabel('Country').selectOption(country);
   await page.getByLabel('Street and number').fill('1 Main St');
@@ -55,7 +55,7 @@ async function settle(page: Page, country: string, city: string, postalCode = '5
   await press(page, 'Continue');
 }
 
-async function show(page: Page) {
+async function uploadPassport(page: Page) {
   await title(page, 'Documents');
   await page.getByLabel('Document type').selectOption('PASSPORT');
   await page.getByLabel('Document number').fill('P100');
@@ -87,8 +87,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         close,
       } = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
-      await introduce(page, 'Erika Mustermann', 'DE');
-      await settle(page, 'DE', 'Köln');
+      await fillPersonalData(page, 'Erika Mustermann', 'DE');
+      await fillAddress(page, 'DE', 'Köln');
 
       await title(page, 'Your identification number');
       expect(await optionsOf(page, 'Type of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
@@ -107,7 +107,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await page.getByLabel('Number', { exact: true }).fill('65 929 970 489');
       await press(page, 'Continue');
 
-      await show(page);
+      await uploadPassport(page);
       const review = await page.locator('main').textContent();
       expect(review).toContain('On file');
       expect(review).not.toContain('970 489');
@@ -134,14 +134,14 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         close,
       } = await visit(fixture.browser, 'desktop', fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
-      await introduce(page, 'Amna Al Suwaidi', 'AE');
-      await settle(page, 'AE', 'Dubai', '00000');
+      await fillPersonalData(page, 'Amna Al Suwaidi', 'AE');
+      await fillAddress(page, 'AE', 'Dubai', '00000');
       // Navigation back skips the optional number as well.
       await title(page, 'Documents');
       await press(page, 'Back');
       await title(page, 'Where you live');
       await press(page, 'Continue');
-      await show(page);
+      await uploadPassport(page);
       await press(page, 'Submit');
       await title(page, 'You are verified');
       expect(ok(await request('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
@@ -161,7 +161,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         close,
       } = await visit(fixture.browser, size, fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
-      await introduce(page, 'Amna Al Suwaidi', 'AE');
+      await fillPersonalData(page, 'Amna Al Suwaidi', 'AE');
       await title(page, 'Where you live');
       const hint = page.getByText('This country has no postal codes. Enter 00000.');
       expect(await hint.count()).toBe(0);
@@ -185,8 +185,8 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const id = await newPerson();
       const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
-      await introduce(page, 'Ada Lovelace', 'US');
-      await settle(page, 'AE', 'Dubai');
+      await fillPersonalData(page, 'Ada Lovelace', 'US');
+      await fillAddress(page, 'AE', 'Dubai');
       await title(page, 'Your identification number');
       expect(await optionsOf(page, 'Type of number')).toEqual(['', 'SSN', 'ITIN']);
       await close();

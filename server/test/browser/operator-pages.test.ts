@@ -53,7 +53,7 @@ async function inspectState(name: string): Promise<void> {
   }
 }
 
-async function firstLink(): Promise<string> {
+async function firstEnrollmentSecret(): Promise<string> {
   const link = await enrollment.firstAdministratorLink(app.runtime);
   if (!link) throw new Error('the first administrator has enrolled already');
   secrets.push(link.secret);
@@ -77,7 +77,7 @@ async function waitForAlert(text: string | RegExp): Promise<void> {
   expect(await visited.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
 }
 
-const readFocusedText = (): Promise<string> =>
+const readFocusedName = (): Promise<string> =>
   visited.page.evaluate('document.activeElement.name') as Promise<string>;
 
 describe.runIf(browserPath)('the pages for operators', () => {
@@ -99,7 +99,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
     async () => {
       await visited.close();
       visited = await visit(browser, 'desktop', 'http://');
-      const secret = await firstLink();
+      const secret = await firstEnrollmentSecret();
       await visited.page.goto(urlOf(`/enroll#${secret}`, '127.0.0.1'));
       await title(visited.page, 'Open this page at another address');
       await inspectState('wrong-address');
@@ -118,7 +118,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
     async () => {
       const { page } = visited;
       const device = await addDevice();
-      await page.goto(urlOf(`/enroll#${await firstLink()}`));
+      await page.goto(urlOf(`/enroll#${await firstEnrollmentSecret()}`));
       await title(page, 'Set up your sign-in');
       expect(page.url()).toBe(urlOf('/enroll'));
       expect(await page.getByLabel('Name of this device').inputValue()).toMatch(/Chrome on Linux/);
@@ -128,7 +128,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await waitForAlert('Enter your name');
       await inspectState('enroll-missing');
       await page.getByRole('link', { name: 'Enter your e-mail address' }).click();
-      expect(await readFocusedText()).toBe('email');
+      expect(await readFocusedName()).toBe('email');
       await fill('Your name', 'Ada Admin');
       await fill('E-mail address', 'ada@');
       await press(page, 'Create a passkey');
@@ -200,24 +200,24 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await title(page, 'Set a password');
       const secretOf = async () =>
         `${await page.locator('dd .code').first().textContent()}`.replaceAll(' ', '');
-      const code = async () => codeAt(await secretOf(), app.effects.now());
-      const attributes = (label: string) =>
+      const currentCode = async () => codeAt(await secretOf(), app.effects.now());
+      const autocompleteOf = (label: string) =>
         page.getByLabel(label, { exact: true }).getAttribute('autocomplete');
-      expect(await attributes('New password')).toBe('new-password');
-      expect(await attributes('Code')).toBe('one-time-code');
-      expect(await attributes('E-mail address')).toBe('username');
+      expect(await autocompleteOf('New password')).toBe('new-password');
+      expect(await autocompleteOf('Code')).toBe('one-time-code');
+      expect(await autocompleteOf('E-mail address')).toBe('username');
       await inspectState('enroll-password');
       await fill('New password', 'password1234');
       await fill('Code', '12345');
       await press(page, 'Set password');
       await waitForAlert('Enter the six digits of the code');
-      await fill('Code', await code());
+      await fill('Code', await currentCode());
       await press(page, 'Set password');
       await waitForAlert('New password is common or easy to guess');
       await inspectState('enroll-password-weak');
       await fill('New password', PASSWORD);
-      const totp = await secretOf();
-      secrets.push(totp);
+      const totpSecret = await secretOf();
+      secrets.push(totpSecret);
       await press(page, 'Set password');
       await title(page, 'Your account');
       await page.getByText('You have no passkey.').waitFor();
@@ -225,7 +225,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await press(page, 'Sign out');
       await press(page, 'Use a password and a code');
       await title(page, 'Sign in with a password');
-      expect(await attributes('Password')).toBe('current-password');
+      expect(await autocompleteOf('Password')).toBe('current-password');
       await inspectState('sign-in-password');
       await fill('E-mail address', 'carl@example.com');
       await fill('Password', 'wrong');
@@ -235,7 +235,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await inspectState('sign-in-rejected');
       await app.advance(30_000);
       await fill('Password', PASSWORD);
-      await fill('Code', codeAt(totp, app.effects.now()));
+      await fill('Code', codeAt(totpSecret, app.effects.now()));
       await page.keyboard.press('Enter');
       await title(page, 'Your account');
 
@@ -280,7 +280,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   );
 
   it(
-    'complete a sign-in with a company account by the state that the browser kept',
+    'send the stored state with the callback of a company account, and show its rejection',
     async () => {
       const { page } = visited;
       const postedBodies: unknown[] = [];

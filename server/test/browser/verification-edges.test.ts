@@ -32,7 +32,7 @@ describe.runIf(browserPath)('the verification page', () => {
       });
       const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
       // The test waits for the file chooser from the start, so that the browser returns the selection.
-      const whenChosen = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
+      const chooserPromise = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
       await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'About you');
       const { keyboard } = page;
@@ -65,7 +65,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await keyboard.type('State Department');
       await keyboard.press('Tab');
       await keyboard.press('Enter');
-      const chooser = await whenChosen;
+      const chooser = await chooserPromise;
       await chooser.setFiles(picture('passport.png'));
       await keyboard.press('Tab');
       await keyboard.press('Enter');
@@ -148,18 +148,18 @@ describe.runIf(browserPath)('the verification page', () => {
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'Documents');
-      const requestedActions: string[] = [];
-      page.on('request', (request) => requestedActions.push(request.method()));
+      const requestMethods: string[] = [];
+      page.on('request', (request) => requestMethods.push(request.method()));
       await page.getByRole('button', { name: /^Remove / }).dblclick();
       await page.getByRole('button', { name: /^Remove / }).waitFor({ state: 'detached' });
-      expect(requestedActions.filter((method) => method === 'DELETE')).toHaveLength(1);
+      expect(requestMethods.filter((method) => method === 'DELETE')).toHaveLength(1);
       await close();
     },
     TIMEOUT_MS,
   );
 
   it(
-    'is accessible in dark mode',
+    'is accessible in dark mode on a narrow phone',
     async () => {
       const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);

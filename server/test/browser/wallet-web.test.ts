@@ -87,7 +87,7 @@ async function openPage(size: Size): Promise<Visit> {
 const waitForHeading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
 const waitForMessage = (page: Page, expected: string) =>
   page.getByRole('status').filter({ hasText: expected }).waitFor();
-const balanceIs = (page: Page, sum: string) =>
+const waitForBalance = (page: Page, sum: string) =>
   page.locator('#balance').getByText(sum, { exact: true }).waitFor();
 
 async function openWallet(page: Page, email: string) {
@@ -125,7 +125,7 @@ async function useWallet({ page }: Visit, size: Size) {
   await signInByCode(page, ` ${email} `.toUpperCase());
   const accountId = await walletOf(email);
   await press(page, 'Add 100 test USDB');
-  await balanceIs(page, '100.00');
+  await waitForBalance(page, '100.00');
 
   await page.getByLabel('Name of this device').fill("Ada's phone");
   await press(page, 'Add a passkey');
@@ -151,7 +151,7 @@ async function useWallet({ page }: Visit, size: Size) {
   await screenshot('4-offer');
   await press(page, 'Sign and send');
   await waitForMessage(page, 'Sent.');
-  await balanceIs(page, '87.654322');
+  await waitForBalance(page, '87.654322');
   expect(await readBalances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
   const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
   const outgoingPayments = data.filter(({ type }: ApiResponse['body']) => type === 'OUTGOING');
@@ -174,7 +174,7 @@ async function useWallet({ page }: Visit, size: Size) {
 async function revokeOtherSession({ page }: Visit, accountId: string) {
   await fixture.openEmailSession(accountId);
   await press(page, 'Add 100 test USDB');
-  await balanceIs(page, '187.654322');
+  await waitForBalance(page, '187.654322');
   await press(page, 'Revoke');
   await waitForMessage(page, 'The session was revoked.');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
@@ -224,7 +224,7 @@ async function signIn(email: string) {
   return { before: cookie, cookie: sessionReply.cookie, accountId, session: sessionReply.body };
 }
 
-const verdict = ({ status, body }: { status: number; body: { code: string } }) => [
+const statusAndCode = ({ status, body }: { status: number; body: { code: string } }) => [
   status,
   body.code,
 ];
@@ -282,13 +282,13 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const accountId = await walletOf('refused@example.com');
       const [pageSession] = await fixture.sessionsOf(accountId);
       const otherSession = await fixture.openEmailSession(accountId);
-      const deletion = await fixture.callSigned(
+      const deleteResponse = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${pageSession.id}`,
         undefined,
         otherSession,
       );
-      expect(deletion.status).toBe(204);
+      expect(deleteResponse.status).toBe(204);
       await press(page, 'Add 100 test USDB');
       await page.getByRole('alert').getByText('Please sign in again.').waitFor();
       await waitForHeading(page, 'Sign in');
@@ -316,7 +316,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['GET', '/backend.mjs'],
       ] as const;
       for (const [method, route] of forbiddenRequests) {
-        expect([route, ...verdict(await sendRelayed(method, route, { cookie }))]).toEqual([
+        expect([route, ...statusAndCode(await sendRelayed(method, route, { cookie }))]).toEqual([
           ...[route, 404, 'NOT_FOUND'],
         ]);
       }
@@ -327,13 +327,13 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'isolates visits, and limits each to the wallet of its sign-in',
     async () => {
-      const ownPage = await signIn('mine@example.com');
-      const otherHolder = await signIn('other@example.com');
-      const { cookie } = ownPage;
-      const { id } = otherHolder.session;
-      const [credential] = await fixture.credentialsOf(otherHolder.accountId);
-      await sendRelayed('POST', '/api/fund', { cookie: otherHolder.cookie });
-      const quoteRequest = { cookie: otherHolder.cookie, body: { amount: 1_000_000 } };
+      const ownVisit = await signIn('mine@example.com');
+      const otherVisit = await signIn('other@example.com');
+      const { cookie } = ownVisit;
+      const { id } = otherVisit.session;
+      const [credential] = await fixture.credentialsOf(otherVisit.accountId);
+      await sendRelayed('POST', '/api/fund', { cookie: otherVisit.cookie });
+      const quoteRequest = { cookie: otherVisit.cookie, body: { amount: 1_000_000 } };
       const { body: quote } = await sendRelayed('POST', '/api/quotes', quoteRequest);
       expect(quote.status).toBe('PENDING');
       const foreignRequests = [
@@ -345,10 +345,10 @@ describe.runIf(browserPath)('the web wallet example', () => {
       ] as const;
       for (const [method, route] of foreignRequests) {
         const reply = await sendRelayed(method, route, { cookie });
-        expect([route, ...verdict(reply)]).toEqual([route, 404, 'NOT_FOUND']);
+        expect([route, ...statusAndCode(reply)]).toEqual([route, 404, 'NOT_FOUND']);
       }
       const { body } = await sendRelayed('GET', '/api/account', { cookie });
-      expect(body.id).toBe(ownPage.accountId);
+      expect(body.id).toBe(ownVisit.accountId);
     },
     TIMEOUT_MS,
   );
@@ -362,7 +362,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       for (const invalidCookie of ['', 'visit=made-up', before, guest.cookie]) {
         for (const route of ['/api/account', '/api/credentials', '/api/sessions']) {
           const reply = await sendRelayed('GET', route, { cookie: invalidCookie });
-          expect(verdict(reply)).toEqual([401, 'SIGN_IN']);
+          expect(statusAndCode(reply)).toEqual([401, 'SIGN_IN']);
         }
       }
       const origin = 'http://localhost:9';
@@ -370,12 +370,12 @@ describe.runIf(browserPath)('the web wallet example', () => {
         cookie,
         headers: { origin },
       });
-      expect(verdict(crossOriginReply)).toEqual([403, 'WRONG_ORIGIN']);
-      const renamedSiteStatus = await fetch(site.replace('localhost', '127.0.0.1')).then(
+      expect(statusAndCode(crossOriginReply)).toEqual([403, 'WRONG_ORIGIN']);
+      const otherHostStatus = await fetch(site.replace('localhost', '127.0.0.1')).then(
         ({ status }) => status,
         () => 'closed',
       );
-      expect([421, 'closed']).toContain(renamedSiteStatus);
+      expect([421, 'closed']).toContain(otherHostStatus);
     },
     TIMEOUT_MS,
   );

@@ -15,7 +15,7 @@ import { type Fault, simulatedProvider } from '../kit/providers/simulated-provid
 const effects = systemEffects();
 const folder = mkdtempSync(path.join(os.tmpdir(), 'conformance-'));
 const key = newSignatureKey(effects);
-const INBOX = 20_000 + Math.floor(Math.random() * 20_000);
+const INBOX_PORT = 20_000 + Math.floor(Math.random() * 20_000);
 const pathOf = (name: string) => path.join(folder, name);
 
 beforeAll(() => writeFileSync(pathOf('adapter.pub.pem'), pemOf(key.privateKey)));
@@ -33,12 +33,12 @@ async function run(...argv: string[]) {
 
 /** Runs the command against an adapter. */
 async function runAgainst(fault: Fault | undefined, ...flags: string[]) {
-  const inbox = `http://127.0.0.1:${INBOX}/connectors/acme-bank`;
+  const inbox = `http://127.0.0.1:${INBOX_PORT}/connectors/acme-bank`;
   const railhead = ownKey(effects, folder);
   const options = { key, railhead, next: ownKey(effects, folder, 'next'), inbox };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const url = await provider.start();
-  const commonFlags = ['--url', url, '--keys', folder, '--port', String(INBOX)];
+  const commonFlags = ['--url', url, '--keys', folder, '--port', String(INBOX_PORT)];
   try {
     return await run(...commonFlags, '--wait', '2', '--quiet', '0.3', ...flags);
   } finally {
@@ -116,7 +116,7 @@ describe('the conformance command', () => {
   });
 
   it('fails if the address of the adapter does not respond', async () => {
-    const flags = ['--url', 'http://127.0.0.1:1', '--keys', folder, '--port', String(INBOX)];
+    const flags = ['--url', 'http://127.0.0.1:1', '--keys', folder, '--port', String(INBOX_PORT)];
     const { code, out } = await run(...flags);
     expect(code).toBe(1);
     expect(out).toContain('0 passed, 1 failed');

@@ -23,12 +23,8 @@ it.each([
   ],
   ['null for an emptied value', { color: '' }, { color: null, reason: 'why' }],
   ['a changed list', { currencies: ['USD', 'EUR'] }, { currencies: ['USD', 'EUR'], reason: 'why' }],
-])('a form sends %s', (_, description, body) => {
-  const change = changeOf(
-    SCHEMA,
-    { ...CURRENT_VALUES, ...description, reason: 'why' },
-    CURRENT_VALUES,
-  );
+])('a form sends %s', (_, changes, body) => {
+  const change = changeOf(SCHEMA, { ...CURRENT_VALUES, ...changes, reason: 'why' }, CURRENT_VALUES);
   expect(change).toEqual({ body, missingFields: [] });
 });
 
@@ -50,6 +46,6 @@ it.each([
   ['costFixed', { type: 'integer', description: 'Cost in minor units of `currency`.' }, 'amount'],
   ['maxAmount', { type: 'integer' }, 'amount'],
   ['priority', { type: 'integer', description: 'Order of the routes.' }, 'number'],
-] as const)('a form has an input for %s', (name, schema, kind) => {
+] as const)('a form chooses the input for %s by its name and schema', (name, schema, kind) => {
   expect(kindOf(name, schema)).toBe(kind);
 });

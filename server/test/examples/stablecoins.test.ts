@@ -3,13 +3,13 @@ import { describe } from 'vitest';
 import { createPerson, createSparkWallet, createUsAccount } from '../kit/http/example-people.ts';
 import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
 
-const key = (name: string) => ({ 'idempotency-key': name });
+const keyHeader = (name: string) => ({ 'idempotency-key': name });
 
 async function recordToken(recorder: ExampleRecorder) {
   const { record } = recorder;
   const account = await record('linkStablecoinProviderAccount', 'brale', {
     summary: 'Link an account at the provider',
-    headers: key('link-brale'),
+    headers: keyHeader('link-brale'),
     body: {
       provider: 'BRALE',
       apiClientId: 'northwind-production',
@@ -24,7 +24,7 @@ async function recordToken(recorder: ExampleRecorder) {
   });
   const coin = await record('registerStablecoin', 'spark', {
     summary: 'A token on Spark',
-    headers: key('register-nwusd'),
+    headers: keyHeader('register-nwusd'),
     body: {
       stablecoinProviderAccountId,
       providerTokenIdentifier: 'coinNWUSD-example',
@@ -50,7 +50,7 @@ async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoin
   const mintOrder = await record('createStablecoinMint', 'by-wire', {
     summary: 'Mint 100 tokens, paid by wire',
     params,
-    headers: key('mint-1'),
+    headers: keyHeader('mint-1'),
     body: {
       amount: '100000000',
       fundingSource: { type: 'WIRE' },
@@ -65,7 +65,7 @@ async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoin
   await record('createStablecoinBurn', 'to-bank', {
     summary: 'Burn 10 tokens and wire the dollars to a bank account',
     params,
-    headers: key('burn-1'),
+    headers: keyHeader('burn-1'),
     body: {
       amount: '10000000',
       source: { type: 'EXTERNAL_ACCOUNT' },

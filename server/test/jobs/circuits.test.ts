@@ -24,7 +24,7 @@ const app = testApp(() => ({ connectors: { smsUrl: service.url } }));
 const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;
 const advanceTime = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
+const ATTEMPTS_SQL = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
   from jobs where kind = 'messages.send-sms'`;
 
 describe('text messages of a failing service', () => {
@@ -43,9 +43,9 @@ describe('text messages of a failing service', () => {
     await app.settle();
     const requestCount = service.requests();
     expect(requestCount).toBeLessThanOrEqual(16);
-    const lines = () => app.log.filter((line) => line.includes('circuit is'));
-    expect(lines()).toHaveLength(1);
-    expect(JSON.parse(lines()[0] as string)).toMatchObject({
+    const circuitLines = () => app.log.filter((line) => line.includes('circuit is'));
+    expect(circuitLines()).toHaveLength(1);
+    expect(JSON.parse(circuitLines()[0] as string)).toMatchObject({
       ...{ level: 'warn', message: 'circuit is open', provider: 'sms', failures: MAX_FAILURES },
     });
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
@@ -55,11 +55,13 @@ describe('text messages of a failing service', () => {
       await app.settle();
     }
     expect(service.requests()).toBe(requestCount);
-    expect(await app.runtime.db.query(ATTEMPTS, [])).toEqual([{ least: 0, most: 1, count: 40 }]);
+    expect(await app.runtime.db.query(ATTEMPTS_SQL, [])).toEqual([
+      { least: 0, most: 1, count: 40 },
+    ]);
     service.respondWith(200);
     await app.advance(OPEN_MS + 2 * SPREAD_MS);
-    const sentCount = "select count(*)::int4 as count from messages where status = 'SENT'";
-    expect(await app.runtime.db.query(sentCount, [])).toEqual([{ count: 40 }]);
+    const sentCountSql = "select count(*)::int4 as count from messages where status = 'SENT'";
+    expect(await app.runtime.db.query(sentCountSql, [])).toEqual([{ count: 40 }]);
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 0');
   });
 });
@@ -116,18 +118,18 @@ describe('a payout whose rail has an open circuit', () => {
     const transfer = { source: { accountId: account.id }, destination: { accountId: payee.id } };
     const body = { ...transfer, amount: 100_00 };
     const { id } = ok(await app.call('POST', '/transfer-out', body), 201);
-    const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
+    const readStatus = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
     for (let round = 0; round < 5; round++) {
       expect(await worker.runDue()).toBe(round === 0 ? 1 : 0);
       advanceTime(1_000);
     }
-    const job = "select attempts, state from jobs where kind = 'payout.send'";
-    expect(await app.runtime.db.query(job, [])).toEqual([{ attempts: 0, state: 'queued' }]);
-    expect(await status()).toBe('PROCESSING');
+    const jobSql = "select attempts, state from jobs where kind = 'payout.send'";
+    expect(await app.runtime.db.query(jobSql, [])).toEqual([{ attempts: 0, state: 'queued' }]);
+    expect(await readStatus()).toBe('PROCESSING');
     service.respondWith(200);
     advanceTime(OPEN_MS + SPREAD_MS);
     await worker.runDue();
-    expect(await status()).toBe('COMPLETED');
+    expect(await readStatus()).toBe('COMPLETED');
     await expectBalancedBooks(app);
   });
 });

@@ -9,14 +9,14 @@ import { testApp } from '../kit/app/test-app.ts';
 import { sendRaw } from '../kit/http/raw-http.ts';
 import { document } from '../kit/http/requests.ts';
 
-interface Received {
+interface ReceivedReply {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: string;
 }
 
-const listen = (to: TestApp) => to.app.server.listen({ port: 0, host: '127.0.0.1' });
-const portOf = (to: TestApp) => (to.app.server.server.address() as net.AddressInfo).port;
+const listen = (target: TestApp) => target.app.server.listen({ port: 0, host: '127.0.0.1' });
+const portOf = (target: TestApp) => (target.app.server.server.address() as net.AddressInfo).port;
 
 const app = testApp({ publicUrl: 'https://pay.example.com' });
 const httpApp = testApp({ publicUrl: 'http://localhost:4140' });
@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 
 async function send(
-  to: TestApp,
+  target: TestApp,
   method: string,
   path: string,
   headers: Record<string, string> = {},
-): Promise<Received> {
-  const request = http.request({ host: '127.0.0.1', port: portOf(to), method, path, headers });
+): Promise<ReceivedReply> {
+  const request = http.request({ host: '127.0.0.1', port: portOf(target), method, path, headers });
   request.end();
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   let body = '';
@@ -113,15 +113,15 @@ describe('HEAD', () => {
   it('returns the headers of GET for a page', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
     const link = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}), 201);
-    const verify = new URL(link.kycUrl).pathname;
-    const asset = /src="(assets\/[^"]+)"/.exec((await send(app, 'GET', verify)).body)?.[1];
-    const paths = [verify, `/verify/${asset}`, '/verify/x', '/card/x', '/i/x', '/docs', '/'];
+    const verifyPath = new URL(link.kycUrl).pathname;
+    const asset = /src="(assets\/[^"]+)"/.exec((await send(app, 'GET', verifyPath)).body)?.[1];
+    const paths = [verifyPath, `/verify/${asset}`, '/verify/x', '/card/x', '/i/x', '/docs', '/'];
     for (const path of [...paths, '/reset/x', '/ownership/x', '/openapi.json']) {
       const [head, get] = [await send(app, 'HEAD', path), await send(app, 'GET', path)];
-      const { date: _, connection: __, ...expected } = get.headers;
-      if (path === '/card/x') delete expected['content-length'];
+      const { date: _, connection: __, ...expectedHeaders } = get.headers;
+      if (path === '/card/x') delete expectedHeaders['content-length'];
       expect([path, head.status, head.body]).toEqual([path, get.status, '']);
-      expect(head.headers).toMatchObject(expected);
+      expect(head.headers).toMatchObject(expectedHeaders);
     }
   });
 });

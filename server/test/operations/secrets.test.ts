@@ -53,7 +53,7 @@ const [SEEDS, TARGETS] = ['wallets.seed', 'otp_targets.target'] as const;
 
 let mail: MailServer;
 let sms: Receiver;
-let hook: Receiver;
+let webhookReceiver: Receiver;
 let provider: IdentityProvider;
 let key: Awaited<ReturnType<typeof providerKey>>;
 let searchedTexts: SearchedText[];
@@ -156,14 +156,17 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
 
 /** A body that is truncated within a secret. */
 async function sendMalformed(list: SecretList, path: string): Promise<void> {
-  const noteSecret = list.note('a text in a broken body', `Hush${randomBytes(16).toString('hex')}`);
+  const brokenSecret = list.note(
+    'a text in a broken body',
+    `Hush${randomBytes(16).toString('hex')}`,
+  );
   const { clientId, clientSecret } = app.platform;
   const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const reply = await app.server.inject({
     method: 'POST',
     url: `/2025-10-13${path}`,
     headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
-    payload: `{"type":"OAUTH","oidcToken":"${noteSecret}`,
+    payload: `{"type":"OAUTH","oidcToken":"${brokenSecret}`,
   });
   expect(reply.statusCode).toBe(400);
   searchedTexts.push({ name: 'the error of a broken body', text: reply.body });
@@ -201,8 +204,8 @@ const readDatabaseText = () => databaseText((sql) => app.runtime.db.query(sql, [
 
 /** Creates a session whose encrypted key is in the database until it is requested. */
 async function finishWallet(completedLifecycle: Completed): Promise<void> {
-  const polls = 'update platforms set wallet_polls = $2 where id = $1';
-  await app.runtime.db.query(polls, [completedLifecycle.as.id, 1]);
+  const setPollsSql = 'update platforms set wallet_polls = $2 where id = $1';
+  await app.runtime.db.query(setPollsSql, [completedLifecycle.as.id, 1]);
   await refreshLate(completedLifecycle, async () => {
     await app.advance(10_000);
     const waitingSql =
@@ -210,15 +213,19 @@ async function finishWallet(completedLifecycle: Completed): Promise<void> {
     expect(await app.runtime.db.query(waitingSql, [])).toHaveLength(1);
     searchedTexts.push(...(await readDatabaseText()));
   });
-  await app.runtime.db.query(polls, [completedLifecycle.as.id, 0]);
+  await app.runtime.db.query(setPollsSql, [completedLifecycle.as.id, 0]);
 }
 
 beforeAll(async () => {
   key = await providerKey('one');
   provider = await startIdentityProvider([key]);
-  [mail, sms, hook] = await Promise.all([startMailServer(), startReceiver(), startReceiver()]);
+  [mail, sms, webhookReceiver] = await Promise.all([
+    startMailServer(),
+    startReceiver(),
+    startReceiver(),
+  ]);
 });
-afterAll(() => Promise.all([mail.close(), sms.close(), hook.close(), provider.close()]));
+afterAll(() => Promise.all([mail.close(), sms.close(), webhookReceiver.close(), provider.close()]));
 const app = testApp(() => ({
   connectors: {
     ...{ smtpUrl: mail.url, mailFrom: 'codes@pay.example.com', smsUrl: sms.url },
@@ -229,15 +236,15 @@ const app = testApp(() => ({
 beforeAll(async () => {
   searchedTexts = [];
   noteInstallation(app);
-  ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
-  const recordingApp = recordCalls(app, secrets);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: webhookReceiver.url }), 200);
+  const productionRecorder = recordCalls(app, secrets);
   const readMailedCode = () =>
     /^(\w{12}) is your code/m.exec(mail.receivedMail.at(-1)?.rawText ?? '')?.[1];
   const readTextedCode = () =>
     /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
   const wait = () => app.effects.set(app.effects.now() + MINUTE);
   await useInProduction({
-    ...{ app: recordingApp.app, as: app.production, secrets, wait },
+    ...{ app: productionRecorder.app, as: app.production, secrets, wait },
     async codeOf(type) {
       await app.settle();
       return secrets.note(
@@ -251,50 +258,50 @@ beforeAll(async () => {
       return signToken(key, { ...validTimes, ...claims });
     },
   });
-  const searchPlaces = async () => void searchedTexts.push(...(await readDatabaseText()));
-  const strength = { secrets, wait, recordStoredData: searchPlaces };
+  const recordStoredText = async () => void searchedTexts.push(...(await readDatabaseText()));
+  const scaOptions = { secrets, wait, recordStoredData: recordStoredText };
   await setPasskeySite(app, app.production, SITE);
   await useStrongAuthentication({
-    ...{ ...recordingApp, ...strength, as: app.production },
+    ...{ ...productionRecorder, ...scaOptions, as: app.production },
     async sentCode() {
       await app.settle();
       return /^(\d{6}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1] ?? '';
     },
   });
-  const recordedApp = recordCalls(app, secrets);
+  const sandboxRecorder = recordCalls(app, secrets);
   await useInSandbox({
-    ...{ app: recordedApp.app, as: app.platform, secrets, wait },
+    ...{ app: sandboxRecorder.app, as: app.platform, secrets, wait },
     codeOf: async () => CODE,
     tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
   });
   await useStrongAuthentication({
-    ...recordedApp,
-    ...strength,
+    ...sandboxRecorder,
+    ...scaOptions,
     as: app.platform,
     sentCode: async () => SCA_CODE,
   });
   await runCardScenario({
-    app: recordedApp.app,
+    app: sandboxRecorder.app,
     as: app.platform,
     secrets,
-    recordStoredData: searchPlaces,
+    recordStoredData: recordStoredText,
     searchedTexts,
   });
-  await runIssuerScenario({ app: recordedApp.app, as: app.platform, secrets });
+  await runIssuerScenario({ app: sandboxRecorder.app, as: app.platform, secrets });
   plantedValue = `Planted${randomBytes(8).toString('hex')}`;
-  const plantValue = {
+  const customerBody = {
     customerType: 'INDIVIDUAL',
     fullName: 'Ada',
     platformCustomerId: plantedValue,
   };
-  ok(await recordedApp.app.call('POST', '/customers', plantValue), 201);
-  ok(await recordedApp.app.call('GET', `/${plantedValue}`), 404);
+  ok(await sandboxRecorder.app.call('POST', '/customers', customerBody), 201);
+  ok(await sandboxRecorder.app.call('GET', `/${plantedValue}`), 404);
   await app.settle();
-  exchanges = [...recordingApp.exchanges, ...recordedApp.exchanges];
+  exchanges = [...productionRecorder.exchanges, ...sandboxRecorder.exchanges];
   searchedTexts.push(
     ...(await outputsOf(app)),
     ...errorsIn(exchanges),
-    ...hook.arrivals.map(({ type, headers, body }) => ({
+    ...webhookReceiver.arrivals.map(({ type, headers, body }) => ({
       name: `the webhook ${type}`,
       text: `${JSON.stringify(headers)} ${body}`,
     })),
@@ -332,7 +339,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
     expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(permittedPlaces));
   });
 
-  it('involves at least the expected number of secrets', () => {
+  it('involves the expected numbers of secrets', () => {
     expect(secrets.count()).toMatchObject({
       'a one-time code': 3,
       'the words of a seed': 2,
@@ -375,7 +382,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
 });
 
 /** A server in another process, with the interface that walletFixture uses. */
-function remote({ credentials }: Running, as: TestPlatform): TestApp {
+function createRemoteApp({ credentials }: Running, as: TestPlatform): TestApp {
   const { baseUrl } = credentials;
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
     const { clientId, clientSecret } = options.as ?? as;
@@ -407,7 +414,7 @@ describe('a server process', () => {
     const { clientId, clientSecret } = server.credentials;
     list.note('an API secret', clientSecret, 'the printed output');
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
-    const { app: remoteApp, exchanges } = recordCalls(remote(server, as), list);
+    const { app: remoteApp, exchanges } = recordCalls(createRemoteApp(server, as), list);
     await continueLifecycle(
       await beginLifecycle({
         ...{ app: remoteApp, as, secrets: list, wait: () => undefined },

@@ -65,21 +65,21 @@ describe('the embedded database', () => {
     await stop(firstServer);
     const server = await dataFolder.start();
     const person = (fullName: string) => ({ customerType: 'INDIVIDUAL', fullName });
-    const ada = (await call(server, 'POST', '/customers', person('Ada Lovelace'))).body.id;
-    const bob = (await call(server, 'POST', '/customers', person('Bob Forgotten'))).body.id;
+    const adaId = (await call(server, 'POST', '/customers', person('Ada Lovelace'))).body.id;
+    const bobId = (await call(server, 'POST', '/customers', person('Bob Forgotten'))).body.id;
     expect(run(commands[1] as string, env)).toBe(outputs[1]);
     const lateId = (await call(server, 'POST', '/customers', person('Late Customer'))).body.id;
 
     await sleep(1_500);
     env.BEFORE = new Date().toISOString();
     await sleep(1_500);
-    expect((await call(server, 'DELETE', `/customers/${bob}`)).status).toBe(200);
-    run(`railhead-server customers erase '${bob}' --yes --reason 'Art. 17'`, env);
-    expect((await call(server, 'DELETE', `/customers/${ada}`)).status).toBe(200);
+    expect((await call(server, 'DELETE', `/customers/${bobId}`)).status).toBe(200);
+    run(`railhead-server customers erase '${bobId}' --yes --reason 'Art. 17'`, env);
+    expect((await call(server, 'DELETE', `/customers/${adaId}`)).status).toBe(200);
     await stop(server);
 
     const printedText = run(commands[2] as string, env);
-    expect(printedText).toBe((outputs[2] as string).replace('…', bob));
+    expect(printedText).toBe((outputs[2] as string).replace('…', bobId));
     fs.rmSync(dataFolder.dir, { recursive: true });
     fs.renameSync(env.RESTORED as string, dataFolder.dir);
     const startedServer = await dataFolder.start();
@@ -87,12 +87,13 @@ describe('the embedded database', () => {
     const { clientId, clientSecret } = server.credentials;
     const credentials = { ...startedServer.credentials, clientId, clientSecret };
     const restoredServer = { ...startedServer, credentials };
-    const read = async (id: string) => (await call(restoredServer, 'GET', `/customers/${id}`)).body;
-    expect(await read(ada)).toMatchObject({ fullName: 'Ada Lovelace' });
-    expect(await read(lateId)).toMatchObject({ fullName: 'Late Customer' });
-    expect(JSON.stringify(await read(bob))).not.toContain('Forgotten');
+    const readCustomer = async (id: string) =>
+      (await call(restoredServer, 'GET', `/customers/${id}`)).body;
+    expect(await readCustomer(adaId)).toMatchObject({ fullName: 'Ada Lovelace' });
+    expect(await readCustomer(lateId)).toMatchObject({ fullName: 'Late Customer' });
+    expect(JSON.stringify(await readCustomer(bobId))).not.toContain('Forgotten');
     const erasures = run('railhead-server customers erasures --json', env);
-    expect(JSON.parse(erasures)).toMatchObject([{ customerId: bob, reason: 'Art. 17' }]);
+    expect(JSON.parse(erasures)).toMatchObject([{ customerId: bobId, reason: 'Art. 17' }]);
     await stop(restoredServer);
   }, 240_000);
 });
@@ -171,15 +172,15 @@ END
     await sleep(1_500);
     const BEFORE = new Date().toISOString().replace('T', ' ').replace('Z', '+00');
     await sleep(1_500);
-    const drop = 'drop schema public cascade; create schema public';
-    asPostgres(`${bin}/psql -q -h ${base} -U postgres -c '${drop}' railhead 2>/dev/null`);
+    const dropSql = 'drop schema public cascade; create schema public';
+    asPostgres(`${bin}/psql -q -h ${base} -U postgres -c '${dropSql}' railhead 2>/dev/null`);
 
     asPostgres(`${bin}/pg_ctl -D ${cluster} -m fast -w stop >/dev/null`);
     expect(asPostgres(commands[5] as string, { ...env, BEFORE })).toBe('');
     // The restore command of PostgreSQL reads the configuration that this variable names.
     asPostgres(`${bin}/pg_ctl -D ${cluster} -l ${base}/log -w start >/dev/null`, env);
-    const isRecovering = `${bin}/psql -h ${base} -U postgres -Atc 'select pg_is_in_recovery()'`;
-    await vi.waitFor(() => expect(asPostgres(isRecovering).trim()).toBe('f'), 30_000);
+    const recoveryQuery = `${bin}/psql -h ${base} -U postgres -Atc 'select pg_is_in_recovery()'`;
+    await vi.waitFor(() => expect(asPostgres(recoveryQuery).trim()).toBe('f'), 30_000);
     expect(run(commands[6] as string, env)).toBe(outputs[4]);
     const platforms = run('railhead-server platform list', env);
     expect(platforms).toContain('Backed');

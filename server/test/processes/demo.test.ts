@@ -32,7 +32,7 @@ function demonstrate(...flags: string[]): Promise<{ code: number; out: string; e
 }
 
 /** `GET` or `PATCH /config` of the running server. */
-async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
+async function callConfig(change?: object): Promise<{ webhookEndpoint?: string }> {
   const { baseUrl, clientId, clientSecret } = runningServer.credentials;
   const reply = await fetch(`${baseUrl}/config`, {
     method: change ? 'PATCH' : 'GET',
@@ -52,7 +52,7 @@ beforeAll(async () => {
   fs.chmodSync(path.dirname(dataFolder.dir), 0o711);
   endpoint = await startReceiver();
   runningServer = await dataFolder.start();
-  await config({ webhookEndpoint: endpoint.url });
+  await callConfig({ webhookEndpoint: endpoint.url });
   await endpoint.has(1);
 }, DEMO_MS);
 
@@ -61,7 +61,7 @@ afterAll(async () => {
   await dataFolder.remove();
 }, 60_000);
 
-const arrival = (...args: string[]) => args.map((arg) => `✓ OUTGOING_PAYMENT.${arg} `);
+const eventLines = (...args: string[]) => args.map((arg) => `✓ OUTGOING_PAYMENT.${arg} `);
 
 /** Lines that must appear in this order, possibly with others between them. */
 const SCENARIO = [
@@ -73,16 +73,16 @@ const SCENARIO = [
   'Dollars to euros',
   'Quote       1,000.00 USD → ',
   'Fees        5.00 USD, included',
-  ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
+  ...eventLines('PENDING', 'PROCESSING', 'COMPLETED'),
   'Balance     4,000.00 USD, as quoted',
   'Dollars to pesos',
   ' USD → 10,000.00 MXN',
-  ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
+  ...eventLines('PENDING', 'PROCESSING', 'COMPLETED'),
   'Arrived     10,000.00 MXN',
   'A payment that the bank returns',
-  ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
+  ...eventLines('PENDING', 'PROCESSING', 'COMPLETED'),
   'The bank returns the payment',
-  ...arrival('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+  ...eventLines('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
   'Refund      COMPLETED, reference RF',
   'The ledger',
   "Ada's USD            fx_position USD          995.00 USD  held",
@@ -122,7 +122,7 @@ describe('npm run demo', () => {
       const { code, out, err } = await demonstrate('--data-dir', dataFolder.dir);
       expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);
       expect(out).toContain(`The server at ${runningServer.credentials.baseUrl}\n`);
-      expect((await config()).webhookEndpoint).toBe(endpoint.url);
+      expect((await callConfig()).webhookEndpoint).toBe(endpoint.url);
       await endpoint.has(2);
       expect(endpoint.arrivals.map((arrival) => arrival.type)).toEqual(['TEST', 'TEST']);
     },
@@ -144,7 +144,7 @@ describe('npm run demo, with errors', () => {
     expect(err).toBe(
       '\nThe demonstration failed: The x-service-signature of a webhook does not match the public key.\n',
     );
-    expect((await config()).webhookEndpoint).toBe(endpoint.url);
+    expect((await callConfig()).webhookEndpoint).toBe(endpoint.url);
   }, 60_000);
 
   it.each([
@@ -161,8 +161,8 @@ describe('npm run demo, with errors', () => {
       const folder = flags[0] === '--data-dir' ? [] : ['--data-dir', dataFolder.dir];
       const { code, err } = await demonstrate(...folder, ...flags);
       expect(code).toBe(1);
-      const [, command] = /^\nThe demonstration failed: (.+)\n$/.exec(err) ?? [];
-      expect(command).toMatch(line);
+      const [, message] = /^\nThe demonstration failed: (.+)\n$/.exec(err) ?? [];
+      expect(message).toMatch(line);
     },
     60_000,
   );

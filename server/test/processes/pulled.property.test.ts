@@ -103,13 +103,13 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
 }
 
 /** Events in the order in which they are followed, from a position. */
-async function storedFrom(position: string): Promise<string[]> {
+async function readStoredIds(position: string): Promise<string[]> {
   const text = `select id from events where position >= $1 and platform_id = $2
     order by position, id`;
   return (await pool.query(text, [position, platform])).rows.map((row) => row.id as string);
 }
 
-const horizon = async (): Promise<string> =>
+const readHorizon = async (): Promise<string> =>
   (await pool.query('select event_horizon() as position')).rows[0].position;
 
 interface Commit {
@@ -161,13 +161,13 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit):
 it('a client receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (generatedCommits, limit) => {
-      const from = await horizon();
+      const from = await readHorizon();
       let count = Number.POSITIVE_INFINITY;
-      const whenPulled = pullAll(limit, () => count);
+      const pulledIds = pullAll(limit, () => count);
       const writtenCounts = await Promise.all(generatedCommits.map(write));
       count = writtenCounts.reduce((sum, addedCount) => sum + addedCount, 0);
-      const receivedIds = await whenPulled;
-      expect(receivedIds).toEqual(await storedFrom(from));
+      const receivedIds = await pulledIds;
+      expect(receivedIds).toEqual(await readStoredIds(from));
       expect(receivedIds).toHaveLength(count);
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
@@ -175,9 +175,9 @@ it('a client receives every committed event once, in any order of IDs and commit
 }, 300_000);
 
 it('a client receives every event of two processes, one of which is killed', async () => {
-  const from = await horizon();
+  const from = await readHorizon();
   let count = Number.POSITIVE_INFINITY;
-  const whenPulled = pullAll(25, () => count);
+  const pulledIds = pullAll(25, () => count);
   const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Li' };
   const accounts = await Promise.all(
     [0, 1, 2, 3].map(async (processIndex) => {
@@ -199,9 +199,9 @@ it('a client receives every event of two processes, one of which is killed', asy
   await dataFolder.kill((servers[0] as Running).child, 'node');
   servers[0] = await dataFolder.start([], env);
   await deposits;
-  const storedIds = await storedFrom(from);
+  const storedIds = await readStoredIds(from);
   count = storedIds.length;
-  const receivedIds = await whenPulled;
+  const receivedIds = await pulledIds;
   // A page whose acknowledgment had no reply is not read again, because the acknowledgment is repeated.
   expect(receivedIds).toEqual(storedIds);
   expect(storedIds.length).toBeGreaterThan(600);

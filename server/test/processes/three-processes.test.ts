@@ -21,9 +21,9 @@ let dataFolder: DataFolder;
 let server: Running;
 let receiver: Receiver;
 let url: string;
-let customer: string;
-let dollars: string;
-let euros: string;
+let customerId: string;
+let usdAccountId: string;
+let eurAccountId: string;
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -32,9 +32,12 @@ beforeAll(async () => {
   url = await dataFolder.database();
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada', currencies: ['USD', 'EUR'] };
-  customer = (await callOrThrow(server, 'POST', '/customers', person)).id;
-  [dollars, euros] = (await Promise.all(['USD', 'EUR'].map(accountIn))) as [string, string];
-  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${dollars}/fund`, {
+  customerId = (await callOrThrow(server, 'POST', '/customers', person)).id;
+  [usdAccountId, eurAccountId] = (await Promise.all(['USD', 'EUR'].map(accountIn))) as [
+    string,
+    string,
+  ];
+  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${usdAccountId}/fund`, {
     amount: INITIAL_BALANCE,
   });
 }, 120_000);
@@ -45,7 +48,7 @@ afterAll(async () => {
 }, 60_000);
 
 async function accountIn(currency: string): Promise<string> {
-  const query = `customerId=${customer}&currency=${currency}`;
+  const query = `customerId=${customerId}&currency=${currency}`;
   return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
 }
 
@@ -79,16 +82,16 @@ describe('three processes', () => {
   it('expire each quote once', async () => {
     const quotes = await repeatWork(QUOTES, () =>
       callOrThrow(server, 'POST', '/quotes', {
-        source: { sourceType: 'ACCOUNT', accountId: dollars },
-        destination: { destinationType: 'ACCOUNT', accountId: euros },
+        source: { sourceType: 'ACCOUNT', accountId: usdAccountId },
+        destination: { destinationType: 'ACCOUNT', accountId: eurAccountId },
         lockedCurrencySide: 'SENDING',
         lockedCurrencyAmount: AMOUNT,
       }),
     );
     const ids = quotes.map(({ id }) => id as string);
-    const expireSoon =
+    const expireSql =
       "update quotes set expires_at = now() + interval '1 second' where id = any($1)";
-    await queryRows(expireSoon, [ids]);
+    await queryRows(expireSql, [ids]);
     const states = () =>
       queryRows<{ status: string; events: number }>(
         `select t.status, (select count(*)::int from events e where e.subject = t.id
@@ -105,13 +108,13 @@ describe('three processes', () => {
 
   it('run each job once', async () => {
     const payee = await callOrThrow(server, 'POST', '/customers/external-accounts', {
-      customerId: customer,
+      customerId,
       currency: 'USD',
       accountInfo: accountInfos.USD?.('000'),
     });
     await repeatWork(PAYOUTS, () =>
       callOrThrow(server, 'POST', '/transfer-out', {
-        source: { accountId: dollars },
+        source: { accountId: usdAccountId },
         destination: { accountId: payee.id },
         amount: AMOUNT,
         remittanceInformation: randomUUID(),

@@ -17,15 +17,15 @@ describe('an order', () => {
     expect(await issuer.cardOf(cardId)).toMatchObject({
       ...{ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444', expMonth: 12, expYear: 2030 },
     });
-    const standIn = () => issuer.adapter().cards.get(cardId).standIn;
+    const readStandIn = () => issuer.adapter().cards.get(cardId).standIn;
     await issuer.change(cardId, { maxSpendPerTransaction: null });
-    expect(standIn()).toEqual({ state: 'ACTIVE', maxAmount: STAND_IN_MAX });
+    expect(readStandIn()).toEqual({ state: 'ACTIVE', maxAmount: STAND_IN_MAX });
     await issuer.change(cardId, { state: 'FROZEN' });
-    expect(standIn()).toEqual({ state: 'FROZEN', maxAmount: 0 });
+    expect(readStandIn()).toEqual({ state: 'FROZEN', maxAmount: 0 });
     await issuer.change(cardId, { state: 'ACTIVE' });
-    expect(standIn()).toEqual({ state: 'ACTIVE', maxAmount: STAND_IN_MAX });
+    expect(readStandIn()).toEqual({ state: 'ACTIVE', maxAmount: STAND_IN_MAX });
     await issuer.change(cardId, { state: 'CLOSED' });
-    expect(standIn()).toEqual({ state: 'CLOSED', maxAmount: 0 });
+    expect(readStandIn()).toEqual({ state: 'CLOSED', maxAmount: 0 });
   });
 
   it('is repeated to the same provider until it responds, and issues one card', async () => {
@@ -75,7 +75,7 @@ describe('an order', () => {
     await write('POST', `/providers/${ISSUER}/resume`);
   });
 
-  it('shows number and code once, from the provider', async () => {
+  it('has a card number that the provider returns and the database does not store', async () => {
     const { cardId } = await order('10.00');
     const path = `/cards/${cardId}/reveal`;
     const { body } = await service.app.call('POST', path, undefined, service.as);
@@ -95,30 +95,30 @@ describe('a payment', () => {
       ...{ decision: 'APPROVED', approvedAmount: 40_00, currency: 'USD', result: 'APPLIED' },
     });
     expect(await balances(account)).toEqual([60_00, 60_00]);
-    const about = async (type: string, amount?: number) => {
+    const sendMessage = async (type: string, amount?: number) => {
       const { body } = await send(cardId, type, { authorizationId, amount });
       expect(body).toEqual({ result: 'APPLIED' });
       return { ...(await payment(transactionId)), balances: await balances(account) };
     };
-    expect(await about('card.adjustment', 50_00)).toMatchObject({
+    expect(await sendMessage('card.adjustment', 50_00)).toMatchObject({
       ...{ status: 'AUTHORIZED', balances: [50_00, 50_00] },
     });
-    expect(await about('card.clearing', 25_00)).toMatchObject({
+    expect(await sendMessage('card.clearing', 25_00)).toMatchObject({
       ...{ status: 'PARTIALLY_SETTLED', balances: [50_00, 50_00] },
     });
-    expect(await about('card.reversal', 5_00)).toMatchObject({
+    expect(await sendMessage('card.reversal', 5_00)).toMatchObject({
       ...{ status: 'PARTIALLY_SETTLED', balances: [55_00, 55_00] },
     });
-    expect(await about('card.reversal')).toMatchObject({
+    expect(await sendMessage('card.reversal')).toMatchObject({
       ...{ status: 'SETTLED', balances: [75_00, 75_00] },
     });
-    expect(await about('card.refund', 10_00)).toMatchObject({
+    expect(await sendMessage('card.refund', 10_00)).toMatchObject({
       ...{ status: 'SETTLED', balances: [85_00, 85_00] },
     });
-    expect(await about('card.refund_reversal', 10_00)).toMatchObject({
+    expect(await sendMessage('card.refund_reversal', 10_00)).toMatchObject({
       ...{ status: 'SETTLED', balances: [75_00, 75_00] },
     });
-    expect(await about('card.refund', 25_00)).toMatchObject({
+    expect(await sendMessage('card.refund', 25_00)).toMatchObject({
       ...{ status: 'REFUNDED', balances: [100_00, 100_00] },
     });
   });
@@ -141,7 +141,7 @@ describe('a payment', () => {
     expect(await balances(account)).toEqual([10_00, 10_00]);
   });
 
-  it('of an unknown card, or a card of another issuer, has no decision', async () => {
+  it('of an unknown card has no decision', async () => {
     const fields = { authorizationId: 'lost', amount: 1_00 };
     const unknownCard = 'Card:01a21758-15bf-71ea-aa5b-996c3b49c144';
     const reply = await send(unknownCard, 'card.authorization', { ...fields, id: 'lost' });
@@ -207,8 +207,8 @@ describe('a payment', () => {
     const replies = await Promise.all(
       Array.from({ length: 5 }, () => send(cardId, 'card.authorization', repeatedFields)),
     );
-    const decisions = replies.map(({ body }) => body.authorization.transactionId);
-    expect(new Set(decisions).size).toBe(1);
+    const transactionIds = replies.map(({ body }) => body.authorization.transactionId);
+    expect(new Set(transactionIds).size).toBe(1);
     expect(await balances(account)).toEqual([0, 0]);
   });
 });

@@ -9,18 +9,18 @@ let adapter: Adapter;
 let account: string;
 let reference: string;
 
-const newProvider = (fields: object = {}) => ({
+const providerBody = (fields: object = {}) => ({
   ...{ providerId: BANK, environment: 'production', url: adapter.url },
   ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true, ...fields },
 });
 
-const balance = async () =>
+const readBalance = async () =>
   (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
     .balance.amount;
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
-  await write('POST', '/providers', newProvider());
+  await write('POST', '/providers', providerBody());
   const payer = await service.createPayer();
   account = payer.account;
   const path = `/internal-accounts/${account}`;
@@ -29,18 +29,18 @@ beforeAll(async () => {
 });
 afterAll(() => adapter.close());
 
-const deposit = (fields: object = {}) => ({
+const depositMessage = (fields: object = {}) => ({
   ...{ type: 'deposit.received', amount: 25_00, currency: 'USD', paymentReference: reference },
   ...{ bankReference: 'STMT-1', senderName: 'Ada Lovelace', rail: 'WIRE', ...fields },
 });
 
 describe('deposit.received', () => {
   it('is posted once for each bank reference', async () => {
-    expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'APPLIED' });
-    expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'IGNORED' });
-    expect(await balance()).toBe(25_00);
-    const otherAmount = deposit({ id: 'other-amount', amount: 26_00 });
-    expect((await adapter.send(BANK, otherAmount)).status).toBe(409);
+    expect((await adapter.send(BANK, depositMessage())).body).toEqual({ result: 'APPLIED' });
+    expect((await adapter.send(BANK, depositMessage())).body).toEqual({ result: 'IGNORED' });
+    expect(await readBalance()).toBe(25_00);
+    const otherAmountMessage = depositMessage({ id: 'other-amount', amount: 26_00 });
+    expect((await adapter.send(BANK, otherAmountMessage)).status).toBe(409);
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(data).toMatchObject([
       {
@@ -48,30 +48,36 @@ describe('deposit.received', () => {
         problem: expect.stringContaining('already recorded for another deposit'),
       },
     ]);
-    const direct = { paymentReference: undefined, accountId: account, bankReference: 'STMT-2' };
-    expect((await adapter.send(BANK, deposit(direct))).body).toEqual({ result: 'APPLIED' });
-    expect(await balance()).toBe(50_00);
+    const directFields = {
+      paymentReference: undefined,
+      accountId: account,
+      bankReference: 'STMT-2',
+    };
+    expect((await adapter.send(BANK, depositMessage(directFields))).body).toEqual({
+      result: 'APPLIED',
+    });
+    expect(await readBalance()).toBe(50_00);
   });
 
   it('is posted once if an operator also records it, in either order', async () => {
-    const balanceBefore = await balance();
+    const balanceBefore = await readBalance();
     const recordManually = (bankReference: string, amount: number) =>
       write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });
     const firstDeposit = await recordManually('STMT-H1', 3_00);
     expect(firstDeposit.recorded).toBe('now');
     const message = { id: 'hand', amount: 3_00, bankReference: 'STMT-H1' };
-    expect((await adapter.send(BANK, deposit(message))).body).toEqual({ result: 'IGNORED' });
+    expect((await adapter.send(BANK, depositMessage(message))).body).toEqual({ result: 'IGNORED' });
     const { data } = await read('/provider-messages?result=IGNORED');
     expect(data[0]).toMatchObject({
       ...{ messageId: 'hand', transactionId: firstDeposit.transactionId },
       problem: 'An operator already recorded this deposit. It was not posted again.',
     });
-    await adapter.send(BANK, deposit({ amount: 4_00, bankReference: 'STMT-H2' }));
+    await adapter.send(BANK, depositMessage({ amount: 4_00, bankReference: 'STMT-H2' }));
     expect((await recordManually('STMT-H2', 4_00)).recorded).toBe('before');
-    expect(await balance()).toBe(balanceBefore + 7_00);
+    expect(await readBalance()).toBe(balanceBefore + 7_00);
     // Another amount is another entry.
-    await adapter.send(BANK, deposit({ amount: 5_00, bankReference: 'STMT-H1' }));
-    expect(await balance()).toBe(balanceBefore + 12_00);
+    await adapter.send(BANK, depositMessage({ amount: 5_00, bankReference: 'STMT-H1' }));
+    expect(await readBalance()).toBe(balanceBefore + 12_00);
     const matches = await write('POST', '/search', { query: 'STMT-H2' });
     expect(matches.data).toHaveLength(1);
     for (const [bankReference, amount] of [
@@ -82,18 +88,21 @@ describe('deposit.received', () => {
       expect((await adapter.send(BANK, returnedFields)).body).toEqual({ result: 'APPLIED' });
     }
     await write('POST', `/deposits/${firstDeposit.transactionId}/return`);
-    expect(await balance()).toBe(balanceBefore);
+    expect(await readBalance()).toBe(balanceBefore);
   });
 
   it('is stored for an operator if its payment reference is unknown', async () => {
-    const unknownDeposit = deposit({ paymentReference: 'RF UNKNOWN', bankReference: 'STMT-3' });
+    const unknownDeposit = depositMessage({
+      paymentReference: 'RF UNKNOWN',
+      bankReference: 'STMT-3',
+    });
     expect((await adapter.send(BANK, { ...unknownDeposit, id: 'lost' })).status).toBe(409);
     expect((await adapter.send(BANK, { ...unknownDeposit, id: 'lost' })).status).toBe(409);
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(
       data.filter((message: { messageId: string }) => message.messageId === 'lost'),
     ).toMatchObject([{ problem: 'Payment reference not found.', type: 'deposit.received' }]);
-    expect(await balance()).toBe(50_00);
+    expect(await readBalance()).toBe(50_00);
   });
 
   it('is reversed by a deposit.returned message with the same amount', async () => {
@@ -102,17 +111,17 @@ describe('deposit.received', () => {
     expect((await adapter.send(BANK, { ...returnedFields, amount: 25_00 })).body).toEqual({
       result: 'APPLIED',
     });
-    expect(await balance()).toBe(25_00);
+    expect(await readBalance()).toBe(25_00);
     const repeatedReply = await adapter.send(BANK, { ...returnedFields, amount: 25_00 });
     expect(repeatedReply.body).toEqual({ result: 'IGNORED' });
-    expect(await balance()).toBe(25_00);
+    expect(await readBalance()).toBe(25_00);
     const unmatchedFields = { ...returnedFields, bankReference: 'NONE', amount: 25_00 };
     expect((await adapter.send(BANK, unmatchedFields)).status).toBe(409);
   });
 
   it('never credits an account of the other environment', async () => {
     const sandbox = await service.app.call('GET', '/platform/internal-accounts');
-    const entry = deposit({
+    const entry = depositMessage({
       ...{ paymentReference: undefined, accountId: sandbox.body.data[0].id },
       bankReference: 'STMT-4',
     });
@@ -122,7 +131,7 @@ describe('deposit.received', () => {
 
 describe('an invalid message', () => {
   it('is rejected with every invalid field, has no effect, and is stored encrypted', async () => {
-    const message = deposit({ amount: 0, senderName: 'Grace Hopper' });
+    const message = depositMessage({ amount: 0, senderName: 'Grace Hopper' });
     const { status, body } = await adapter.send(BANK, { ...message, currency: 7, id: undefined });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
     const fields = body.details.errors.map((error: { field: string }) => error.field);
@@ -134,14 +143,14 @@ describe('an invalid message', () => {
     const rows = await service.app.runtime.db.query('select * from provider_messages');
     expect(JSON.stringify(rows, (_, value) => String(value))).not.toContain('Grace');
     expect(service.app.log.join('\n')).not.toContain('Grace');
-    const ambiguousDeposit = deposit({ accountId: account, bankReference: 'STMT-5' });
+    const ambiguousDeposit = depositMessage({ accountId: account, bankReference: 'STMT-5' });
     expect((await adapter.send(BANK, ambiguousDeposit)).status).toBe(400);
   });
 });
 
 describe('the signature of a message', () => {
   it('is required, and covers body, address and time', async () => {
-    const entry = deposit({ bankReference: 'STMT-6' });
+    const entry = depositMessage({ bankReference: 'STMT-6' });
     // biome-ignore lint/suspicious/noExplicitAny: a changed request.
     const expectRejected = async (change: (request: any) => void) =>
       expect((await adapter.send(BANK, entry, change)).status).toBe(401);
@@ -157,23 +166,23 @@ describe('the signature of a message', () => {
     await expectRejected(() => app.effects.set(now + 400_000));
     app.effects.set(now);
     expect((await adapter.send('other-bank', entry)).status).toBe(404);
-    expect(await balance()).toBe(25_00);
+    expect(await readBalance()).toBe(25_00);
   });
 
   it('is accepted with a new key immediately, and with the earlier key during the overlap', async () => {
     const otherAdapter = await startAdapter(service.app);
-    const { body } = await otherAdapter.send(BANK, deposit({ bankReference: 'STMT-7' }));
+    const { body } = await otherAdapter.send(BANK, depositMessage({ bankReference: 'STMT-7' }));
     expect(body.message).toContain('is not known');
     const addedKey = await write('POST', `/providers/${BANK}/keys`, {
       ...{ publicKeyPem: otherAdapter.publicKeyPem, overlapHours: 1 },
     });
     expect(addedKey.providerKeys).toHaveLength(2);
-    const repeatedReply = { ...deposit({ bankReference: 'STMT-1' }) };
-    expect((await otherAdapter.send(BANK, repeatedReply)).status).toBe(200);
-    expect((await adapter.send(BANK, repeatedReply)).status).toBe(200);
+    const repeatedMessage = { ...depositMessage({ bankReference: 'STMT-1' }) };
+    expect((await otherAdapter.send(BANK, repeatedMessage)).status).toBe(200);
+    expect((await adapter.send(BANK, repeatedMessage)).status).toBe(200);
     await service.app.advance(3_600_001);
-    expect((await adapter.send(BANK, repeatedReply)).status).toBe(401);
-    expect((await otherAdapter.send(BANK, repeatedReply)).status).toBe(200);
+    expect((await adapter.send(BANK, repeatedMessage)).status).toBe(401);
+    expect((await otherAdapter.send(BANK, repeatedMessage)).status).toBe(200);
     await otherAdapter.close();
   });
 });
@@ -212,7 +221,7 @@ describe('createProvider', () => {
     const fields = body.details.errors.map((error: { field: string }) => error.field);
     expect(fields.sort()).toEqual(['environment', 'providerId']);
     const rejectsUrl = async (url: string, fields: object = { privateAddressAllowed: false }) => {
-      const input = { body: newProvider({ providerId: 'other', url, ...fields }) };
+      const input = { body: providerBody({ providerId: 'other', url, ...fields }) };
       const error = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', input);
       expect(error.details.errors).toMatchObject([{ field: 'url' }]);
     };
@@ -221,9 +230,9 @@ describe('createProvider', () => {
     await rejectsUrl('http://bank.example/');
     await rejectsUrl('https://user:secret@bank.example/', { privateAddressAllowed: true });
     await rejectsUrl('ftp://bank.example/', { privateAddressAllowed: true });
-    await rejects(409, 'CONFLICT', 'POST', '/providers', { body: newProvider() });
+    await rejects(409, 'CONFLICT', 'POST', '/providers', { body: providerBody() });
     const secondProvider = {
-      body: newProvider({ providerId: 'other', url: 'x', publicKeyPem: 'x' }),
+      body: providerBody({ providerId: 'other', url: 'x', publicKeyPem: 'x' }),
     };
     const problems = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', secondProvider);
     const names = problems.details.errors.map((error: { field: string }) => error.field);

@@ -22,10 +22,12 @@ let day: string;
 const PROVIDER_ACCOUNT = `system:production:provider:EUR:${BANK}`;
 
 const balanceOf = (id: string) => ledgerBalance(service.app, id);
-const system = (purpose: string) => balanceOf(`system:production:${purpose}:EUR`);
+const systemBalance = (purpose: string) => balanceOf(`system:production:${purpose}:EUR`);
 const PURPOSES = ['suspense', 'expenses', 'losses', 'external_settlement', 'rail_in_transit'];
-const balances = async () =>
-  Object.fromEntries(await Promise.all(PURPOSES.map(async (name) => [name, await system(name)])));
+const readBalances = async () =>
+  Object.fromEntries(
+    await Promise.all(PURPOSES.map(async (name) => [name, await systemBalance(name)])),
+  );
 
 const reportSettled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) =>
   adapter.send(BANK, {
@@ -34,17 +36,17 @@ const reportSettled = (transferId: string, reference = `REF-${transferId.slice(-
   });
 
 /** A payout that the provider has reported as settled. No statement contains it yet. */
-async function settledPayout(): Promise<string> {
+async function settlePayout(): Promise<string> {
   const { id } = await service.createPayment();
   expect((await reportSettled(id)).body).toEqual({ result: 'APPLIED' });
   return id;
 }
 
-let deposits = 0;
+let depositCount = 0;
 /** Reports a deposit. Returns its bank reference. */
-async function reportedDeposit(amount = 40_00): Promise<string> {
-  deposits += 1;
-  const bankReference = `DEP-${deposits}`;
+async function reportDeposit(amount = 40_00): Promise<string> {
+  depositCount += 1;
+  const bankReference = `DEP-${depositCount}`;
   const entry = { bankReference, amount, currency: 'EUR', accountId: account };
   await adapter.send(BANK, { type: 'deposit.received', ...entry });
   return bankReference;
@@ -52,11 +54,11 @@ async function reportedDeposit(amount = 40_00): Promise<string> {
 const bookDeposit = (bankReference: string, amount = 40_00, fields: Partial<Entry> = {}) =>
   bank.book({ direction: 'in', amount, kind: 'deposit', bankReference, ...fields });
 
-const key = () => ({ currency: 'EUR', day });
+const currentKey = () => ({ currency: 'EUR', day });
 
 /** Requests and reconciles the statement of the day. Returns the day. */
 async function reconcile(fields: object = {}) {
-  const dayKey = { ...key(), ...fields };
+  const dayKey = { ...currentKey(), ...fields };
   await write('POST', `/providers/${BANK}/reconcile`, dayKey);
   await service.app.settle();
   const { data } = await read(`/provider-days?providerId=${BANK}&limit=100`);
@@ -71,7 +73,7 @@ async function endDay() {
 }
 const CLOSE = `/providers/${BANK}/close-day`;
 const SOURCE = `/providers/${BANK}/statement-source`;
-const close = () => write('POST', CLOSE, key());
+const closeDay = () => write('POST', CLOSE, currentKey());
 const kindsOf = (differences: { kind: string }[]) => differences.map(({ kind }) => kind);
 const listOpen = async () => (await read('/differences?limit=100')).data;
 const decide = (difference: { differenceId: string }, decision: string, fields: object = {}) =>
@@ -91,13 +93,13 @@ async function expectBalanced() {
   const ledger = -(await balanceOf(PROVIDER_ACCOUNT));
   expect(ledger).toBe(bank.balance());
   expect(await reconcile()).toMatchObject({ ties: true, openDifferences: 0 });
-  expect(await close()).toMatchObject({ status: 'CLOSED', closingBalance: ledger });
+  expect(await closeDay()).toMatchObject({ status: 'CLOSED', closingBalance: ledger });
 }
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
-  const offer = adapter.replies['/capabilities']?.({})?.body as object;
-  adapter.replies['/capabilities'] = () => ({ body: { ...offer, statements: true } });
+  const capabilities = adapter.replies['/capabilities']?.({})?.body as object;
+  adapter.replies['/capabilities'] = () => ({ body: { ...capabilities, statements: true } });
   await connectBank(write, adapter, BANK);
   const { person } = await service.createPayer();
   account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
@@ -105,7 +107,7 @@ beforeAll(async () => {
   // The job requests the statement of the last complete day immediately.
   day = '2026-01-04';
   await reconcile();
-  await close();
+  await closeDay();
 }, 60_000);
 afterAll(() => adapter.close());
 beforeEach(() => {
@@ -115,33 +117,33 @@ beforeEach(() => {
 describe('a day', () => {
   it('is balanced after payouts and deposits, matched by ID, reference and amount', async () => {
     bank.dayOf(day);
-    const firstPayout = await settledPayout();
-    const secondPayout = await settledPayout();
+    const firstPayout = await settlePayout();
+    const secondPayout = await settlePayout();
     bank.pay(firstPayout);
     // Without the ID, the line is matched by the reference that was sent.
     bank.pay(secondPayout, { transferId: undefined });
-    bookDeposit(await reportedDeposit());
+    bookDeposit(await reportDeposit());
     // Without any reference, it is matched by amount and time.
-    const thirdPayout = await settledPayout();
+    const thirdPayout = await settlePayout();
     bank.pay(thirdPayout, { transferId: undefined, reference: undefined });
     const result = await endDay();
     expect(result).toMatchObject({
       ...{ openingBalance: 50_000_00, openDifferences: 0, ties: true, statementVersion: 1 },
       closingBalance: bank.balance(),
     });
-    expect(await system('suspense')).toBe(0);
-    expect(await system('rail_in_transit')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
+    expect(await systemBalance('rail_in_transit')).toBe(0);
     // Payouts are settled with the provider, so only the opening balance remains.
-    expect(await system('external_settlement')).toBe(50_000_00);
+    expect(await systemBalance('external_settlement')).toBe(50_000_00);
     await expectBalanced();
-    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
+    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: currentKey() });
     const [row] = (await read(`/provider-balances?providerId=${BANK}`)).data;
     const balance = bank.balance();
     expect(row).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
   }, 60_000);
 
   it('has a statement that a job requests after its end until the provider returns it', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     bank.pay(payout);
     const reply = adapter.replies['/statements/day'];
     adapter.replies['/statements/day'] = () => ({ status: 404, body: {} });
@@ -156,9 +158,9 @@ describe('a day', () => {
   }, 60_000);
 
   it('can be reported by messages, whose pages arrive in any order and are stored once', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     bank.pay(payout);
-    bookDeposit(await reportedDeposit());
+    bookDeposit(await reportDeposit());
     const statement = bank.page(day);
     const pageOf = (page: number) => ({
       ...{ ...statement, statementId: 'pages', page, pageCount: 2 },
@@ -182,7 +184,7 @@ describe('a day', () => {
     const [latestDay] = (await read('/provider-days')).data;
     expect(latestDay).toMatchObject({ day, ties: true, statementId: 'pages' });
     expect(await reconcile({ request: false })).toMatchObject({ ties: true });
-    expect((await close()).status).toBe('CLOSED');
+    expect((await closeDay()).status).toBe('CLOSED');
     if (reply) adapter.replies['/statements/day'] = reply;
   }, 60_000);
 });
@@ -190,9 +192,8 @@ describe('a day', () => {
 describe('a difference', () => {
   it('MISSING_WITH_US is in suspense, and can be recorded as a deposit', async () => {
     bookDeposit('UNKNOWN-1', 12_34);
-    const result = await endDay();
-    expect(result).toMatchObject({ ties: false, openDifferences: 1 });
-    expect(await system('suspense')).toBe(12_34);
+    expect(await endDay()).toMatchObject({ ties: false, openDifferences: 1 });
+    expect(await systemBalance('suspense')).toBe(12_34);
     const difference = await onlyDifference('MISSING_WITH_US');
     expect(difference).toMatchObject({ amount: 12_34, status: 'OPEN', ownerId: null });
     const balanceBefore = await balanceOf(account);
@@ -202,7 +203,7 @@ describe('a difference', () => {
     const decidedDifference = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
     expect(decidedDifference).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
     expect(await balanceOf(account)).toBe(balanceBefore + 12_34);
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
     // The deposit exists, so that the later message of the provider is ignored.
     const fields = { amount: 12_34, currency: 'EUR', accountId: account };
     const message = { type: 'deposit.received', ...fields };
@@ -216,7 +217,7 @@ describe('a difference', () => {
     bank.book({ direction: 'out', amount: 3_00, kind: 'fee' });
     bank.book({ direction: 'out', amount: 7_00, kind: 'other' });
     await endDay();
-    const totals = await balances();
+    const totals = await readBalances();
     expect(totals.suspense).toBe(490_00);
     const differencesByAmount = new Map(
       (await listOpen()).map((difference: { amount: number }) => [difference.amount, difference]),
@@ -224,21 +225,20 @@ describe('a difference', () => {
     const pick = (amount: number) => differencesByAmount.get(amount) as { differenceId: string };
     await decide(pick(500_00), 'OWN_FUNDS');
     await decide(pick(-3_00), 'RECORD_FEE');
-    const suspendedDifference = await decide(pick(-7_00), 'SUSPENSE');
-    expect(suspendedDifference.status).toBe('IN_SUSPENSE');
-    expect(await balances()).toMatchObject({
+    expect((await decide(pick(-7_00), 'SUSPENSE')).status).toBe('IN_SUSPENSE');
+    expect(await readBalances()).toMatchObject({
       ...{ suspense: -7_00, expenses: totals.expenses - 3_00 },
       external_settlement: totals.external_settlement + 500_00,
     });
     await expectBalanced();
     await decide(pick(-7_00), 'WRITE_OFF');
-    expect(await balances()).toMatchObject({ suspense: 0, losses: totals.losses - 7_00 });
+    expect(await readBalances()).toMatchObject({ suspense: 0, losses: totals.losses - 7_00 });
   }, 60_000);
 
   it('MISSING_WITH_US can be matched, and is resolved by a later report', async () => {
     const latePayment = await service.createPayment();
     const line = bank.pay(latePayment.id, { transferId: undefined, reference: 'OTHER' });
-    const unknownDeposit = bookDeposit(`DEP-${deposits + 1}`);
+    const unknownDeposit = bookDeposit(`DEP-${depositCount + 1}`);
     await endDay();
     const differences = await listOpen();
     const isOfLine = ({ lineId }: { lineId: string }) => lineId.startsWith(line.id);
@@ -248,15 +248,15 @@ describe('a difference', () => {
     await rejects(409, 'CONFLICT', 'POST', path, { body });
     await reportSettled(latePayment.id);
     await decide(lineDifference, 'MATCH', { transactionId: latePayment.id });
-    expect(await system('suspense')).toBe(unknownDeposit.amount);
-    await reportedDeposit();
+    expect(await systemBalance('suspense')).toBe(unknownDeposit.amount);
+    await reportDeposit();
     expect(await reconcile()).toMatchObject({ openDifferences: 0 });
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
     await expectBalanced();
   }, 60_000);
 
   it('MISSING_AT_PROVIDER can be carried, and is resolved by the line of a later day', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     await endDay();
     const difference = await onlyDifference('MISSING_AT_PROVIDER');
     expect((await decide(difference, 'CARRY')).status).toBe('CARRIED');
@@ -279,8 +279,8 @@ describe('a difference', () => {
   }, 60_000);
 
   it('MISSING_AT_PROVIDER of a payout and of a deposit can be returned', async () => {
-    const payout = await settledPayout();
-    await reportedDeposit(15_00);
+    const payout = await settlePayout();
+    await reportDeposit(15_00);
     const balanceBefore = await balanceOf(account);
     await endDay();
     const allOpen = await listOpen();
@@ -293,15 +293,15 @@ describe('a difference', () => {
   }, 60_000);
 
   it('MISSING_AT_PROVIDER can be written off or ignored, and is not listed again', async () => {
-    const totals = await balances();
-    const payout = await settledPayout();
+    const totals = await readBalances();
+    const payout = await settlePayout();
     const { amount } = adapter.transfers.get(payout);
-    await settledPayout();
+    await settlePayout();
     await endDay();
     const [firstDifference, secondDifference] = await listOpen();
     await decide(firstDifference, 'WRITE_OFF');
     await decide(secondDifference, 'IGNORE');
-    expect(await balances()).toMatchObject({
+    expect(await readBalances()).toMatchObject({
       losses: totals.losses + amount,
       external_settlement: totals.external_settlement + amount,
     });
@@ -313,21 +313,21 @@ describe('a difference', () => {
   }, 60_000);
 
   it('AMOUNT_DIFFERS posts the difference of the amounts to suspense', async () => {
-    const totals = await balances();
-    const payout = await settledPayout();
+    const totals = await readBalances();
+    const payout = await settlePayout();
     const { amount } = adapter.transfers.get(payout);
     bank.pay(payout, { amount: amount + 1_50 });
     await endDay();
     const difference = await onlyDifference('AMOUNT_DIFFERS');
     expect(difference).toMatchObject({ amount: -1_50, transactionId: payout });
-    expect(await system('suspense')).toBe(-1_50);
+    expect(await systemBalance('suspense')).toBe(-1_50);
     await decide(difference, 'RECORD_FEE');
-    expect(await balances()).toEqual({ ...totals, expenses: totals.expenses - 1_50 });
+    expect(await readBalances()).toEqual({ ...totals, expenses: totals.expenses - 1_50 });
     await expectBalanced();
   }, 60_000);
 
   it('CURRENCY_DIFFERS posts the line to suspense', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     const { amount } = adapter.transfers.get(payout);
     const usd = bankAccount(service.app, adapter, 'USD', 0);
     usd.pay(payout);
@@ -340,8 +340,7 @@ describe('a difference', () => {
     await decide(difference, 'WRITE_OFF');
     expect(await balanceOf('system:production:suspense:USD')).toBe(0);
     expect(await balanceOf(`system:production:provider:USD:${BANK}`)).toBe(amount);
-    const closedDay = await write('POST', CLOSE, { currency: 'USD', day });
-    expect(closedDay.status).toBe('CLOSED');
+    expect((await write('POST', CLOSE, { currency: 'USD', day })).status).toBe('CLOSED');
     await expectBalanced();
   }, 60_000);
 
@@ -359,12 +358,12 @@ describe('a difference', () => {
     await reportSettled(secondPayment.id);
     await reconcile();
     expect(await listOpen()).toEqual([]);
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
     await expectBalanced();
   }, 60_000);
 
   it('STATE_DIFFERS of a return can be applied to the payment', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     const { amount } = bank.pay(payout);
     bank.book({ direction: 'in', amount, kind: 'return', transferId: payout });
     await endDay();
@@ -372,63 +371,64 @@ describe('a difference', () => {
     await decide(difference, 'RETURN', { failureReason: 'ACCOUNT_INVALID' });
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
     await expectBalanced();
   }, 60_000);
 
   it('DUPLICATED is in suspense, and can be written off', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     const entry = bank.pay(payout);
     bank.pay(payout);
     await endDay();
     const difference = await onlyDifference('DUPLICATED');
     expect(difference.amount).toBe(-entry.amount);
-    const totals = await balances();
+    const totals = await readBalances();
     expect(totals.suspense).toBe(-entry.amount);
     await decide(difference, 'WRITE_OFF');
-    expect(await balances()).toMatchObject({ suspense: 0, losses: totals.losses - entry.amount });
+    const losses = totals.losses - entry.amount;
+    expect(await readBalances()).toMatchObject({ suspense: 0, losses });
     await expectBalanced();
   }, 60_000);
 
   it('FEE_UNEXPECTED can be recorded as an expense, and is not opened if fees are expected', async () => {
-    const totals = await balances();
-    bank.pay(await settledPayout(), { fee: 35 });
+    const totals = await readBalances();
+    bank.pay(await settlePayout(), { fee: 35 });
     await endDay();
     const difference = await onlyDifference('FEE_UNEXPECTED');
     expect(difference.amount).toBe(-35);
     await decide(difference, 'RECORD_FEE');
-    expect(await balances()).toEqual({ ...totals, expenses: totals.expenses - 35 });
+    expect(await readBalances()).toEqual({ ...totals, expenses: totals.expenses - 35 });
     await expectBalanced();
     const source = { feesExpected: true, timeZone: 'UTC' };
     expect(await write('POST', SOURCE, source)).toMatchObject(source);
     day = bank.today();
-    bank.pay(await settledPayout(), { fee: 35 });
+    bank.pay(await settlePayout(), { fee: 35 });
     bank.book({ direction: 'out', amount: 65, kind: 'fee' });
     await endDay();
-    expect(await balances()).toEqual({ ...totals, expenses: totals.expenses - 1_35 });
+    expect(await readBalances()).toEqual({ ...totals, expenses: totals.expenses - 1_35 });
     await expectBalanced();
     await write('POST', SOURCE, { feesExpected: false });
   }, 60_000);
 
   it('BALANCE_DIFFERS can be written off', async () => {
-    const totals = await balances();
+    const totals = await readBalances();
     bank.shift(day, -9_00);
     const result = await endDay();
     expect(result).toMatchObject({ ties: false, closingBalance: bank.balance() });
     const difference = await onlyDifference('BALANCE_DIFFERS');
     expect(difference.amount).toBe(-9_00);
-    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
+    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: currentKey() });
     await decide(difference, 'WRITE_OFF');
-    expect(await balances()).toEqual({ ...totals, losses: totals.losses - 9_00 });
+    expect(await readBalances()).toEqual({ ...totals, losses: totals.losses - 9_00 });
     await expectBalanced();
   }, 60_000);
 });
 
 describe('a corrected statement', () => {
   it('of an open day replaces its lines', async () => {
-    const payout = await settledPayout();
+    const payout = await settlePayout();
     const entry = bank.pay(payout, { amount: adapter.transfers.get(payout).amount + 5 });
-    const deposit = await reportedDeposit();
+    const deposit = await reportDeposit();
     bookDeposit(deposit);
     bank.book({ direction: 'out', amount: 77, kind: 'other' });
     await endDay();
@@ -443,12 +443,12 @@ describe('a corrected statement', () => {
       openDifferences: 0,
       ties: true,
     });
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
     await expectBalanced();
   }, 60_000);
 
   it('of a closed day opens a difference of the next day', async () => {
-    bookDeposit(await reportedDeposit());
+    bookDeposit(await reportDeposit());
     await endDay();
     await expectBalanced();
     const closedDay = day;
@@ -466,7 +466,7 @@ describe('a corrected statement', () => {
     expect(difference.detail).toContain('LATE');
     await endDay();
     await decide(difference, 'RECORD_FEE');
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
     await expectBalanced();
   }, 60_000);
 });
@@ -480,21 +480,21 @@ describe('decisions', () => {
     await rejects(400, 'INVALID_INPUT', 'POST', `${path}/assign`, { body: { ownerId: 'unknown' } });
     const { data: users } = await read('/operator-tokens?limit=1');
     const ownerId = users[0].id;
-    const assignee = await write('POST', `${path}/assign`, { ownerId, note: 'asked the bank' });
-    expect(assignee).toMatchObject({ ownerId, note: 'asked the bank' });
+    const assignment = { ownerId, note: 'asked the bank' };
+    expect(await write('POST', `${path}/assign`, assignment)).toMatchObject(assignment);
     expect((await read(`/differences?ownerId=${ownerId}`)).data).toHaveLength(1);
     const policy = await write('POST', '/approval-policies', {
       ...{ operationId: 'decideDifference', hours: 24, reason: 'four eyes' },
     });
-    const waitingReply = await decide(difference, 'OWN_FUNDS');
-    expect(waitingReply.status).toBe('PENDING');
-    expect(await system('suspense')).toBe(10_00);
+    const pendingReply = await decide(difference, 'OWN_FUNDS');
+    expect(pendingReply.status).toBe('PENDING');
+    expect(await systemBalance('suspense')).toBe(10_00);
     await write('DELETE', `/approval-policies/${policy.id}`, { reason: 'done' });
     const records = await read('/audit-records?operationId=assignDifference');
     expect(records.data[0]).toMatchObject({ subject: difference.differenceId });
     await decide(difference, 'SUSPENSE');
     await expectBalanced();
     await decide(difference, 'OWN_FUNDS');
-    expect(await system('suspense')).toBe(0);
+    expect(await systemBalance('suspense')).toBe(0);
   }, 60_000);
 });

@@ -31,14 +31,14 @@ describe('checkProvider', () => {
       ...{ problem: null, url: adapter.url, status: 'ACTIVE', available: true },
       capabilities: { protocol: '1', transfers: [{ rails: ['SEPA', 'SEPA_INSTANT'] }] },
     });
-    const offer = adapter.replies['/capabilities'];
+    const capabilitiesReply = adapter.replies['/capabilities'];
     adapter.replies['/capabilities'] = () => ({ body: { protocol: '2', transfers: [{}] } });
     const failedCheck = await write('POST', `/providers/${BANK}/check`);
     expect(failedCheck.problem).toMatch(
       /invalid body: protocol must be .*transfers\.0\.kinds is req/,
     );
     expect(failedCheck.capabilities).toEqual(checkedProvider.capabilities);
-    if (offer) adapter.replies['/capabilities'] = offer;
+    if (capabilitiesReply) adapter.replies['/capabilities'] = capabilitiesReply;
     await write('POST', `/providers/${BANK}/check`);
   });
 });
@@ -145,23 +145,29 @@ describe('a payout', () => {
 
   it('is unchanged by contradictory messages, which are listed for operators', async () => {
     const { id } = await service.createPayment();
-    const settle = (fields: object) => ({
+    const settledMessageOf = (fields: object) => ({
       ...{ type: 'transfer.updated', transferId: id, ...fields },
       transfer: { state: 'settled', reference: 'BANK-3' },
     });
-    const otherAmount = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
-    expect(otherAmount).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    expect(otherAmount.body.message).toContain('The message has 1 EUR, but the transfer has');
+    const otherAmountReply = await adapter.send(
+      BANK,
+      settledMessageOf({ amount: 1, currency: 'EUR' }),
+    );
+    expect(otherAmountReply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect(otherAmountReply.body.message).toContain('The message has 1 EUR, but the transfer has');
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
-    expect((await adapter.send(BANK, settle({}))).status).toBe(200);
-    const lateFailure = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };
+    expect((await adapter.send(BANK, settledMessageOf({}))).status).toBe(200);
+    const lateFailure = {
+      ...settledMessageOf({}),
+      transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' },
+    };
     expect((await adapter.send(BANK, lateFailure)).status).toBe(409);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const list = await read('/provider-messages?result=CONTRADICTORY');
     const problems = list.data.map((message: { problem: string }) => message.problem);
     // The order is undefined, because both messages arrived in the same millisecond.
     expect(problems.slice(0, 2).sort()).toEqual([
-      otherAmount.body.message,
+      otherAmountReply.body.message,
       'The reported state is failed, but the payment is COMPLETED.',
     ]);
   });
@@ -172,19 +178,19 @@ describe('explainProviderRoute', () => {
     const lowRoute = await write('POST', '/provider-routes', {
       ...{ providerId: null, environment: 'production', priority: 20 },
     });
-    const platform = `environment=production&platformId=${service.platform.id}`;
+    const platformQuery = `environment=production&platformId=${service.platform.id}`;
     const explain = (fields: string) =>
-      read(`/provider-routes/choice?${platform}&kind=payout&${fields}`);
-    const verdicts = ({ routes }: { routes: { verdict: string }[] }) =>
+      read(`/provider-routes/choice?${platformQuery}&kind=payout&${fields}`);
+    const verdictsOf = ({ routes }: { routes: { verdict: string }[] }) =>
       routes.map((route) => route.verdict);
-    const euros = await explain('currency=EUR&rail=SEPA&amount=100');
-    expect(euros.providerId).toBe(BANK);
-    expect(verdicts(euros)).toEqual(['SELECTED', 'LOWER_PRIORITY']);
-    const dollars = await explain('currency=USD&amount=100');
-    expect(dollars).toMatchObject({ providerId: null, routeId: lowRoute.routeId });
-    expect(verdicts(dollars)).toEqual(['OTHER_TRANSFERS', 'SELECTED']);
-    const wire = await explain('currency=EUR&rail=SWIFT&amount=100');
-    expect(verdicts(wire)).toEqual(['NOT_OFFERED', 'SELECTED']);
+    const euroChoice = await explain('currency=EUR&rail=SEPA&amount=100');
+    expect(euroChoice.providerId).toBe(BANK);
+    expect(verdictsOf(euroChoice)).toEqual(['SELECTED', 'LOWER_PRIORITY']);
+    const dollarChoice = await explain('currency=USD&amount=100');
+    expect(dollarChoice).toMatchObject({ providerId: null, routeId: lowRoute.routeId });
+    expect(verdictsOf(dollarChoice)).toEqual(['OTHER_TRANSFERS', 'SELECTED']);
+    const wireChoice = await explain('currency=EUR&rail=SWIFT&amount=100');
+    expect(verdictsOf(wireChoice)).toEqual(['NOT_OFFERED', 'SELECTED']);
     await write('DELETE', `/provider-routes/${lowRoute.routeId}`);
     await rejects(404, 'NOT_FOUND', 'DELETE', `/provider-routes/${lowRoute.routeId}`);
   });

@@ -31,7 +31,7 @@ beforeEach(() => fixture.drain());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const code = ({ status, body }: ApiResponse) => [status, body.code];
+const statusAndCode = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** Status, and the name that is registered at the bank. */
 type Verdict = readonly [status: string, fullName?: string];
@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
 };
 
 describe('name checks', () => {
-  it('have the expected rows', () => {
+  it('are covered by exactly the expected rows', () => {
     expect(Object.keys(NAMES).sort()).toEqual(
       ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].sort(),
     );
@@ -71,7 +71,7 @@ describe('name checks', () => {
     const scenario = await observePayment(fixture, () => '', []);
     const response = await registerAccount(fixture, person.id, method, suffix);
     if ('rejection' in immediateVerdict) {
-      expect(code(response)).toEqual([400, immediateVerdict.rejection]);
+      expect(statusAndCode(response)).toEqual([400, immediateVerdict.rejection]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
       expect(ok(await app.call('GET', path), 200).data).toEqual([]);
       return;
@@ -132,6 +132,7 @@ const PAID_ROW: Row = {
 const REFUND_FAILS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
 const REFUNDED_LATE = 'REFUND_COMPLETED FAILED/COMPLETED';
 
+/** Statuses other than 400, by error. */
 const STATUSES: Readonly<Record<string, number>> = {
   'unsupported-uma-version': 412,
   'no-compatible-uma-version': 424,
@@ -147,7 +148,6 @@ const STATUSES: Readonly<Record<string, number>> = {
   'service-switch-error': 500,
 };
 
-/** Statuses other than 400. */
 const rejection = (text: string): Rejection => [
   STATUSES[text] ?? 400,
   text.toUpperCase().replaceAll('-', '_'),
@@ -212,7 +212,7 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
 };
 
 describe('UMA addresses as receivers', () => {
-  it('have the expected rows', () => {
+  it('are covered by exactly the expected rows', () => {
     expect(Object.keys(RECEIVERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
 
@@ -224,7 +224,7 @@ describe('UMA addresses as receivers', () => {
     const scenario = await observePayment(fixture, () => id, accounts);
     const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
     const discovery = await app.call('GET', path);
-    if ('discovery' in row) return expect(code(discovery)).toEqual(row.discovery);
+    if ('discovery' in row) return expect(statusAndCode(discovery)).toEqual(row.discovery);
     const { lookupId, supportedCurrencies } = ok(discovery, 200);
     const currency = /\.(eur|mxn)@/.exec(address)?.[1]?.toUpperCase() ?? 'USD';
     expect(supportedCurrencies).toMatchObject([{ currency: { code: currency } }]);
@@ -237,7 +237,7 @@ describe('UMA addresses as receivers', () => {
       senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
     });
     if ('quote' in row) {
-      expect(code(response)).toEqual(row.quote);
+      expect(statusAndCode(response)).toEqual(row.quote);
       await app.settle();
       expect(scenario.next()).toEqual([]);
       expect(await readBalances(app, account.id)).toEqual({
@@ -261,7 +261,7 @@ describe('UMA addresses as receivers', () => {
     pay(addressOf('$success.usd', 'sandbox.label.uma.money'), PAID_ROW));
 });
 
-const ACCEPTED: Row = {
+const ACCEPTED_ROW: Row = {
   immediateEvents: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
@@ -269,17 +269,17 @@ const ACCEPTED: Row = {
 const SENDER_REJECTED = { discovery: [400, 'SENDER_NOT_ACCEPTED'] } as const;
 
 const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
-  '$success.usd': ACCEPTED,
-  '$success.eur': ACCEPTED,
-  '$success.mxn': ACCEPTED,
+  '$success.usd': ACCEPTED_ROW,
+  '$success.eur': ACCEPTED_ROW,
+  '$success.mxn': ACCEPTED_ROW,
   '$pending.long.usd': {
     immediateEvents: ['PENDING'],
     laterEvents: {
       afterMs: 6 * MINUTE,
       status: 'PROCESSING',
-      events: ACCEPTED.immediateEvents.slice(1),
+      events: ACCEPTED_ROW.immediateEvents.slice(1),
     },
-    end: ACCEPTED.end,
+    end: ACCEPTED_ROW.end,
   },
   '$fail.compliance.usd': {
     immediateEvents: ['PENDING'],
@@ -295,14 +295,14 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
     DISCOVERY_ERRORS.map((errorName) => [`$error.${errorName}`, SENDER_REJECTED]),
   ),
   // Addresses that reject payments as receivers and can be senders.
-  ...Object.fromEntries(QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, ACCEPTED])),
+  ...Object.fromEntries(QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, ACCEPTED_ROW])),
   ...Object.fromEntries(
-    RECHECKED_ERRORS.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED]),
+    RECHECKED_ERRORS.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED_ROW]),
   ),
 };
 
 describe('UMA addresses as senders', () => {
-  it('have the expected rows', () => {
+  it('are covered by exactly the expected rows', () => {
     expect(Object.keys(SENDERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
 
@@ -321,7 +321,7 @@ describe('UMA addresses as senders', () => {
       receivingCurrencyAmount: SENT_AMOUNT,
     });
     if ('discovery' in row) {
-      expect(code(response)).toEqual(row.discovery);
+      expect(statusAndCode(response)).toEqual(row.discovery);
       await app.settle();
       expect(scenario.next()).toEqual([]);
       return;

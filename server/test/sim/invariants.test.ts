@@ -1,5 +1,5 @@
-// Every invariant can fail. The test corrupts the database of a running simulation in a transaction that is
-// rolled back, and the rule must report the corruption.
+// Every invariant detects a violation. The test corrupts the database of a running simulation in a
+// transaction that is rolled back, and the rule must report the corruption.
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
@@ -323,7 +323,7 @@ afterAll(async () => {
 });
 
 describe('a corrupted database', () => {
-  it('is reported only after the corruption', async () => {
+  it('is distinguished from an unchanged database', async () => {
     expect(await reportCorruption(['update platforms set name = name'])).toBe('');
   });
 

@@ -19,7 +19,7 @@ const sources = files.filter((file) => /^server\/src\/.*\.ts$/.test(file));
 const sourceFiles = sources.filter((file) => !file.endsWith('.test.ts'));
 
 /** Lines that break a rule, as file:line. */
-function offenders(list: string[], isInvalid: (line: string, file: string) => boolean): string[] {
+function violations(list: string[], isInvalid: (line: string, file: string) => boolean): string[] {
   return list.flatMap((file) =>
     read(file)
       .split('\n')
@@ -31,8 +31,8 @@ function offenders(list: string[], isInvalid: (line: string, file: string) => bo
 
 const isComment = (line: string) => /^\s*(\/\/|\*|\/\*)/.test(line);
 
-describe('tidy', () => {
-  it('finds the sources', () => {
+describe('the source code', () => {
+  it('has more than 50 files', () => {
     expect(sourceFiles.length).toBeGreaterThan(50);
   });
 
@@ -41,10 +41,11 @@ describe('tidy', () => {
     expect(longFiles).toEqual([]);
   });
 
-  it('keeps lines to 100 columns', () => {
-    expect(offenders(files, (line) => line.length > 110)).toEqual([]);
-    const code = (line: string) => line.length > 100 && !isComment(line) && !/['"`/]/.test(line);
-    expect(offenders(files, code)).toEqual([]);
+  it('keeps code to 100 columns and all lines to 110', () => {
+    expect(violations(files, (line) => line.length > 110)).toEqual([]);
+    const isLongCode = (line: string) =>
+      line.length > 100 && !isComment(line) && !/['"`/]/.test(line);
+    expect(violations(files, isLongCode)).toEqual([]);
   });
 
   it('starts every source with a header comment', () => {
@@ -58,16 +59,16 @@ describe('tidy', () => {
       /\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|\brandom(Bytes|UUID|Int)\(|getRandomValues/;
     const isViolation = (line: string, file: string) =>
       !allowedFiles.has(file) && !isComment(line) && bannedPattern.test(line);
-    expect(offenders(sourceFiles, isViolation)).toEqual([]);
+    expect(violations(sourceFiles, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
     // The module compares the clocks of the server and the database.
-    const readingFile = 'server/src/runtime/diagnosis/database-checks.ts';
+    const clockCheckFile = 'server/src/runtime/diagnosis/database-checks.ts';
     const isClockInSql = (line: string, file: string) =>
-      file !== readingFile &&
+      file !== clockCheckFile &&
       !isComment(line) &&
       clockInSql.test(line) &&
       /select|update|insert|delete|values/i.test(line);
-    expect(offenders(sourceFiles, isClockInSql)).toEqual([]);
+    expect(violations(sourceFiles, isClockInSql)).toEqual([]);
     const migrations = execFileSync(
       'git',
       ['ls-files', '-co', '--exclude-standard', 'server/migrations'],
@@ -77,7 +78,7 @@ describe('tidy', () => {
       },
     );
     const sql = migrations.split('\n').filter((file) => file.endsWith('.sql'));
-    expect(offenders(sql, (line) => !line.startsWith('--') && clockInSql.test(line))).toEqual([]);
+    expect(violations(sql, (line) => !line.startsWith('--') && clockInSql.test(line))).toEqual([]);
   });
 
   it('opens connections only through Effects, where each has a deadline', () => {
@@ -90,7 +91,7 @@ describe('tidy', () => {
     const isViolation = (line: string, file: string) =>
       !allowedFiles.has(file) && !isComment(line) && openingCall.test(line);
     const server = sourceFiles.filter((file) => !file.includes('/hosted-verification/page/'));
-    expect(offenders(server, isViolation)).toEqual([]);
+    expect(violations(server, isViolation)).toEqual([]);
     const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
     expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
     expect(read(libraries[0] as string)).toContain('effects.call(');
@@ -103,19 +104,19 @@ describe('tidy', () => {
         /^export default\b/.test(line) ||
         /^\s*(export\s+)?(const\s+)?enum\s/.test(line) ||
         /@ts-ignore|@ts-expect-error|\bas any\b|: any\b/.test(line));
-    expect(offenders(sourceFiles, isViolation)).toEqual([]);
+    expect(violations(sourceFiles, isViolation)).toEqual([]);
   });
 
   it('does not call URL.canParse, which fails for non-ASCII letters (kernel/net/url.ts)', () => {
     const isViolation = (line: string) => !isComment(line) && line.includes('URL.canParse');
-    expect(offenders(sourceFiles, isViolation)).toEqual([]);
+    expect(violations(sourceFiles, isViolation)).toEqual([]);
   });
 
   it('contains no TODO and skips no test', () => {
     const todoPattern = /\b(TODO|FIXME|HACK)\b/;
     const skipPattern = /\b(it|test|describe)\.(skip|only|todo)\(/;
     expect(
-      offenders(
+      violations(
         files,
         (line, file) =>
           !file.endsWith('tidy.test.ts') && (todoPattern.test(line) || skipPattern.test(line)),

@@ -9,7 +9,7 @@ const replies = new Map<string, unknown>([
 ]);
 
 describe('references', () => {
-  it('are replaced by values of earlier replies', () => {
+  it('are replaced by values of earlier replies, and rejected if no reply has the value', () => {
     const input = {
       a: '$ada.id',
       b: ['$list.data.0.id'],
@@ -65,7 +65,7 @@ describe('overrides', () => {
     ['quot.amount=1', 'has no step quot'],
     ['quote.lockedCurrencyAmont=1', 'has no field lockedCurrencyAmont'],
     ['quote.source.acountId=1', 'has no field source.acountId'],
-  ])('of the form %s are rejected', (text, reason) => {
+  ])('like %s are rejected', (text, reason) => {
     expect(() => applyOverrides(steps, [overrideOf(text)])).toThrow(reason);
   });
 });

@@ -29,7 +29,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   const row = ACCOUNT_TYPE_ROWS[type];
   const example = exampleOf(type);
 
-  it('accepts its example, and returns it with rails', () => {
+  it('accepts its example in requests, and with its rails in responses', () => {
     expect(violations(example)).toEqual([]);
     const hasRails = row.kind === 'bank' || row.kind === 'mobile';
     const response = { ...example, ...(hasRails ? { paymentRails: railsOf(example) } : {}) };
@@ -71,17 +71,22 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
 
   it('requires the beneficiary fields of its row', () => {
     if (row.kind === 'lightning') return;
-    const beneficiary = (fields: object) => violations({ ...example, beneficiary: fields });
+    const beneficiaryViolations = (fields: object) =>
+      violations({ ...example, beneficiary: fields });
     const requiredFields =
       row.kind === 'wallet' ? ['countryOfResidence'] : (row.individual?.required ?? []);
-    expect(beneficiary({ beneficiaryType: 'INDIVIDUAL' }).sort()).toEqual(
+    expect(beneficiaryViolations({ beneficiaryType: 'INDIVIDUAL' }).sort()).toEqual(
       ['fullName', ...requiredFields].map((name) => `beneficiary.${name} required`).sort(),
     );
-    expect(beneficiary({ beneficiaryType: 'BUSINESS' })).toEqual([
+    expect(beneficiaryViolations({ beneficiaryType: 'BUSINESS' })).toEqual([
       'beneficiary.legalName required',
     ]);
-    expect(beneficiary({ beneficiaryType: 'ROBOT' })).toEqual(['beneficiary.beneficiaryType enum']);
-    expect(beneficiary({ fullName: 'A' })).toEqual(['beneficiary.beneficiaryType required']);
+    expect(beneficiaryViolations({ beneficiaryType: 'ROBOT' })).toEqual([
+      'beneficiary.beneficiaryType enum',
+    ]);
+    expect(beneficiaryViolations({ fullName: 'A' })).toEqual([
+      'beneficiary.beneficiaryType required',
+    ]);
   });
 });
 
@@ -103,12 +108,12 @@ describe('the union', () => {
       ['JMD_ACCOUNT', 'address,phoneNumber'],
     ]);
     const colombianAccount = { ...exampleOf('COP_ACCOUNT') };
-    const invalidDetails = {
+    const invalidBeneficiary = {
       ...(colombianAccount.beneficiary as object),
       documentType: 'XX',
       documentNumber: '',
     };
-    expect(violations({ ...colombianAccount, beneficiary: invalidDetails })).toEqual([
+    expect(violations({ ...colombianAccount, beneficiary: invalidBeneficiary })).toEqual([
       'beneficiary.documentType enum',
       'beneficiary.documentNumber minLength',
     ]);

@@ -17,7 +17,7 @@ const COFFEE_BEANS =
 describe('parseBolt11', () => {
   it.each<[string, string, bigint | undefined, number]>([
     [
-      'of any amount',
+      'without an amount',
       `lnbc1pvjluez${S}${P}dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq35` +
         '7wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspye' +
         'tp5h2tztugp9lfyql',
@@ -25,7 +25,7 @@ describe('parseBolt11', () => {
       3_600,
     ],
     [
-      'for a cup of coffee within a minute',
+      'with an expiry of one minute',
       `lnbc2500u1pvjluez${S}${P}dq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087n` +
         'e0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymjpf39tuven09sam30g4vgpfna3rh',
       250_000_000n,
@@ -99,7 +99,7 @@ describe('parseBolt11', () => {
   });
 });
 
-const INVALID =
+const INVOICE_DATA =
   `pvjluez${P}dpquwpc4curk03c9wlrswe78q4eyqc7d8d0xqzpuyk0sg5g70me25alkluzd2x62aysf2pyy8edtjeevuv4p2d5` +
   'p76r4zkmneet7uvyakky2zr4cusd45tftc9c5fh0nnqpnl2jfll544esqchsrn';
 
@@ -112,9 +112,9 @@ describe('parseBolt11 of an invalid invoice', () => {
   });
 
   it.each([
-    ['a wrong checksum', `lnbc2500u1${INVALID}t`],
-    ['no separator', `${INVALID}y`],
-    ['mixed case', `LNBC2500u1${INVALID}y`],
+    ['a wrong checksum', `lnbc2500u1${INVOICE_DATA}t`],
+    ['no separator', `${INVOICE_DATA}y`],
+    ['mixed case', `LNBC2500u1${INVOICE_DATA}y`],
     ['too few characters', `lnbc1pvjluez${P}dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6na6hlh`],
     [
       'an unknown unit',

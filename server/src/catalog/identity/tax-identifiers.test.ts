@@ -1,4 +1,4 @@
-// The table of tax identifiers: sources, examples and formats of each country.
+// Tax identifiers of each country: sources, formats, check digits, and the identifier that a person requires.
 import { describe, expect, it } from 'vitest';
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
@@ -93,7 +93,7 @@ describe('tax identifiers', () => {
     expect(hasTaxIdentifierFormat(code, text)).toBe(false);
   });
 
-  it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('reject another last character of %s', (code) => {
+  it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('reject another check character of %s', (code) => {
     const compact = compactTaxIdentifier(TAX_IDENTIFIERS.get(code)?.example ?? '');
     const checkIndex = code === 'IE' ? compact.length - 2 : compact.length - 1;
     const otherTexts = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
@@ -115,7 +115,7 @@ describe('tax identifiers', () => {
     ['SE', '19640823-3234'],
     ['CL', '11.111.111-1'],
     ['RE', '30 23 217 600 053'],
-  ])('accept the other format of %s: %s', (code, text) => {
+  ])('accept another format of %s: %s', (code, text) => {
     expect([hasTaxIdentifierFormat(code, text), hasValidCheckDigits(code, text)]).toEqual([
       true,
       true,
@@ -150,10 +150,10 @@ describe('requiredTaxIdentifier', () => {
   });
 
   it('returns NONE only for the listed countries', () => {
-    const withoutNumbers = rows
+    const countriesWithoutNumbers = rows
       .filter(([, row]) => !row.isIssued)
       .map(([code]) => countryName(code));
-    expect(withoutNumbers).toEqual([
+    expect(countriesWithoutNumbers).toEqual([
       'United Arab Emirates',
       'Anguilla',
       'Bahrain',

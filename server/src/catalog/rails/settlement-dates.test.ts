@@ -26,8 +26,8 @@ describe('business days', () => {
         const holidays: readonly string[] = data.holidays;
         expect(data.source).toMatch(/^https:\/\//);
         expect([...holidays].sort()).toEqual(holidays);
-        const days = holidays.map((each) => new Date(`${year}-${each}T00:00:00Z`).getUTCDay());
-        expect(days.filter((day) => day === 0 || day === 6)).toEqual([]);
+        const weekdays = holidays.map((each) => new Date(`${year}-${each}T00:00:00Z`).getUTCDay());
+        expect(weekdays.filter((day) => day === 0 || day === 6)).toEqual([]);
       }
     }
   });
@@ -35,8 +35,8 @@ describe('business days', () => {
   it('exclude Good Friday and Easter Monday for T2 and the UK', () => {
     for (const year of [2026, 2027]) {
       const easter = easterOf(year);
-      for (const days of [-2, 1]) {
-        const date = new Date(easter + days * 86_400_000).toISOString().slice(0, 10);
+      for (const offset of [-2, 1]) {
+        const date = new Date(easter + offset * 86_400_000).toISOString().slice(0, 10);
         expect(isBusinessDay(date, ['T2'])).toBe(false);
         expect(isBusinessDay(date, ['UK'])).toBe(false);
         expect(isBusinessDay(date, ['FEDERAL_RESERVE'])).toBe(true);
@@ -70,14 +70,14 @@ describe('settlementDates', () => {
   });
 
   it('skips weekends and holidays', () => {
-    const dates = (time: string) => {
+    const datesOf = (time: string) => {
       const { startsOn, expectedOn } = settlementDates(timeOf(time), SEPA, AT_16);
       return [startsOn, expectedOn];
     };
-    expect(dates('2026-04-02T10:00:00Z')).toEqual(['2026-04-02', '2026-04-07']);
-    expect(dates('2026-04-02T20:00:00Z')).toEqual(['2026-04-07', '2026-04-08']);
-    expect(dates('2026-04-04T20:00:00Z')).toEqual(['2026-04-07', '2026-04-08']);
-    expect(dates('2026-12-24T20:00:00Z')).toEqual(['2026-12-28', '2026-12-29']);
+    expect(datesOf('2026-04-02T10:00:00Z')).toEqual(['2026-04-02', '2026-04-07']);
+    expect(datesOf('2026-04-02T20:00:00Z')).toEqual(['2026-04-07', '2026-04-08']);
+    expect(datesOf('2026-04-04T20:00:00Z')).toEqual(['2026-04-07', '2026-04-08']);
+    expect(datesOf('2026-12-24T20:00:00Z')).toEqual(['2026-12-28', '2026-12-29']);
   });
 
   it('uses the day of the time zone', () => {

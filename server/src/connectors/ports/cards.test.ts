@@ -1,4 +1,4 @@
-// Requirements for every card issuer. A new issuer is a row in ISSUERS and is tested against all of
+// Requirements for every card issuer. Each row of ISSUERS is tested against all of
 // them. Requirements of one issuer only are tested next to it.
 
 import { describe, expect, it } from 'vitest';
@@ -28,26 +28,33 @@ const ISSUERS: readonly (readonly [string, Mode])[] = [['sandbox', 'sandbox']];
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
 let counter = 0;
-const uuid = (suffix: string) =>
+const nextUuid = (suffix: string) =>
   `00000000-0000-7000-8000-${String(++counter).padStart(9, '0')}${suffix}`;
 
-function order(platformCardId: string | null, holderSuffix = '000'): CardOrder {
+function createOrder(platformCardId: string | null, holderSuffix = '000'): CardOrder {
   return {
-    ...{ id: `Card:${uuid('000')}`, platformId: 'PlatformConfig:1', platformCardId },
-    ...{ cardholderId: `Customer:${uuid(holderSuffix)}`, currency: 'USD', orderedAt: NOW },
+    ...{ id: `Card:${nextUuid('000')}`, platformId: 'PlatformConfig:1', platformCardId },
+    ...{ cardholderId: `Customer:${nextUuid(holderSuffix)}`, currency: 'USD', orderedAt: NOW },
   };
 }
 
-const everyOrder = SUFFIXES.flatMap((suffix) => [order(`card-${suffix}`), order(null, suffix)]);
+const allOrders = SUFFIXES.flatMap((suffix) => [
+  createOrder(`card-${suffix}`),
+  createOrder(null, suffix),
+]);
 
 const merchant = (suffix: string) => ({ descriptor: `SHOP ${suffix}`, mcc: '5411', country: 'US' });
 
 const fundingDebitOf = (suffix: string): CardFundingDebit => ({
-  ...{ id: `CardTransaction:${uuid('000')} funding.1`, cardId: 'Card:1', accountId: 'Account:1' },
+  ...{
+    id: `CardTransaction:${nextUuid('000')} funding.1`,
+    cardId: 'Card:1',
+    accountId: 'Account:1',
+  },
   ...{ amount: 1_000n, currency: 'USD', merchant: merchant(suffix), requestedAt: NOW },
 });
 
-const everyDebit = SUFFIXES.map(fundingDebitOf);
+const allDebits = SUFFIXES.map(fundingDebitOf);
 
 /**
  * The final result, requested at the times that the issuer returns, or undefined if it is pending
@@ -76,12 +83,12 @@ const issueResultOf = (issuer: IssuerPort, order: CardOrder) =>
       finalResultOf<IssueProgress>(firstProgress, (now) => issuer.check(order, now)),
     );
 
-/** All cards of `everyOrder` that are issued. */
+/** All cards of `allOrders` that are issued. */
 async function issuedCards(issuer: IssuerPort) {
-  const cards: { of: CardOrder; card: IssuedCard }[] = [];
-  for (const order of everyOrder) {
+  const cards: { order: CardOrder; card: IssuedCard }[] = [];
+  for (const order of allOrders) {
     const result = await issueResultOf(issuer, order);
-    if (result?.state === 'issued') cards.push({ of: order, card: result.card });
+    if (result?.state === 'issued') cards.push({ order, card: result.card });
   }
   expect(cards.length).toBeGreaterThan(SUFFIXES.length / 2);
   return cards;
@@ -105,7 +112,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   if (!issuer) throw new Error('no issuer');
 
   it('treats a second order of a card as the first', async () => {
-    for (const cardOrder of everyOrder) {
+    for (const cardOrder of allOrders) {
       const firstProgress = withoutSealedValues(await issuer.issue(cardOrder));
       expect(withoutSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(firstProgress);
       const replies = await Promise.all([issuer.issue(cardOrder), issuer.issue(cardOrder)]);
@@ -117,25 +124,25 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('issues one number for repeated orders of a card', async () => {
-    for (const { of, card } of await issuedCards(issuer)) {
-      const repeatedReply = await issueResultOf(issuer, of);
+    for (const { order, card } of await issuedCards(issuer)) {
+      const repeatedReply = await issueResultOf(issuer, order);
       if (repeatedReply?.state !== 'issued') throw new Error('not issued again');
-      const cardId = of.id;
+      const cardId = order.id;
       const { number } = await issuer.details({ cardId, secret: card.secret });
-      const secondCardDetails = await issuer.details({ cardId, secret: repeatedReply.card.secret });
-      expect(secondCardDetails.number).toBe(number);
+      const repeatedDetails = await issuer.details({ cardId, secret: repeatedReply.card.secret });
+      expect(repeatedDetails.number).toBe(number);
     }
   });
 
   it('completes an order, or waits for a notification, with checks at the returned times', async () => {
-    for (const each of everyOrder) expect(await issueResultOf(issuer, each)).toBeDefined();
+    for (const each of allOrders) expect(await issueResultOf(issuer, each)).toBeDefined();
   });
 
   it('returns only the last digits with the card, and the number with its details', async () => {
     const numbers = new Set<string>();
-    for (const { of, card } of await issuedCards(issuer)) {
+    for (const { order, card } of await issuedCards(issuer)) {
       const { number, code, ...expiry } = await issuer.details({
-        cardId: of.id,
+        cardId: order.id,
         secret: card.secret,
       });
       numbers.add(number);
@@ -158,15 +165,15 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   it('opens sealed details for the same card only', async () => {
     const [firstCard, secondCard] = await issuedCards(issuer);
     if (!firstCard || !secondCard) throw new Error('too few cards');
-    const detailsOfOtherCard = { cardId: secondCard.of.id, secret: firstCard.card.secret };
+    const detailsOfOtherCard = { cardId: secondCard.order.id, secret: firstCard.card.secret };
     await expect(issuer.details(detailsOfOtherCard)).rejects.toThrow();
     const damagedDetails = {
-      cardId: firstCard.of.id,
+      cardId: firstCard.order.id,
       secret: `${firstCard.card.secret.slice(0, -4)}AAAA`,
     };
     await expect(issuer.details(damagedDetails)).rejects.toThrow();
     const otherIssuer = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
-    const ownDetails = { cardId: firstCard.of.id, secret: firstCard.card.secret };
+    const ownDetails = { cardId: firstCard.order.id, secret: firstCard.card.secret };
     await expect(otherIssuer?.details(ownDetails)).rejects.toThrow();
   });
 
@@ -184,7 +191,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('treats a second funding debit as the first, and completes it', async () => {
-    for (const debit of everyDebit) {
+    for (const debit of allDebits) {
       const firstProgress = await issuer.debitFunding(debit);
       expect(await issuer.debitFunding({ ...debit })).toEqual(firstProgress);
       expect(await Promise.all([issuer.debitFunding(debit), issuer.debitFunding(debit)])).toEqual([
@@ -204,7 +211,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     for (const kind of CARD_REQUESTS) {
       for (const suffix of SUFFIXES) {
         const request: CardRequest = {
-          ...{ id: `CardMessage:${uuid('000')}`, token: 'token', cardId: 'Card:1', kind },
+          ...{ id: `CardMessage:${nextUuid('000')}`, token: 'token', cardId: 'Card:1', kind },
           ...{ amount: 1n, currency: 'USD', merchant: merchant(suffix) },
         };
         const reason = issuer.declineReason?.(request);
@@ -215,7 +222,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('accepts the same accounts each time, and most of them', () => {
-    const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
+    const accounts = SUFFIXES.map((suffix) => `InternalAccount:${nextUuid(suffix)}`);
     for (const isNew of [true, false]) {
       const card = { platformCardId: null, isNew };
       const acceptedAccounts = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);

@@ -29,23 +29,23 @@ describe('concurrent execution of one quote by platform and agent', () => {
     for (let round = 0; round < 8; round++) {
       const agent = await createAgentPayer();
       const quote = await agent.createQuote(HUNDRED);
-      const [requestedResponse, executedResponse] = await Promise.all([
+      const [agentResponse, platformResponse] = await Promise.all([
         agent.execute(quote.id),
         app.call('POST', `/quotes/${quote.id}/execute`),
       ]);
-      expect([requestedResponse.status, executedResponse.status].sort()).toEqual([200, 409]);
+      expect([agentResponse.status, platformResponse.status].sort()).toEqual([200, 409]);
       const pendingActions = ok(
         await fixture.callAsPlatform('GET', `/agents/approvals?agentId=${agent.id}`),
         200,
       );
-      expect(pendingActions.data).toHaveLength(requestedResponse.status === 200 ? 1 : 0);
+      expect(pendingActions.data).toHaveLength(agentResponse.status === 200 ? 1 : 0);
     }
     await app.settle();
   });
 });
 
 describe('concurrent decisions', () => {
-  it('approve the action once on all paths', async () => {
+  it('approve the action once, by action and by transaction', async () => {
     for (const kind of KINDS) {
       const { agent, action, transactionId } = await createPendingAction(kind);
       const responses = await Promise.all([
@@ -61,10 +61,10 @@ describe('concurrent decisions', () => {
   });
 
   it('result in either approval or rejection', async () => {
-    for (let rejectedCount = 0; rejectedCount < 6; rejectedCount++) {
+    for (let round = 0; round < 6; round++) {
       const { agent, action } = await createPendingAction('TRANSFER_OUT');
       const decisions =
-        rejectedCount % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
+        round % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
       const responses = await Promise.all(
         decisions.map((decision) => agent.decide(decision, action.id)),
       );
@@ -78,7 +78,7 @@ describe('concurrent decisions', () => {
     }
   });
 
-  it('result in FAILED if funds are insufficient', async () => {
+  it('approve actions up to the balance, and set the others to FAILED', async () => {
     const agent = await createAgentPayer({}, 350_00);
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -97,7 +97,7 @@ describe('concurrent decisions', () => {
     }
   });
 
-  it('result in FAILED if the limit is exceeded', async () => {
+  it('approve actions up to the spending limit', async () => {
     const agent = await createAgentPayer(limitsOf({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -125,7 +125,7 @@ describe('concurrent decisions', () => {
 });
 
 describe('pending actions', () => {
-  it('are limited to 500 per agent, and a deletion rejects all of them', async () => {
+  it('are limited to 500 per agent, and are rejected when the agent is deleted', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT');
     const copyRowsSql = (table: string, id: string, ids: string) =>
       `insert into ${table} select copy.* from ${table} t, generate_series(1, 498) as n,
@@ -139,10 +139,10 @@ describe('pending actions', () => {
     );
     const ids = `'id', ${numberedIdSql('AgentAction')}, 'transaction_id', ${numberedIdSql('Transaction')}`;
     await db.query(copyRowsSql('agent_actions', action.id, ids), []);
-    const lastPayments = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
+    const lastAction = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
     for (const kind of KINDS)
       expect(codeOf(await agent.requestPayment(kind))).toEqual([409, 'CONFLICT']);
-    ok(await agent.decide('reject', lastPayments.id), 200);
+    ok(await agent.decide('reject', lastAction.id), 200);
     await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     const openActionsSql =
@@ -154,10 +154,10 @@ describe('pending actions', () => {
 describe('listAgentApprovals', () => {
   it('lists pending actions by agent, customer and time, in both orders and in pages', async () => {
     const platform = await app.newPlatform('Lists');
-    const separateFixture = agentFixture(app, { as: platform });
+    const platformFixture = agentFixture(app, { as: platform });
     const [firstAgentPayer, secondAgentPayer] = [
-      await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL),
-      await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL),
+      await openAgentPayer(app, platformFixture, REQUIRES_APPROVAL),
+      await openAgentPayer(app, platformFixture, REQUIRES_APPROVAL),
     ];
     const start = app.effects.now();
     const ids: string[] = [];
@@ -167,7 +167,7 @@ describe('listAgentApprovals', () => {
     }
     const [firstId, secondId, thirdId] = ids;
     const list = async (query = '') =>
-      ok(await separateFixture.callAsPlatform('GET', `/agents/approvals${query}`), 200);
+      ok(await platformFixture.callAsPlatform('GET', `/agents/approvals${query}`), 200);
     const listIds = async (query = '') =>
       (await list(query)).data.map(({ id }: { id: string }) => id);
     const timeAfter = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
@@ -181,7 +181,7 @@ describe('listAgentApprovals', () => {
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
     expect(await listIds(`?limit=2&cursor=${page.nextCursor}`)).toEqual([firstId]);
     ok(
-      await separateFixture.callAsPlatform(
+      await platformFixture.callAsPlatform(
         'POST',
         `/agents/${firstAgentPayer.id}/actions/${thirdId}/reject`,
       ),
@@ -189,7 +189,7 @@ describe('listAgentApprovals', () => {
     );
     expect(await listIds()).toEqual([secondId, firstId]);
     expect(
-      codeOf(await separateFixture.callAsPlatform('GET', '/agents/approvals?startDate=soon')),
+      codeOf(await platformFixture.callAsPlatform('GET', '/agents/approvals?startDate=soon')),
     ).toEqual([400, 'INVALID_INPUT']);
   });
 });

@@ -103,23 +103,23 @@ describe('retention over weeks of payments', () => {
       // Five weeks of the retention period, the current week, two future weeks, and the default partition.
       expect(partitions.length).toBeLessThanOrEqual(9);
     }
-    const oldEvents = (await readArchivedRows('events')).map(({ id }) => id as string);
-    expect(oldEvents.length).toBeGreaterThan(10);
-    const liveEvents = await idsOf('events', 'id');
-    expect([...oldEvents, ...liveEvents].sort()).toEqual([...events].sort());
-    const oldAttempts = (await readArchivedRows('webhook_attempts')).map(
+    const archivedEvents = (await readArchivedRows('events')).map(({ id }) => id as string);
+    expect(archivedEvents.length).toBeGreaterThan(10);
+    const retainedEvents = await idsOf('events', 'id');
+    expect([...archivedEvents, ...retainedEvents].sort()).toEqual([...events].sort());
+    const archivedAttempts = (await readArchivedRows('webhook_attempts')).map(
       ({ eventId, attempt }) => `${eventId}/${attempt}`,
     );
-    expect(oldAttempts.length).toBeGreaterThan(10);
-    const liveAttempts = await idsOf('webhook_attempts', attemptKey);
-    expect([...oldAttempts, ...liveAttempts].sort()).toEqual([...attempts].sort());
-    const oldRequests = (
+    expect(archivedAttempts.length).toBeGreaterThan(10);
+    const retainedAttempts = await idsOf('webhook_attempts', attemptKey);
+    expect([...archivedAttempts, ...retainedAttempts].sort()).toEqual([...attempts].sort());
+    const archivedRequests = (
       await Promise.all(['api_requests', 'api_request_reads'].map(readArchivedRows))
     ).flatMap((lines) => lines.map(({ id }) => id as string));
-    expect(new Set(oldRequests).size).toBe(oldRequests.length);
+    expect(new Set(archivedRequests).size).toBe(archivedRequests.length);
     const page = ok(await app.call('GET', '/requests?limit=100&sortOrder=asc'), 200);
     const oldest = page.data[0].id as string;
-    for (const id of requests) if (id < oldest) expect(oldRequests).toContain(id);
+    for (const id of requests) if (id < oldest) expect(archivedRequests).toContain(id);
     expect((await readArchivedRows('api_request_bodies')).length).toBeGreaterThan(3);
     // Later payments succeed. The harness checks that the ledger balances when it closes the server.
     await pay();
@@ -132,11 +132,11 @@ describe('archives', () => {
   /** Storage that fails in the middle of the first object, or after it. */
   function failingStorage(failureTime: 'within' | 'after'): StoragePort {
     const storage = folderStorage(app.filesFolder);
-    let failures = 0;
+    let putCount = 0;
     return {
       ...storage,
       async put(name, bytes) {
-        if (failures++ > 0) return storage.put(name, bytes);
+        if (putCount++ > 0) return storage.put(name, bytes);
         async function* interruptedContent() {
           for await (const chunk of bytes) {
             yield chunk;
@@ -240,12 +240,12 @@ describe('archives', () => {
       expect(partitions.map(({ result }) => result)).not.toContain('WAITING');
     }, 20_000);
     expect(storedObjects().length).toBeGreaterThan(0);
-    const archives = (await retentionOverview(partsOf())).archives.length;
+    const archiveCount = (await retentionOverview(partsOf())).archives.length;
     setClockForward(DEFAULT_RETENTION.archiveRetentionMs);
-    expect((await applyRetention(partsOf(), true)).archivesRemoved).toBe(archives);
+    expect((await applyRetention(partsOf(), true)).archivesRemoved).toBe(archiveCount);
     // Rows that the server has written since then are archived and removed in the same run.
     const { archivesRemoved } = await applyRetention(partsOf());
-    expect(archivesRemoved).toBeGreaterThanOrEqual(archives);
+    expect(archivesRemoved).toBeGreaterThanOrEqual(archiveCount);
     expect(storedObjects()).toEqual([]);
     const removedArchives = (await retentionOverview(partsOf())).archives;
     expect(removedArchives.map(({ state }) => state)).toEqual(

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Statuses of an operation at these times after now. */
-async function readStatesAt(id: string, times: readonly number[]): Promise<string[]> {
+async function readStatusesAt(id: string, times: readonly number[]): Promise<string[]> {
   const startTime = app.effects.now();
   const statuses: string[] = [];
   for (const time of times) {
@@ -77,7 +77,7 @@ describe('createStablecoinMint', () => {
     });
     const pendingFunding = 'PENDING_FUNDING';
     const [completed, processing] = ['COMPLETED', 'PROCESSING'];
-    expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
+    expect(await readStatusesAt(createdMint.id, TIMES)).toEqual([
       pendingFunding,
       pendingFunding,
       processing,
@@ -108,7 +108,7 @@ describe('createStablecoinMint', () => {
       expect(createdMint.fundingInstructions).toBeUndefined();
       expect(createdMint.expiresAt).toBeUndefined();
       const [pending, processing, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-      expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
+      expect(await readStatusesAt(createdMint.id, TIMES)).toEqual([
         pending,
         pending,
         processing,
@@ -161,7 +161,7 @@ describe('createStablecoinMint', () => {
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const times = [9_999, 10_000, 29_999, 30_000];
     const processing = 'PROCESSING';
-    expect(await readStatesAt(createdMint.id, times)).toEqual([
+    expect(await readStatusesAt(createdMint.id, times)).toEqual([
       'PENDING_FUNDING',
       processing,
       processing,
@@ -174,7 +174,13 @@ describe('createStablecoinMint', () => {
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const pendingFunding = 'PENDING_FUNDING';
-    const states = await readStatesAt(createdMint.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
+    const states = await readStatusesAt(createdMint.id, [
+      0,
+      6 * DAY,
+      7 * DAY - 1,
+      7 * DAY,
+      8 * DAY,
+    ]);
     expect(states).toEqual([pendingFunding, pendingFunding, pendingFunding, 'EXPIRED', 'EXPIRED']);
     expect(await fixture.readOperation(createdMint.id)).toMatchObject({
       providerStatus: 'expired',
@@ -206,7 +212,7 @@ describe('createStablecoinBurn', () => {
       minting: 0n,
     });
     const [pendingFunding, processing, completed] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
-    expect(await readStatesAt(createdBurn.id, TIMES)).toEqual([
+    expect(await readStatusesAt(createdBurn.id, TIMES)).toEqual([
       pendingFunding,
       pendingFunding,
       processing,
@@ -256,7 +262,7 @@ describe('createStablecoinBurn', () => {
       expect(createdBurn.fundingInstructions).toBeUndefined();
       expect(createdBurn.destination).toEqual({ accountId: bank.id, rail });
       const [pending, processing, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-      expect(await readStatesAt(createdBurn.id, TIMES)).toEqual([
+      expect(await readStatusesAt(createdBurn.id, TIMES)).toEqual([
         pending,
         pending,
         processing,
@@ -274,8 +280,8 @@ describe('createStablecoinBurn', () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => fixture.burn(coin.id, body)),
     );
-    const codes = responses.map((each) => (each.status === 201 ? 'made' : each.body.code));
-    expect(codes.filter((code) => code === 'made')).toHaveLength(11);
+    const codes = responses.map((each) => (each.status === 201 ? 'created' : each.body.code));
+    expect(codes.filter((code) => code === 'created')).toHaveLength(11);
     expect(codes.filter((code) => code === 'STABLECOIN_PROVIDER_ERROR')).toHaveLength(9);
     await app.advance(5 * SECOND);
     const remainingSupply = { circulating: DOLLAR, burning: 0n, minting: 0n };
@@ -338,8 +344,8 @@ describe('getStablecoinOperation', () => {
         'STABLECOIN_OPERATION_NOT_FOUND',
       ]);
     }
-    const reader = await app.tokenWith(['VIEW']);
+    const viewToken = await app.tokenWith(['VIEW']);
     const path = `/stablecoin-operations/${createdMint.id}`;
-    ok(await app.call('GET', path, undefined, { as: reader }), 200);
+    ok(await app.call('GET', path, undefined, { as: viewToken }), 200);
   });
 });

@@ -1,4 +1,5 @@
-// Replies that depend on the head of a request only. The body is announced and never sent.
+// Admission of requests by their head, and limits of bytes, addresses and repeated rejections. The tests
+// of a request head announce a body without sending it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -51,14 +52,18 @@ describe('a request head', () => {
     const authorization = 'Basic Zzpn';
     const unauthorizedReply = await request({ path: `${api}/quotes`, authorization });
     expect(unauthorizedReply).toEqual([401, 'UNAUTHORIZED', 401]);
-    const link = await request({ path: '/verify/none/submit' });
-    expect(link).toEqual([410, 'LINK_ENDED', 410]);
+    const linkReply = await request({ path: '/verify/none/submit' });
+    expect(linkReply).toEqual([410, 'LINK_ENDED', 410]);
   });
 
   it('is rejected for a missing permission and a body that is too large', async () => {
     const path = '/2025-10-13/quotes';
-    const viewer = authorizationOf(await app.tokenWith(['VIEW']));
-    expect(await request({ path, authorization: viewer })).toEqual([403, 'FORBIDDEN', 403]);
+    const viewerAuthorization = authorizationOf(await app.tokenWith(['VIEW']));
+    expect(await request({ path, authorization: viewerAuthorization })).toEqual([
+      403,
+      'FORBIDDEN',
+      403,
+    ]);
     const authorization = authorizationOf(app.platform);
     expect(await request({ path, authorization })).toEqual([400, 'INVALID_INPUT', 400]);
   });
@@ -78,18 +83,18 @@ describe('a request head', () => {
     expect(text).toMatch(/^HTTP\/1\.1 429 /);
   });
 
-  it('is rejected without one Host, with an unknown expectation and over 16 KiB', async () => {
-    const head = (...lines: string[]) =>
+  it('is rejected without exactly one Host, with an unknown expectation and over 16 KiB', async () => {
+    const sendHead = (...lines: string[]) =>
       sendRaw(port, ['GET /healthz HTTP/1.1', ...lines, '', ''].join('\r\n'));
     for (const lines of [[], ['Host: a', 'Host: a'], ['host: a', 'X: y', 'HOST: b']]) {
-      const { status, body } = await head(...lines);
+      const { status, body } = await sendHead(...lines);
       expect([status, body.code, body.status]).toEqual([400, 'INVALID_INPUT', 400]);
       expect(body.reason).toContain('Host');
       expect(body.message).toBe(body.reason);
     }
-    const { status, body } = await head('Host: a', 'Expect: 200-ok');
+    const { status, body } = await sendHead('Host: a', 'Expect: 200-ok');
     expect([status, body.code, body.status]).toEqual([417, 'EXPECTATION_FAILED', 417]);
-    const oversizedHead = await head('Host: a', `X: ${'x'.repeat(20_000)}`);
+    const oversizedHead = await sendHead('Host: a', `X: ${'x'.repeat(20_000)}`);
     expect([oversizedHead.status, oversizedHead.body.code, oversizedHead.body.status]).toEqual([
       431,
       'HEADERS_TOO_LARGE',
@@ -197,7 +202,7 @@ describe('an address without a credential', () => {
     expect((await request('/docs', `10.1.${network}.1`)).statusCode).toBe(200);
   });
 
-  it('receives an error or a page by its Accept header, except for health checks', async () => {
+  it('receives an error or a page by its Accept header, and unlimited health checks', async () => {
     const remoteAddress = '10.2.0.1';
     for (let index = 0; index < 4; index++) await request('/docs', remoteAddress);
     const error = await request('/docs', remoteAddress);
@@ -244,7 +249,7 @@ describe('a client with repeated rejections', () => {
     port = await portOf(app.server);
   });
 
-  const config = (as = app.platform) => app.call('GET', '/config', undefined, { as });
+  const requestConfig = (as = app.platform) => app.call('GET', '/config', undefined, { as });
   const elapsedMsOf = async (work: () => Promise<unknown>) => {
     const startMs = performance.now();
     await work();
@@ -252,11 +257,14 @@ describe('a client with repeated rejections', () => {
   };
 
   it('receives delayed replies without an effect on other clients', async () => {
-    for (let index = 0; index < 200; index++) await config();
-    const rejectMany = () => Promise.all(Array.from({ length: 30 }, () => config()));
+    for (let index = 0; index < 200; index++) await requestConfig();
+    const rejectMany = () => Promise.all(Array.from({ length: 30 }, () => requestConfig()));
     const delayMs = await elapsedMsOf(async () => {
       const rejections = rejectMany();
-      const firstReply = await Promise.race([rejections.then(() => undefined), config(app.other)]);
+      const firstReply = await Promise.race([
+        rejections.then(() => undefined),
+        requestConfig(app.other),
+      ]);
       expect(firstReply?.status).toBe(200);
       expect((await rejections).map(({ status }) => status)).toEqual(Array(30).fill(429));
     });
@@ -268,8 +276,8 @@ describe('a client with repeated rejections', () => {
     ['at an unknown path', '/nothing', 404],
     ['for a wrong method', '/2025-10-13/config', 405],
   ])('receives delayed replies %s', async (_, path, status) => {
-    const knownPlatform = await app.newPlatform(path);
-    const head = headOf({ path, authorization: authorizationOf(knownPlatform) });
+    const platform = await app.newPlatform(path);
+    const head = headOf({ path, authorization: authorizationOf(platform) });
     const delayMs = await elapsedMsOf(async () => {
       const replies = await Promise.all(Array.from({ length: 40 }, () => sendRaw(port, head)));
       expect(replies.map((reply) => reply.status)).toEqual(Array(40).fill(status));
@@ -285,7 +293,7 @@ describe('/readyz', () => {
     const request = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
     // Only probes write temporary files. PostgreSQL counts temporary files when a later transaction of the
     // connection ends.
-    const probes = async () => {
+    const countProbes = async () => {
       const [row] = await app.runtime.db.query(
         `select temp_files from pg_stat_database where datname = current_database()`,
         [],
@@ -300,8 +308,8 @@ describe('/readyz', () => {
     await sleep(1_200);
     expect(await request()).toBe(200);
     const seconds = Math.ceil((performance.now() - startMs) / 1_000);
-    await expect.poll(probes).toBeGreaterThan(0);
-    expect(await probes()).toBeLessThanOrEqual(seconds + 1);
+    await expect.poll(countProbes).toBeGreaterThan(0);
+    expect(await countProbes()).toBeLessThanOrEqual(seconds + 1);
     await app.close();
   });
 });

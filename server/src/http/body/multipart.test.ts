@@ -1,5 +1,5 @@
-// Invalid forms against a listening server. Each form is rejected with a message that contains every
-// problem. No file is stored, and the connection remains usable.
+// Invalid forms and slow uploads against a listening server. Each invalid form is rejected with a message
+// that contains every problem. No file is stored, and the connection remains usable.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
@@ -146,7 +146,7 @@ describe('a slow upload', () => {
   });
   afterAll(() => void vi.useRealTimers());
 
-  const turns = async () => {
+  const runTurns = async () => {
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
   const storedFile: UploadedFile = {
@@ -158,13 +158,13 @@ describe('a slow upload', () => {
    * file.
    */
   async function read(body: Readable): Promise<string> {
-    const minute = () => new Promise((resolve) => setTimeout(resolve, 60_000));
+    const waitMinute = () => new Promise((resolve) => setTimeout(resolve, 60_000));
     const form = readForm(body, {
       contentType: TYPE,
       maxBytes: 1_000_000,
       async store(source) {
-        for await (const _ of source) await minute();
-        await minute();
+        for await (const _ of source) await waitMinute();
+        await waitMinute();
         return storedFile;
       },
     }).then(
@@ -172,13 +172,13 @@ describe('a slow upload', () => {
       (error: Error) => error.message,
     );
     for (let step = 0; step < 20; step++) {
-      await turns();
+      await runTurns();
       vi.advanceTimersByTime(30_000);
     }
-    return Promise.race([form, turns().then(() => 'nothing yet')]);
+    return Promise.race([form, runTurns().then(() => 'nothing yet')]);
   }
 
-  it('is complete even if storage is slow', async () => {
+  it('succeeds even if storage is slow', async () => {
     expect(await read(Readable.from([formOf(GOOD)]))).toBe('File:1');
   });
 

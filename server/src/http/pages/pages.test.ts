@@ -1,5 +1,5 @@
-// Rules for all pages with a secret link: content security policy, brand of the platform, framing origins
-// and prefetching.
+// Rules for all pages with a secret link: content security policy, brand of the platform, framing origins,
+// card details and prefetching.
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
@@ -75,9 +75,9 @@ describe('a page', () => {
     expect(policyOf(headers['content-security-policy'])).toMatchObject({
       'frame-ancestors': 'https://shop.example http://localhost:8080',
     });
-    const withoutFrames = await serverWith({ ...PLAIN_PAGE, frames: [] }).open();
-    expect(withoutFrames.headers).toMatchObject({ 'x-frame-options': 'DENY' });
-    expect(withoutFrames.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+    const unframedReply = await serverWith({ ...PLAIN_PAGE, frames: [] }).open();
+    expect(unframedReply.headers).toMatchObject({ 'x-frame-options': 'DENY' });
+    expect(unframedReply.headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 
   it('shows names and values as text', async () => {
@@ -125,7 +125,7 @@ describe('a page', () => {
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** The inline scripts or styles of an element. */
-const inline = (body: string, tag: string) =>
+const inlineContents = (body: string, tag: string) =>
   [...body.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(([, text]) => text as string);
 
 describe('the brand of a page', () => {
@@ -164,13 +164,15 @@ describe('the brand of a page', () => {
 
   it('includes a color in a separate style, allowed by its hash', async () => {
     const { body, headers } = await serverWithBrand({ color: '#0a7d5a' });
-    const styles = inline(body, 'style');
+    const styles = inlineContents(body, 'style');
     expect(styles).toHaveLength(2);
     expect(styles[1]).toMatch(/^:root\{--brand-light:#[0-9a-f]{6};--brand-dark:#[0-9a-f]{6}\}$/);
     expect(policyOf(headers['content-security-policy'])['style-src']).toBe(
       styles.map(hashOf).join(' '),
     );
-    expect(inline((await serverWithBrand({ color: 'red}' })).body, 'style')).toHaveLength(1);
+    expect(inlineContents((await serverWithBrand({ color: 'red}' })).body, 'style')).toHaveLength(
+      1,
+    );
   });
 });
 
@@ -184,7 +186,7 @@ describe('a page with card details', () => {
 
   it('has a separate origin and one script, allowed by its hash', async () => {
     const { body, headers } = await serverWith({ ...PLAIN_PAGE, card }).open();
-    const [script = ''] = inline(body, 'script');
+    const [script = ''] = inlineContents(body, 'script');
     expect(script).toContain('clipboardData');
     expect(policyOf(headers['content-security-policy'])).toEqual({
       'default-src': "'none'",
@@ -209,10 +211,10 @@ describe('a page that is shown once', () => {
     ['x-moz', 'prefetch'],
   ])('is hidden from a browser that prefetches: %s %s', async (name, value) => {
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
-    const earlyReply = await open('GET', { [name]: value });
-    expect(earlyReply.statusCode).toBe(503);
-    expect(earlyReply.body).not.toContain('A line.');
-    expect(earlyReply.headers).toMatchObject({
+    const prefetchReply = await open('GET', { [name]: value });
+    expect(prefetchReply.statusCode).toBe(503);
+    expect(prefetchReply.body).not.toContain('A line.');
+    expect(prefetchReply.headers).toMatchObject({
       'cache-control': 'no-store',
       'x-frame-options': 'DENY',
     });
@@ -221,7 +223,7 @@ describe('a page that is shown once', () => {
     expect(requested).toEqual(['s3cret']);
   });
 
-  it('has the same reply to HEAD as to GET, without consuming the link', async () => {
+  it('has the same headers for HEAD as for GET, without consuming the link', async () => {
     const preview = async () => PLAIN_PAGE;
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true, preview });
     const { statusCode, headers, body } = await open('HEAD');

@@ -41,13 +41,13 @@ describe('points', () => {
   });
 
   it.each([
-    ['nothing', ''],
+    ['an empty string', ''],
     ['infinity', '00'],
     ['a hybrid form', `07${X}${Y}`],
-    ['a compressed form of the wrong length', `04${X}`],
-    ['an uncompressed form of the wrong length', `02${X}${Y}`],
+    ['an uncompressed form of the wrong length', `04${X}`],
+    ['a compressed form of the wrong length', `02${X}${Y}`],
     ['a string other than hex', `02${'x'.repeat(64)}`],
-    ['hex with a trailing line', `${COMPRESSED}\n`],
+    ['hex with a trailing line break', `${COMPRESSED}\n`],
     ['an x without a y', `02${'0'.repeat(63)}1`],
     ['a y of another x', `04${X}${Y.slice(0, -1)}6`],
     ['an x beyond the field', `02${'f'.repeat(64)}`],
@@ -75,8 +75,8 @@ describe('keys', () => {
     const lastScalar = ORDER.replace(/1$/, '0');
     expect(p256Pair(scalar('1'))?.point.toString('hex')).toBe(UNCOMPRESSED);
     expect(p256Pair(scalar(lastScalar))?.point.toString('hex').slice(2, 66)).toBe(X);
-    for (const invalid of ['0', ORDER, 'f'.repeat(64)])
-      expect(p256Pair(scalar(invalid))).toBeUndefined();
+    for (const invalidScalar of ['0', ORDER, 'f'.repeat(64)])
+      expect(p256Pair(scalar(invalidScalar))).toBeUndefined();
   });
 
   it('are generated until a scalar is valid and keep leading zero bytes', () => {

@@ -29,10 +29,13 @@ describe('readDatabaseUrl', () => {
     expect(readDatabaseUrl(url).hosts).toEqual([url]);
   });
 
-  it.each(['require', 'verify-ca', 'verify-full'])('verifies with sslmode=%s', (mode) => {
-    const { hosts } = readDatabaseUrl(`postgres://h/db?a=1&sslmode=${mode}&b=2`);
-    expect(hosts).toEqual(['postgres://h/db?a=1&sslmode=verify-full&b=2']);
-  });
+  it.each(['require', 'verify-ca', 'verify-full'])(
+    'verifies certificates for sslmode=%s',
+    (mode) => {
+      const { hosts } = readDatabaseUrl(`postgres://h/db?a=1&sslmode=${mode}&b=2`);
+      expect(hosts).toEqual(['postgres://h/db?a=1&sslmode=verify-full&b=2']);
+    },
+  );
 });
 
 describe('databaseUrlProblem', () => {

@@ -53,10 +53,10 @@ it('the API exports all data in pages and records each request', async () => {
     rows.push(...reply.data);
     cursor = reply.nextCursor ?? '';
   } while (cursor);
-  const records = 'operator_audit';
+  const auditTable = 'operator_audit';
   const completeExport = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
   // Each page adds an audit record, so only the other tables are compared.
-  const otherTables = (allRows: typeof rows) => allRows.filter(({ table }) => table !== records);
+  const otherTables = (allRows: typeof rows) => allRows.filter(({ table }) => table !== auditTable);
   expect(otherTables(rows)).toEqual(otherTables(completeExport.data));
   expect(rows[0]).toMatchObject({ table: 'customers', row: { id } });
   expect(JSON.stringify(rows[0])).toContain('Quintessa');
@@ -81,8 +81,8 @@ it('the API erases a deleted customer and lists its erasure', async () => {
   expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'eraseCustomer' });
   const list = ok(await client.call('GET', `/erasures?platformId=${app.platform.id}`), 200);
   expect(list.data).toMatchObject([{ customerId: id }]);
-  const exported = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
-  expect(JSON.stringify(exported)).not.toContain('Quintessa');
+  const exportedData = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
+  expect(JSON.stringify(exportedData)).not.toContain('Quintessa');
 });
 
 it('the API hides customers of other platforms', async () => {
@@ -93,8 +93,8 @@ it('the API hides customers of other platforms', async () => {
   const path = `/customers/${id}/erasure`;
   expect((await client.call('POST', path, { body: ERASURE, secret })).status).toBe(404);
   expect(ok(await client.call('GET', '/erasures', { secret }), 200).data).toEqual([]);
-  const exported = ok(await client.call('GET', `/customers/${id}/export`), 200);
-  expect(JSON.stringify(exported)).toContain('Quintessa');
+  const exportedData = ok(await client.call('GET', `/customers/${id}/export`), 200);
+  expect(JSON.stringify(exportedData)).toContain('Quintessa');
 });
 
 it('the API erases only after an approval if a policy requires it', async () => {
@@ -117,11 +117,11 @@ it('the API erases only after an approval if a policy requires it', async () => 
   expect(requestedReply.status).toBe(202);
   expect(await readCustomerRow()).toEqual(rowBefore);
   const secret = await client.secretOf({ name: 'Second' });
-  const approval = `/approvals/${requestedReply.body.id}`;
-  const details = ok(await client.call('GET', approval, { secret }), 200);
+  const approvalPath = `/approvals/${requestedReply.body.id}`;
+  const details = ok(await client.call('GET', approvalPath, { secret }), 200);
   expect(details.changes.rows).toMatchObject([{ table: 'customers', id }]);
   const body = { reason: 'checked' };
-  const { reply } = ok(await client.call('POST', `${approval}/approve`, { body, secret }), 200);
+  const { reply } = ok(await client.call('POST', `${approvalPath}/approve`, { body, secret }), 200);
   expect(reply).toMatchObject({ customerId: id, finishedAt: expect.any(String) });
   expect((await readCustomerRow())?.personal).toBeNull();
   ok(await client.call('DELETE', `/approval-policies/${policyId}`), 200);

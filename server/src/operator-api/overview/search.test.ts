@@ -32,7 +32,7 @@ const searchFor = async (query: string) =>
   (await search(query)).map(({ id, matchedBy }) => `${matchedBy} ${id}`);
 
 describe('search by identifiers', () => {
-  it('finds resources by id, uuid and reference', async () => {
+  it('finds resources by ID, UUID and reference', async () => {
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
     const body = quoteBody(account.id, payee.id, 10_00);
@@ -61,9 +61,9 @@ describe('search by identifiers', () => {
       200,
     );
     const { reference } = reconciliationInstructions;
-    const byReference = [`REFERENCE ${quote.transactionId}`];
-    expect(await searchFor(reference)).toEqual(byReference);
-    expect(await searchFor(reference.toLowerCase())).toEqual(byReference);
+    const expectedHits = [`REFERENCE ${quote.transactionId}`];
+    expect(await searchFor(reference)).toEqual(expectedHits);
+    expect(await searchFor(reference.toLowerCase())).toEqual(expectedHits);
     expect(await search('Customer:01890000-0000-7000-8000-000000000000')).toEqual([]);
   });
 
@@ -161,9 +161,9 @@ describe('search by personal data', () => {
     const hits = await search('zoe@search.example');
     expect(JSON.stringify(hits)).not.toMatch(/zoë|lukas/i);
 
-    const company = await owners.create({}, { firstName: 'Ottoline', lastName: 'Vanterpool' });
-    expect(await searchFor('vanterpool ottoline')).toEqual([`WORDS_OF_NAME ${company.id}`]);
-    expect(await searchFor('Ottoline Vanterpool')).toEqual([`FULL_NAME ${company.id}`]);
+    const owner = await owners.create({}, { firstName: 'Ottoline', lastName: 'Vanterpool' });
+    expect(await searchFor('vanterpool ottoline')).toEqual([`WORDS_OF_NAME ${owner.id}`]);
+    expect(await searchFor('Ottoline Vanterpool')).toEqual([`FULL_NAME ${owner.id}`]);
   });
 
   it('reflects changes and erasures', async () => {
@@ -197,8 +197,9 @@ describe('search by personal data', () => {
     expect((await searchFor('Quillfeather')).sort()).toEqual(
       [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${ownerId}`].sort(),
     );
-    const unindexed = 'select 1 from customers where name_digests is null and data_key is not null';
-    expect(await db.query(unindexed, [])).toEqual([]);
+    const unindexedSql =
+      'select 1 from customers where name_digests is null and data_key is not null';
+    expect(await db.query(unindexedSql, [])).toEqual([]);
   });
 });
 

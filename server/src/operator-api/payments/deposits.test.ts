@@ -1,4 +1,4 @@
-// Operations of deposits.
+// Operations of the operator API on deposits.
 import { describe, expect, it } from 'vitest';
 import { readBalances } from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
@@ -10,34 +10,34 @@ const entryOf = (accountId: string, bankReference: string, fields: object = {}) 
   ...fields,
 });
 
-const recorded = (accountId: string, reference: string, fields: object = {}) =>
+const recordDeposit = (accountId: string, reference: string, fields: object = {}) =>
   change('/deposits', entryOf(accountId, reference, fields), 'recordDeposit');
 
 describe('deposits', () => {
   it('are recorded once per statement entry', async () => {
     const { account } = await service.createPayer();
-    const firstReply = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
+    const firstReply = await recordDeposit(account, 'API-1', { senderName: 'Ada Lovelace' });
     expect(firstReply).toMatchObject({ platformId: service.platform.id, status: 'COMPLETED' });
     expect(firstReply.recorded).toBe('now');
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
     const path = '/deposits';
-    const repeatedReply = entryOf(account, 'API-1', { amount: 12_51 });
-    await rejects(409, 'CONFLICT', 'POST', path, { body: repeatedReply });
+    const repeatedEntry = entryOf(account, 'API-1', { amount: 12_51 });
+    await rejects(409, 'CONFLICT', 'POST', path, { body: repeatedEntry });
     await isHidden('POST', path, entryOf(account, 'API-1'));
     await isHidden('POST', path, entryOf(account, 'API-2'));
-    const euros = entryOf(account, 'API-3', { currency: 'EUR' });
-    await rejects(400, 'INVALID_CURRENCY', 'POST', path, { body: euros });
+    const euroEntry = entryOf(account, 'API-3', { currency: 'EUR' });
+    await rejects(400, 'INVALID_CURRENCY', 'POST', path, { body: euroEntry });
     const unknownEntry = entryOf('InternalAccount:018f0000-0000-7000-8000-000000000000', 'API-4');
     await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', path, { body: unknownEntry });
     const { accountId: _, ...entry } = entryOf(account, 'API-5');
-    const entryOfQuote = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
-    await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: entryOfQuote });
+    const entryWithUnknownReference = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
+    await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: entryWithUnknownReference });
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
   });
 
   it('are found by the reference of the bank', async () => {
     const { account } = await service.createPayer();
-    const { transactionId } = await recorded(account, 'STMT 2026/11-42');
+    const { transactionId } = await recordDeposit(account, 'STMT 2026/11-42');
     const search = async (query: string, secret?: string) => {
       const options = secret === undefined ? { body: { query } } : { body: { query }, secret };
       const reply = await call('POST', '/search', options);
@@ -56,11 +56,11 @@ describe('deposits', () => {
     expect(fields.sort()).toEqual(['accountId', 'currency', 'hold', 'network']);
   });
 
-  it('are listed while held, and can be released or rejected', async () => {
+  it('are listed while held, and can be released, rejected or returned', async () => {
     const { account } = await service.createPayer();
     const ids: string[] = [];
     for (const reference of ['API-H1', 'API-H2', 'API-H3']) {
-      const heldDeposit = await recorded(account, reference, { hold: 'COMPLIANCE_REVIEW' });
+      const heldDeposit = await recordDeposit(account, reference, { hold: 'COMPLIANCE_REVIEW' });
       expect(heldDeposit).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
       ids.push(heldDeposit.transactionId);
       await service.app.advance(1_000);

@@ -1,4 +1,4 @@
-// Operations of stablecoins, mints and burns.
+// Operations of the operator API on stablecoins, mints and burns.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
@@ -38,8 +38,8 @@ describe('stablecoins', () => {
     const unknownPath = '/stablecoins/Stablecoin:00000000-0000-7000-8000-000000000000';
     await rejects(404, 'STABLECOIN_NOT_FOUND', 'POST', `${unknownPath}/approve`);
     await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${unknownPath}/history`);
-    const otherKind = '/stablecoins/StablecoinOperation:018f0000-0000-7000-8000-000000000000';
-    await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${otherKind}/history`);
+    const otherKindPath = '/stablecoins/StablecoinOperation:018f0000-0000-7000-8000-000000000000';
+    await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${otherKindPath}/history`);
   });
 
   it('are listed by page, with their circulating supply', async () => {
@@ -49,9 +49,9 @@ describe('stablecoins', () => {
     const ownCoin = data.find((each: { id: string }) => each.id === coin.id);
     expect(ownCoin).toMatchObject({ circulating: '12000000', platformId: service.app.platform.id });
     const path = `/stablecoins/${coin.id}`;
-    const ofCoin = await read(path);
-    expect(ofCoin).toMatchObject({ id: coin.id, ties: true, circulating: '12000000' });
-    expect(ofCoin.supply).toEqual([
+    const coinView = await read(path);
+    expect(coinView).toMatchObject({ id: coin.id, ties: true, circulating: '12000000' });
+    expect(coinView.supply).toEqual([
       { measure: 'CIRCULATING', ledger: '12000000', expected: '12000000' },
       { measure: 'ISSUED', ledger: '12000000', expected: '12000000' },
       { measure: 'HELD_FOR_BURNS', ledger: '0', expected: '0' },
@@ -65,9 +65,9 @@ describe('stablecoins', () => {
         [coin.id],
       );
     await setAmount('+ 1');
-    const differentReply = await read(path);
+    const alteredView = await read(path);
     await setAmount('- 1');
-    expect(differentReply.ties).toBe(false);
+    expect(alteredView.ties).toBe(false);
     await isHidden('GET', path);
     const firstPage = await read(`${list}&limit=1`);
     const nextPage = await read(`${list}&limit=1&cursor=${firstPage.nextCursor}`);
@@ -78,7 +78,7 @@ describe('stablecoins', () => {
 });
 
 describe('mints and burns', () => {
-  it('are listed, and completed with evidence', async () => {
+  it('are listed, and recorded as failed with a reason', async () => {
     const coin = await fixture.createCoin();
     const wallet = await fixture.createWallet();
     const { id } = ok(await mints.mint(coin.id, mints.mintBody(wallet.id)), 201);

@@ -48,8 +48,8 @@ describe('a session', () => {
   it('has cookies that scripts and other sites cannot use', async () => {
     const person = browser(app);
     const options = await person.call('POST', '/sign-in/passkey-options');
-    const signedIn = await signIn(person, device);
-    const cookies = [options, signedIn].flatMap(({ headers }) => headers['set-cookie'] ?? []);
+    const signInReply = await signIn(person, device);
+    const cookies = [options, signInReply].flatMap(({ headers }) => headers['set-cookie'] ?? []);
     expect(cookies).toHaveLength(2);
     for (const cookie of cookies) {
       expect(cookie).toMatch(/^operator-(session|device)=rh[bi]_[\w-]{43}; /);
@@ -88,17 +88,18 @@ describe('a session', () => {
 
   it('expires after 30 minutes without a request, and after 12 hours', async () => {
     const { person } = await createUser('idle@example.com');
-    const pass = (minutes: number) => app.effects.set(app.effects.now() + minutes * 60_000);
+    const advanceMinutes = (minutes: number) =>
+      app.effects.set(app.effects.now() + minutes * 60_000);
     for (let minutes = 0; minutes < 12 * 60 - 29; minutes += 29) {
-      pass(29);
+      advanceMinutes(29);
       expect(await statusOf(person)).toBe(200);
     }
-    pass(29);
+    advanceMinutes(29);
     expect(await statusOf(person)).toBe(401);
     ok(await signIn(administrator, device), 201);
-    const { person: idle } = await createUser('idle2@example.com');
-    pass(31);
-    expect(await statusOf(idle)).toBe(401);
+    const { person: idlePerson } = await createUser('idle2@example.com');
+    advanceMinutes(31);
+    expect(await statusOf(idlePerson)).toBe(401);
     ok(await signIn(administrator, device), 201);
   });
 
@@ -139,12 +140,12 @@ describe('a user', () => {
 
   it('cannot sign in or use a session while disabled', async () => {
     const { id, person, device: ownDevice } = await createUser('off@example.com');
-    const set = (isDisabled: boolean) =>
+    const setDisabled = (isDisabled: boolean) =>
       administrator.call('PATCH', `/operator-users/${id}`, { body: { isDisabled } });
-    expect(ok(await set(true), 200).status).toBe('DISABLED');
+    expect(ok(await setDisabled(true), 200).status).toBe('DISABLED');
     expect(await statusOf(person)).toBe(401);
     expect((await signIn(browser(app), ownDevice)).status).toBe(401);
-    ok(await set(false), 200);
+    ok(await setDisabled(false), 200);
     // The old session and the old link remain invalid.
     expect(await statusOf(person)).toBe(401);
     ok(await signIn(browser(app), ownDevice), 201);
@@ -161,18 +162,19 @@ describe('a user', () => {
     const { id, person } = await createUser('tokens@example.com', { roles: ['administrator'] });
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
-    const use = async () => (await tokens.call('GET', '/operator-users', { secret })).status;
+    const readUserListStatus = async () =>
+      (await tokens.call('GET', '/operator-users', { secret })).status;
     const change = async (body: object) =>
       ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
-    expect(await use()).toBe(200);
+    expect(await readUserListStatus()).toBe(200);
     await change({ roles: ['viewer'] });
-    expect(await use()).toBe(403);
+    expect(await readUserListStatus()).toBe(403);
     await change({ roles: ['administrator'], platformIds: [app.platform.id] });
-    expect(await use()).toBe(403);
+    expect(await readUserListStatus()).toBe(403);
     const otherPlatformReply = await tokens.call('GET', `/platforms/${app.other.id}`, { secret });
     expect(otherPlatformReply.status).toBe(404);
     await change({ isDisabled: true });
-    expect(await use()).toBe(401);
+    expect(await readUserListStatus()).toBe(401);
   });
 
   it('can be restricted to one platform', async () => {
@@ -195,10 +197,10 @@ describe('a user', () => {
       status: 409,
     });
     const support = await createUser('less@example.com');
-    const createdReply = await support.person.call('POST', '/operator-users', {
+    const forbiddenReply = await support.person.call('POST', '/operator-users', {
       body: duplicateUser,
     });
-    expect(createdReply.status).toBe(403);
+    expect(forbiddenReply.status).toBe(403);
   });
 
   it('without a sign-in method is recovered by two administrators, which ends the old methods', async () => {
@@ -212,11 +214,11 @@ describe('a user', () => {
     });
     expect(requestedReply).toMatchObject({ status: 202, body: { policyId: 'built-in' } });
     expect(JSON.stringify(requestedReply.body)).not.toContain('rhe_');
-    const approve = `/approvals/${requestedReply.body.id}/approve`;
-    const reason = { reason: 'called back' };
-    expect((await administrator.call('POST', approve, { body: reason })).status).toBe(403);
+    const approvePath = `/approvals/${requestedReply.body.id}/approve`;
+    const reasonBody = { reason: 'called back' };
+    expect((await administrator.call('POST', approvePath, { body: reasonBody })).status).toBe(403);
     const { reply } = ok(
-      await secondAdministrator.person.call('POST', approve, { body: reason }),
+      await secondAdministrator.person.call('POST', approvePath, { body: reasonBody }),
       200,
     );
     const enrollment = await enrollWithPasskey(browser(app), reply.link.secret);
@@ -228,7 +230,10 @@ describe('a user', () => {
 
   it('cannot approve changes that it or its token requested', async () => {
     const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
-    const createdReply = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
+    const createdPolicy = ok(
+      await tokens.call('POST', '/approval-policies', { body: policy }),
+      201,
+    );
     const { person } = await createUser('self@example.com', { roles: ['administrator'] });
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
@@ -243,10 +248,10 @@ describe('a user', () => {
     });
     expect(requestedReply.status).toBe(202);
     const body = { reason: 'mine' };
-    const approve = `/approvals/${requestedReply.body.id}/approve`;
-    expect((await person.call('POST', approve, { body })).status).toBe(403);
-    expect((await tokens.call('POST', approve, { body, secret })).status).toBe(403);
-    ok(await tokens.call('DELETE', `/approval-policies/${createdReply.id}`), 200);
+    const approvePath = `/approvals/${requestedReply.body.id}/approve`;
+    expect((await person.call('POST', approvePath, { body })).status).toBe(403);
+    expect((await tokens.call('POST', approvePath, { body, secret })).status).toBe(403);
+    ok(await tokens.call('DELETE', `/approval-policies/${createdPolicy.id}`), 200);
   });
 });
 
@@ -291,7 +296,7 @@ describe('own password', () => {
 });
 
 describe('the audit log', () => {
-  it('records sign-ins and changes of users with their actor', async () => {
+  it('records the invitation and the enrollment of a user with their actors', async () => {
     const { id } = await createUser('audited@example.com');
     const records = ok(await administrator.call('GET', '/audit-records?limit=5'), 200).data;
     expect(records[0]).toMatchObject({

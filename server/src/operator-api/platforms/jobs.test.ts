@@ -17,10 +17,10 @@ afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
 const input = { transactionId: 'Transaction:018f0000-0000-7000-8000-000000000001', name: 'Ada' };
 
-const staged = (kind: string, count: number, as = app.platform) =>
+const stageJobs = (kind: string, count: number, platform = app.platform) =>
   app.operate(async (ctx) => {
     for (let index = 0; index < count; index++) ctx.later(defineJob(kind, Type.Object({})), input);
-  }, as);
+  }, platform);
 
 interface Row {
   jobId: string;
@@ -32,8 +32,11 @@ async function readAll(query: string): Promise<Row[]> {
   const jobs: Row[] = [];
   let cursor: string | undefined;
   do {
-    const end = cursor === undefined ? '' : `&cursor=${cursor}`;
-    const { data, nextCursor } = ok(await client.call('GET', `/jobs?${query}&limit=1${end}`), 200);
+    const cursorParameter = cursor === undefined ? '' : `&cursor=${cursor}`;
+    const { data, nextCursor } = ok(
+      await client.call('GET', `/jobs?${query}&limit=1${cursorParameter}`),
+      200,
+    );
     jobs.push(...data);
     cursor = nextCursor;
   } while (cursor);
@@ -41,7 +44,7 @@ async function readAll(query: string): Promise<Row[]> {
 }
 
 async function createDeadJobs(kind: string, count = 1): Promise<Row[]> {
-  await staged(kind, count);
+  await stageJobs(kind, count);
   const run = () => Promise.reject(new Error('the bank is closed'));
   const worker = createWorker({
     runtime: app.runtime,
@@ -57,7 +60,7 @@ async function createDeadJobs(kind: string, count = 1): Promise<Row[]> {
 describe('jobs', () => {
   it('are listed in pages, by state, kind and platform', async () => {
     await createDeadJobs('payout.send', 3);
-    await staged('messages.send', 2, app.other);
+    await stageJobs('messages.send', 2, app.other);
     const readKinds = async (query: string) => (await readAll(query)).map(({ kind }) => kind);
     expect(await readKinds('')).toHaveLength(5);
     expect(await readKinds('state=dead')).toEqual(['payout.send', 'payout.send', 'payout.send']);
@@ -84,8 +87,8 @@ describe('jobs', () => {
       { subject: jobId, platformId: app.platform.id },
     ]);
     await app.runtime.db.query('update jobs set failed_at = null');
-    const earlyReply = await client.call('POST', path);
-    expect([earlyReply.status, earlyReply.body.code]).toEqual([409, 'CONFLICT']);
+    const conflictReply = await client.call('POST', path);
+    expect([conflictReply.status, conflictReply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('of one kind are retried together', async () => {
@@ -111,7 +114,7 @@ describe('jobs', () => {
   });
 
   it('of other platforms and of the installation are hidden', async () => {
-    await staged('payout.send', 1);
+    await stageJobs('payout.send', 1);
     const [{ jobId } = { jobId: '' }] = await readAll('kind=payout.send');
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     for (const platform of [app.platform.id, '']) {

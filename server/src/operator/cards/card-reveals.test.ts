@@ -46,12 +46,12 @@ describe('cards reveals', () => {
       ids[1],
       ids[0],
     ]);
-    const token = ok(await app.call('GET', '/tokens'), 200).data[0].id;
+    const tokenId = ok(await app.call('GET', '/tokens'), 200).data[0].id;
     expect(allReveals[1]).toEqual({
       cardId: ids[1],
       platformId: app.platform.id,
       customerId: holderId,
-      tokenId: token,
+      tokenId,
       requestedAt: '2026-01-05T09:00:02.000Z',
       expiresAt: '2026-01-05T09:05:02.000Z',
       openedAt: '2026-01-05T09:00:04.000Z',
@@ -65,10 +65,10 @@ describe('cards reveals', () => {
   });
 
   it('filters by card and platform, up to the limit', async () => {
-    const times = (rows: { requestedAt: string }[]) =>
+    const secondsOf = (rows: { requestedAt: string }[]) =>
       rows.map((each) => each.requestedAt.slice(17, 19));
-    expect(times(await runJson(ids[0]))).toEqual(['03', '01']);
-    expect(times(await runJson('--card', ids[0], '--limit', '1'))).toEqual(['03']);
+    expect(secondsOf(await runJson(ids[0]))).toEqual(['03', '01']);
+    expect(secondsOf(await runJson('--card', ids[0], '--limit', '1'))).toEqual(['03']);
     expect(await runJson('--platform', app.platform.id)).toHaveLength(3);
     expect(await runJson('--platform', app.other.id)).toEqual([]);
     expect(await runJson('--card', 'Card:none')).toEqual([]);

@@ -48,7 +48,7 @@ const PERSONAL_TEXTS = [
   '203.0.113.77',
 ];
 
-const FIRM = { country: 'US', incorporatedOn: '2015-05-05' };
+const BUSINESS_INFO = { country: 'US', incorporatedOn: '2015-05-05' };
 
 const CONSENT = {
   acceptedAt: '2026-01-04T09:00:00Z',
@@ -79,14 +79,14 @@ afterAll(async () => {
 let otherVault: Pick<System['runtime'], 'vault'> | undefined;
 
 async function run(verb: string, ...argv: string[]) {
-  const result = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
-  if (!result) throw new Error(`no verb ${verb}`);
-  const { args } = parse(result.flags as Flags, result.positional, argv);
+  const definition = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
+  if (!definition) throw new Error(`no verb ${verb}`);
+  const { args } = parse(definition.flags as Flags, definition.positional, argv);
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
   const runtime = { ...app.runtime, ...otherVault };
   const system = { runtime, files: app.files, stream } as unknown as System;
-  return result.run(system, args);
+  return definition.run(system, args);
 }
 
 async function textOf(verb: string, ...argv: string[]): Promise<string> {
@@ -122,14 +122,14 @@ async function createCustomerWithData(overrides: object = {}) {
   };
   const form = documentForm(document, { bytes: pngFile(), name: 'Vandermolen.png' });
   ok(await app.call('POST', '/documents', form), 201);
-  return { person, account, outside: externalAccount, quote };
+  return { person, account, externalAccount, quote };
 }
 
 async function createBusinessWithData() {
   const body = {
     customerType: 'BUSINESS',
     platformCustomerId: 'business-with-owners',
-    businessInfo: { ...FIRM, legalName: 'Oduya Trading', taxId: '47-1234567' },
+    businessInfo: { ...BUSINESS_INFO, legalName: 'Oduya Trading', taxId: '47-1234567' },
   };
   const company = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
   const ownerRequest = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
@@ -145,13 +145,17 @@ async function createBusinessWithData() {
   return { company, owner };
 }
 
-const remove = async (id: string, as = app.platform) =>
+const deleteCustomer = async (id: string, as = app.platform) =>
   ok(await app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
 
 describe('customers find', () => {
   it('finds by any spelling of e-mail, telephone and identity number, and returns IDs only', async () => {
-    const searched = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
-    const { id } = await createCustomer(app, {}, { ...searched, identifier: '512-34-7799' });
+    const searchedPerson = {
+      ...PERSON,
+      email: 'Find.Me@Example.com',
+      phoneNumber: '+447700900123',
+    };
+    const { id } = await createCustomer(app, {}, { ...searchedPerson, identifier: '512-34-7799' });
     for (const search of [
       ['--email', ' find.me@EXAMPLE.com'],
       ['--phone', '+44 7700 900-123'],
@@ -185,8 +189,8 @@ describe('customers find', () => {
   });
 
   it('follows a change, and finds beneficial owners', async () => {
-    const noWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
-    const { id } = await createCustomer(app, {}, noWallet);
+    const personWithoutWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
+    const { id } = await createCustomer(app, {}, personWithoutWallet);
     const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
     expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);
@@ -195,8 +199,8 @@ describe('customers find', () => {
     const { company, owner } = await createBusinessWithData();
     const businesses = [{ customerId: company.id, ownerId: owner.id, type: 'BUSINESS' }];
     expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(businesses);
-    const taxed = await run('find', '--identifier', '471234567');
-    expect(taxed.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
+    const taxIdResult = await run('find', '--identifier', '471234567');
+    expect(taxIdResult.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
     const ownerChange = { personalInfo: { email: 'moved@business.example' } };
     const path = `/beneficial-owners/${owner.id}`;
     ok(await app.call('PATCH', path, ownerChange, { as: app.unregulated }), 200);
@@ -236,7 +240,7 @@ describe('customers export', () => {
     await expect(run('export', 'Customer:unknown')).rejects.toThrow('Customer not found.');
   });
 
-  it('writes a new file that only its owner can read, and the documents in the same folder', async () => {
+  it('writes a new file that only its owner can read, and the documents into a folder', async () => {
     const { person } = await createCustomerWithData({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
     const documents = path.join(folder, 'documents');
@@ -253,7 +257,7 @@ describe('customers export', () => {
 });
 
 /** Columns of the database that contain personal data, as table.column. */
-async function tracesOf(command: readonly string[], ids: readonly string[]): Promise<string[]> {
+async function tracesOf(texts: readonly string[], ids: readonly string[]): Promise<string[]> {
   const { db } = app.runtime;
   const columns = (await db.query(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
@@ -268,7 +272,7 @@ async function tracesOf(command: readonly string[], ids: readonly string[]): Pro
     const condition = `"${column}"::text like any($1::text[])`;
     const sql = `select 1 from "${name}" t where ${condition} and ${rowText} limit 1`;
     const likePattern = (each: string) => `%${each}%`;
-    const rows = await db.query(sql, [command.map(likePattern), ids.map(likePattern)]);
+    const rows = await db.query(sql, [texts.map(likePattern), ids.map(likePattern)]);
     if (rows.length) matches.push(`${name}.${column}`);
   }
   return matches;
@@ -285,19 +289,14 @@ describe('customers erase', () => {
 
   it('leaves no personal data and an unchanged ledger', async () => {
     const domain = (await createCustomer(app)).umaAddress.split('@')[1];
-    const {
-      person,
-      account,
-      outside: externalAccount,
-      quote,
-    } = await createCustomerWithData({
+    const { person, account, externalAccount, quote } = await createCustomerWithData({
       platformCustomerId: 'Vandermolen-1',
       umaAddress: `$quintessa.v@${domain}`,
       endUserTermsConsent: CONSENT,
     });
     const ids = [person.id, account.id, externalAccount.id, quote.id, quote.transactionId];
     const [document] = await app.runtime.db.find(documents, { customer_id: person.id });
-    await remove(person.id);
+    await deleteCustomer(person.id);
     expect((await tracesOf(PERSONAL_TEXTS, ids)).length).toBeGreaterThan(5);
     const { json } = await run('erase', person.id, '--yes', '--by', 'Dana', '--reason', 'asked');
     expect(json).toMatchObject({
@@ -315,7 +314,7 @@ describe('customers erase', () => {
 
   it('leaves valid resources, and returns the same result when repeated', async () => {
     const { person, quote } = await createCustomerWithData({ platformCustomerId: 'Vandermolen-2' });
-    await remove(person.id);
+    await deleteCustomer(person.id);
     const firstResult = await run('erase', person.id, '--yes');
     await app.advance(60_000);
     expect(await run('erase', person.id, '--yes', '--by', 'Another')).toEqual(firstResult);
@@ -338,8 +337,8 @@ describe('customers erase', () => {
       sentAmount: { amount: 50_00 },
     });
     expect(payment).not.toHaveProperty('description');
-    const storedReply = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
-    expect(storedReply).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
+    const storedQuote = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
+    expect(storedQuote).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
     const { customers, documents, events, transactions } = await exportOf(person.id);
     expect(customers[0].personal).toEqual({ details: {}, identifier: null });
     expect(documents).toEqual([]);
@@ -358,14 +357,14 @@ describe('customers erase', () => {
     const body = {
       customerType: 'BUSINESS',
       platformCustomerId: 'business-to-erase',
-      businessInfo: { ...FIRM, legalName: 'Gone Trading', taxId: '47-7654321' },
+      businessInfo: { ...BUSINESS_INFO, legalName: 'Gone Trading', taxId: '47-7654321' },
     };
     const as = app.unregulated;
     const company = ok(await app.call('POST', '/customers', body, { as }), 201);
     const ownerRequest = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
     const requestWithInfo = { ...ownerRequest, personalInfo: OWNER };
     const owner = ok(await app.call('POST', '/beneficial-owners', requestWithInfo, { as }), 201);
-    await remove(company.id, as);
+    await deleteCustomer(company.id, as);
     await run('erase', company.id, '--yes');
     expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [company.id, owner.id])).toEqual(
       [],
@@ -380,7 +379,7 @@ describe('customers erase', () => {
 
   it('resumes an interrupted erasure', async () => {
     const { person } = await createCustomerWithData({ platformCustomerId: 'Vandermolen-3' });
-    await remove(person.id);
+    await deleteCustomer(person.id);
     await run('erase', person.id, '--yes');
     await app.runtime.db.query(
       'update erasures set finished_at = null, counts = $2 where id = $1',
@@ -402,25 +401,27 @@ describe('customers erase', () => {
 
 describe('personal data', () => {
   it('is defined for every table that names a customer', async () => {
-    const naming = (await app.runtime.db.query(
+    const tablesOfCustomers = (await app.runtime.db.query(
       `select distinct table_name as name from information_schema.columns
         where table_schema = 'public' and column_name in
           ('customer_id', 'receiver_customer_id', 'inviter_customer_id', 'sealed_for')`,
       [],
     )) as unknown as { name: string }[];
-    const covered = [...Object.keys(PERSONAL_TABLES), 'events'];
-    expect(naming.map(({ name }) => name).filter((name) => !covered.includes(name))).toEqual([]);
+    const coveredTables = [...Object.keys(PERSONAL_TABLES), 'events'];
+    expect(
+      tablesOfCustomers.map(({ name }) => name).filter((name) => !coveredTables.includes(name)),
+    ).toEqual([]);
   });
 
-  it('is emptied by an erasure, except for columns with a stated reason', async () => {
+  it('is erased in each table that defines an erasure', async () => {
     const { id } = await createCustomer(app, {}, { ...PERSON, email: 'all@tables.example' });
-    await remove(id);
+    await deleteCustomer(id);
     const { json } = await run('erase', id, '--yes');
     const countNames = Object.keys((json as { counts: object }).counts);
-    const intended = Object.entries(PERSONAL_TABLES).filter(
+    const erasedTables = Object.entries(PERSONAL_TABLES).filter(
       ([, { erasure }]) => typeof erasure === 'string',
     );
     const traces = ['codes', 'events', 'idempotency', 'import_errors'];
-    expect(countNames.sort()).toEqual([...intended.map(([name]) => name), ...traces].sort());
+    expect(countNames.sort()).toEqual([...erasedTables.map(([name]) => name), ...traces].sort());
   });
 });

@@ -45,7 +45,7 @@ const PERSON = {
   identifier: '65 929 970 489',
   countryOfIssuance: 'DE',
 };
-const WORDS = [
+const PERSONAL_TEXTS = [
   'quorbat',
   'zyxwina',
   '1931-02-27',
@@ -61,10 +61,10 @@ const WORDS = [
 
 const app = testApp();
 
-const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
+const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
 
 /** Columns that contain one of the texts in any row. */
-async function tracesOf(args: readonly string[]): Promise<string[]> {
+async function tracesOf(texts: readonly string[]): Promise<string[]> {
   const columns = await app.runtime.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
       join information_schema.tables t using (table_schema, table_name)
@@ -72,12 +72,12 @@ async function tracesOf(args: readonly string[]): Promise<string[]> {
         and data_type in ('text', 'json', 'jsonb', 'ARRAY')`,
     [],
   );
-  const like = args.map((each) => `%${each}%`);
+  const patterns = texts.map((each) => `%${each}%`);
   const matches: string[] = [];
   for (const { name, column } of columns) {
     const condition = `"${column}"::text ilike any($1::text[])`;
     const sql = `select 1 as found from "${name}" where ${condition} limit 1`;
-    const rows = await app.runtime.db.query(sql, [like]);
+    const rows = await app.runtime.db.query(sql, [patterns]);
     if (rows.length) matches.push(`${name}.${column}`);
   }
   return matches;
@@ -87,9 +87,9 @@ async function createPersonWithTraces() {
   const fixture = await importHarness(app);
   const umaAddress = `$zyxwina.quorbat@${fixture.domain}`;
   const body = { customerType: 'INDIVIDUAL', nationality: 'DE', ...PERSON, umaAddress };
-  const person = ok(await app.call('POST', '/customers', body, keyed('key-1')), 201);
+  const person = ok(await app.call('POST', '/customers', body, withKey('key-1')), 201);
   // The request is rejected, because the UMA address is in use.
-  await app.call('POST', '/customers', body, keyed('again'));
+  await app.call('POST', '/customers', body, withKey('again'));
   for (const name of ['email', 'phone'] as const) {
     await sendCode(app, person.id, name);
     await app.settle();
@@ -97,20 +97,20 @@ async function createPersonWithTraces() {
     await confirmCode(app, person.id, name, code);
   }
   const redirectUri = 'https://app.example/back?who=quorbat';
-  await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, keyed('l'));
+  await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, withKey('l'));
   const document = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
   const details = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
   const form = documentForm({ ...document, ...details }, { bytes: pngFile(), name: 'quorbat.png' });
-  ok(await app.call('POST', '/documents', form, keyed('d')), 201);
-  await app.call('POST', '/verifications', { customerId: person.id }, keyed('v'));
+  ok(await app.call('POST', '/documents', form, withKey('d')), 201);
+  await app.call('POST', '/verifications', { customerId: person.id }, withKey('v'));
   const account = await findInternalAccount(app, person.id, 'USD');
   await fundAccount(app, account.id, 50_00);
   const externalAccount = await createExternalAccount(app, person.id, 'USD');
   const quote = quoteBody(account.id, externalAccount.id, 50_00, {
     description: 'rent of Quorbat Mews',
   });
-  const createdQuote = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
-  ok(await app.call('POST', `/quotes/${createdQuote.id}/execute`, undefined, keyed('x')), 200);
+  const createdQuote = ok(await app.call('POST', '/quotes', quote, withKey('q')), 201);
+  ok(await app.call('POST', `/quotes/${createdQuote.id}/execute`, undefined, withKey('x')), 200);
   await app.advance(60_000);
   return { fixture, person, umaAddress };
 }
@@ -122,7 +122,7 @@ it('an erasure leaves no personal data in any column of any table', async () => 
       'POST',
       '/invitations',
       { inviterUma: umaAddress, firstName: 'Zyxwina' },
-      keyed('i'),
+      withKey('i'),
     ),
     201,
   );
@@ -132,7 +132,7 @@ it('an erasure leaves no personal data in any column of any table', async () => 
     'POST',
     `/invitations/${otherInvitation.code}/claim`,
     { inviteeUma: umaAddress },
-    keyed('c'),
+    withKey('c'),
   );
   ok(claimedReply, 200);
   await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
@@ -157,22 +157,22 @@ it('an erasure leaves no personal data in any column of any table', async () => 
   for await (const chunk of exportCustomerData(parts, opener)) chunks.push(chunk);
   const exportedData = JSON.parse(chunks.join(''));
   expect(exportedData.customers[0].personal.identifier).toBe(PERSON.identifier);
-  const claims = exportedData.events.filter(
+  const claimEvents = exportedData.events.filter(
     (each: { type: string }) => each.type === 'INVITATION.CLAIMED',
   );
-  expect(claims).toMatchObject([{ data: null }]); // The data is sealed for the inviting platform.
-  const tracesBefore = await tracesOf(WORDS);
+  expect(claimEvents).toMatchObject([{ data: null }]); // The data is sealed for the inviting platform.
+  const tracesBefore = await tracesOf(PERSONAL_TEXTS);
   expect(tracesBefore).toContain('import_errors.correlation_id');
   expect(tracesBefore).toContain('idempotency.reply');
   const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
   expect(counts).toMatchObject({ import_errors: 2, quotes: 1 });
   await app.settle();
-  expect(await tracesOf(WORDS)).toEqual([]);
+  expect(await tracesOf(PERSONAL_TEXTS)).toEqual([]);
   const { errors } = await fixture.readImport(job.id);
   const correlationIds = errors.map((each: { correlationId: string }) => each.correlationId);
   expect(correlationIds).toEqual(['row_1', 'row_2']);
-  const [emitted] = await fixture.eventsOf(job.id);
-  expect(emitted?.data.errors[0].correlationId).toBe('erased');
+  const [importEvent] = await fixture.eventsOf(job.id);
+  expect(importEvent?.data.errors[0].correlationId).toBe('erased');
   await expectBalancedBooks(app);
 });
 
@@ -192,13 +192,13 @@ it('an erasure leaves any number of events of other customers unchanged', async 
   const { db } = app.runtime;
   const person = await createCustomer(app);
   const row = await db.read(customers, person.id);
-  const firstEvents = eventsFrom(row?.created_at as number);
+  const firstEventIdPrefix = eventsFrom(row?.created_at as number);
   // More than one batch of events, before the first event of the customer.
   await db.query(
     `insert into events (id, platform_id, type, subject, data, created_at)
       select $1::text || '-' || lpad(n::text, 4, '0'), case n % 2 when 0 then $2 else $3 end, 'X', 'X', '{}',
         now() from generate_series(1, 4500) n`,
-    [firstEvents, app.platform.id, app.other.id],
+    [firstEventIdPrefix, app.platform.id, app.other.id],
   );
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   await app.settle();
@@ -226,9 +226,9 @@ it('an erasure removes only the replies about resources of the customer', async 
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
     const body = quoteBody(account.id, payee.id, 1_000_00);
-    const quote = ok(await app.call('POST', '/quotes', body, keyed(`${name}-quote`)), 201);
+    const quote = ok(await app.call('POST', '/quotes', body, withKey(`${name}-quote`)), 201);
     const path = `/quotes/${quote.id}/execute`;
-    ok(await app.call('POST', path, undefined, keyed(`${name}-execute`)), 200);
+    ok(await app.call('POST', path, undefined, withKey(`${name}-execute`)), 200);
     await app.advance(7 * 60_000);
     return { person, account };
   };

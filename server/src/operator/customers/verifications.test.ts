@@ -52,20 +52,20 @@ describe('verifications list', () => {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
       submissions.push((await createPersonInReview(ownPlatform)).verification);
     }
-    const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
+    const idsOf = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
     const command = ['verifications', 'list', '--platform', ownPlatform.id];
-    expect(ids(await runJson(...command))).toEqual(submissions);
-    expect(ids(await runJson(...command, '--limit', '2'))).toEqual(submissions.slice(0, 2));
-    expect(ids(await runJson(...command, '--after', submissions[0] as string))).toEqual(
+    expect(idsOf(await runJson(...command))).toEqual(submissions);
+    expect(idsOf(await runJson(...command, '--limit', '2'))).toEqual(submissions.slice(0, 2));
+    expect(idsOf(await runJson(...command, '--after', submissions[0] as string))).toEqual(
       submissions.slice(1),
     );
     await runJson('verifications', 'approve', submissions[1] as string);
-    expect(ids(await runJson(...command))).toEqual([submissions[0], submissions[2]]);
-    expect(ids(await runJson(...command, '--status', 'APPROVED'))).toEqual([submissions[1]]);
+    expect(idsOf(await runJson(...command))).toEqual([submissions[0], submissions[2]]);
+    expect(idsOf(await runJson(...command, '--status', 'APPROVED'))).toEqual([submissions[1]]);
     expect((await run(...command)).out).toMatch(
       /^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/,
     );
-    expect(ids(await runJson('verifications', 'list'))).toEqual(
+    expect(idsOf(await runJson('verifications', 'list'))).toEqual(
       expect.arrayContaining([submissions[2]]),
     );
   });
@@ -129,7 +129,7 @@ describe('verifications show', () => {
 });
 
 describe('a decision', () => {
-  it('approves, once, and emits an event', async () => {
+  it('approves once and emits events', async () => {
     const { id, verification } = await createPersonInReview();
     expect(await runJson('verifications', 'approve', verification)).toMatchObject({
       ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
@@ -204,7 +204,7 @@ describe('a decision', () => {
     ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
     const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
     ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    const repeatedReply = ok(await fixture.submitVerification(as, id), 200);
+    const secondSubmission = ok(await fixture.submitVerification(as, id), 200);
     expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
     await expectRejected(
       'A later verification has replaced this one',
@@ -212,7 +212,7 @@ describe('a decision', () => {
       'approve',
       verification,
     );
-    await runJson('verifications', 'approve', repeatedReply.id);
+    await runJson('verifications', 'approve', secondSubmission.id);
     expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
   });
 
@@ -292,10 +292,10 @@ describe('a decision', () => {
       'EXPIRED_DOCUMENT needs @Document',
       ...hold('--error', 'EXPIRED_DOCUMENT'),
     );
-    const { passport: foreignPassport } = await createPersonInReview();
-    const unrelated = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
-    await expectRejected('does not belong to this customer', ...unrelated);
-    expect(passport).not.toBe(foreignPassport);
+    const { passport: otherPassport } = await createPersonInReview();
+    const argvWithOtherPassport = hold('--error', `EXPIRED_DOCUMENT@${otherPassport}`);
+    await expectRejected('does not belong to this customer', ...argvWithOtherPassport);
+    expect(passport).not.toBe(otherPassport);
     const deletedPersonId = (await fixture.createPerson(as, 'Ada Lovelace')).id;
     ok(await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
     await expectRejected('was deleted', 'verifications', 'approve', deletedPersonId);

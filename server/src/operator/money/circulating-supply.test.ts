@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('stablecoins operations', () => {
-  it('filters by coin, platform and state, newest first', async () => {
+  it('filters by coin, platform and status, newest first', async () => {
     const allOperations = await runJson('stablecoins', 'operations', coin.id);
     expect(allOperations).toMatchObject([
       {
@@ -54,14 +54,14 @@ describe('stablecoins operations', () => {
       },
       { type: 'MINT', status: 'COMPLETED', providerStatus: 'complete', rail: null },
     ]);
-    const request = async (...flags: string[]) =>
+    const listIds = async (...flags: string[]) =>
       (await runJson('stablecoins', 'operations', ...flags)).map(
         (each: { operationId: string }) => each.operationId,
       );
-    expect(await request('--status', 'CREATED')).toEqual([createdBurnId]);
-    expect(await request('--platform', app.platform.id, '--limit', '1')).toEqual([createdBurnId]);
-    expect(await request('--platform', app.other.id)).toEqual([]);
-    expect(await request('--after', createdBurnId)).toEqual([allOperations[1].operationId]);
+    expect(await listIds('--status', 'CREATED')).toEqual([createdBurnId]);
+    expect(await listIds('--platform', app.platform.id, '--limit', '1')).toEqual([createdBurnId]);
+    expect(await listIds('--platform', app.other.id)).toEqual([]);
+    expect(await listIds('--after', createdBurnId)).toEqual([allOperations[1].operationId]);
     const { out } = await run('stablecoins', 'operations');
     expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +PROVIDER STATUS +REASON\n/);
     expect(out).toContain(`1.230000 ${coin.symbol}`);
@@ -129,8 +129,8 @@ describe('customers export', () => {
 });
 
 describe('stablecoins end', () => {
-  const end = (id: string, as: string) =>
-    run('stablecoins', 'end', id, '--as', as, '--reason', 'Confirmed by the provider');
+  const end = (id: string, outcome: string) =>
+    run('stablecoins', 'end', id, '--as', outcome, '--reason', 'Confirmed by the provider');
 
   /** A burn of a separate coin, whose state is set without side effects. */
   async function createBurn(status: string) {
@@ -157,23 +157,27 @@ describe('stablecoins end', () => {
     ['CREATED', 'failed', 'FAILED', 20n],
   ] as const)(
     'resolves an operation with the status %s as %s',
-    async (status, as, finalStatus, dollars) => {
+    async (status, outcome, finalStatus, dollars) => {
       const { id, coinId } = await createBurn(status);
-      expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${finalStatus}.\n`, err: '' });
+      expect(await end(id, outcome)).toEqual({
+        code: 0,
+        out: `${id} is ${finalStatus}.\n`,
+        err: '',
+      });
       const reply = await fixture.readOperation(id);
       expect(reply.status).toBe(finalStatus);
-      expect(reply.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
+      expect(reply.failureReason).toBe(outcome === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
       const supply = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
       expect(await fixture.readSupply(coinId)).toEqual(supply);
       expect(await fixture.findSupplyProblems()).toEqual([]);
-      const action = as === 'failed' ? 'fail' : 'complete';
+      const action = outcome === 'failed' ? 'fail' : 'complete';
       expect(await runJson('stablecoins', 'history', id)).toMatchObject([
         { actor: 'operator', action, reason: 'Confirmed by the provider' },
       ]);
     },
   );
 
-  it('expires a submitted mint that can still be paid, and continues to request its status', async () => {
+  it('expires a submitted burn that can still be paid, and continues to request its status', async () => {
     const { id, coinId } = await createBurn('SUBMITTED');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
     expect((await fixture.readSupply(coinId)).burning).toBe(0n);
@@ -201,9 +205,9 @@ describe('stablecoins end', () => {
       'completed',
       'The mint or burn was not submitted to the provider. It can only be recorded as failed.',
     ],
-  ] as const)('rejects an impossible result: %s as %s', async (status, as, reason) => {
+  ] as const)('rejects an impossible result: %s as %s', async (status, outcome, reason) => {
     const { id, coinId } = await createBurn(status);
-    expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
+    expect(await end(id, outcome)).toMatchObject({ code: 1, err: `${reason}\n` });
     expect((await fixture.readOperation(id)).status).toBe(status);
     expect(await fixture.findSupplyProblems()).toEqual([]);
     expect(await runJson('stablecoins', 'history', id)).toEqual([]);

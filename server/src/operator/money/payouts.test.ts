@@ -68,12 +68,12 @@ describe('a payout', () => {
     );
     const sentWebhooks = service.sent.filter((each) => each.body?.includes(id));
     expect(sentWebhooks.length).toBe(3);
-    const header = (request: HttpRequest) =>
+    const signatureHeaderOf = (request: HttpRequest) =>
       Object.entries(request.headers).find(
         ([name]) => /signature$/i.test(name) && /^x-/i.test(name),
       );
     for (const request of sentWebhooks) {
-      const signature = header(request)?.[1] ?? '';
+      const signature = signatureHeaderOf(request)?.[1] ?? '';
       const isValidKey = (pem: string) =>
         createVerify('sha256')
           .update(request.body ?? '')
@@ -81,11 +81,11 @@ describe('a payout', () => {
       expect(isValidKey(service.app.keys.production.publicKeyPem)).toBe(true);
       expect(isValidKey(service.app.keys.sandbox.publicKeyPem)).toBe(false);
     }
-    const [notice] = await service.app.runtime.db.query(
+    const [railResult] = await service.app.runtime.db.query(
       'select * from rail_results where id = $1',
       [`${id}/payout/settled`],
     );
-    expect(notice).toMatchObject({ reference: 'SEPA-0001' });
+    expect(railResult).toMatchObject({ reference: 'SEPA-0001' });
   });
 
   it('is refunded if it fails', async () => {
@@ -155,12 +155,12 @@ describe('a payout', () => {
   });
 
   it('is listed after any number of rows of completed payments', async () => {
-    const laterPayments = [
+    const completedPayments = [
       await service.createPayment(),
       await service.createPayment(),
       await service.createPayment(),
     ];
-    for (const { id } of laterPayments) {
+    for (const { id } of completedPayments) {
       await service.runJson('payouts', 'settle', id);
       const insertSql = `insert into awaited_rail_results (id, platform_id, kind, since)
         values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
@@ -266,7 +266,7 @@ describe('a debit', () => {
     const { person } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const to = await service.createPayee(person.id);
-    for (const validRow of [true, false]) {
+    for (const isSettled of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
       const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
       await service.app.settle();
@@ -274,7 +274,7 @@ describe('a debit', () => {
       const [debit] = await service.readQueue(id);
       expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
       expect(debit.account.routingNumber).toBe('021000021');
-      if (!validRow) {
+      if (!isSettled) {
         await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
         expect(await service.readStatus(id)).toBe('FAILED - ACCOUNT_INVALID');
         continue;
@@ -289,16 +289,16 @@ describe('a debit', () => {
 });
 
 describe('a payment over UMA', () => {
-  const onRow = (id: string, work: (ctx: Ctx, row: TransactionRow) => Promise<unknown>) =>
+  const applyToRow = (id: string, work: (ctx: Ctx, row: TransactionRow) => Promise<unknown>) =>
     service.app.operate(async (ctx) => {
       await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
     });
-  const isAwaited = async (id: string) => {
+  const findAwaited = async (id: string) => {
     const allPayouts: { transactionId: string }[] = await service.runJson('payouts', 'list');
     return allPayouts.find((each) => each.transactionId === id);
   };
 
-  it('is listed with its address while it waits', async () => {
+  it('is listed with its address while its result is awaited', async () => {
     const { account } = await createFundedCustomer(service.app);
     const umaAddress = '$pending.long.usd@sandbox.uma.money';
     const url = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
@@ -311,15 +311,15 @@ describe('a payment over UMA', () => {
     );
     const id = createdQuote.transactionId as string;
     await service.app.settle();
-    await onRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
-    expect(await isAwaited(id)).toMatchObject({
+    await applyToRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
+    expect(await findAwaited(id)).toMatchObject({
       ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
     });
   });
 
   it('waits for the operator without a polling interval', async () => {
-    const hook = { webhookEndpoint: 'http://127.0.0.1:9/' };
-    ok(await service.app.call('PATCH', '/config', hook), 200);
+    const config = { webhookEndpoint: 'http://127.0.0.1:9/' };
+    ok(await service.app.call('PATCH', '/config', config), 200);
     const person = await createCustomer(service.app);
     const account = await findInternalAccount(service.app, person.id, 'USD');
     const umaAddress = '$success.usd@sandbox.uma.money';
@@ -328,16 +328,16 @@ describe('a payment over UMA', () => {
     const url = '/sandbox/uma/receive';
     const { id } = ok(await service.app.call('POST', url, { ...body, ...money }), 200);
     ok(await service.app.call('POST', `/transactions/${id}/approve`), 200);
-    await onRow(id, (ctx, row) =>
+    await applyToRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'accepted' }),
     );
-    expect(await isAwaited(id)).toMatchObject({
+    expect(await findAwaited(id)).toMatchObject({
       ...{ kind: 'debit', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
     });
-    await onRow(id, (ctx, row) =>
+    await applyToRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'settled', reference: 'x' }),
     );
-    expect(await isAwaited(id)).toBeUndefined();
+    expect(await findAwaited(id)).toBeUndefined();
     expect((await readBalances(service.app, account.id)).total).toBe(5_00);
   });
 });

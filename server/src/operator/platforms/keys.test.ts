@@ -53,9 +53,9 @@ it('the command lists, rotates and retires the keys of an environment', async ()
   for (const { retiredAt = '' } of activeKeys) {
     expect((Date.parse(retiredAt) - Date.now()) / 3_600_000).toBeCloseTo(96, 1);
   }
-  const repeatedReply = await run(...ROTATE);
-  expect(repeatedReply).toMatchObject({ code: 1, out: '' });
-  expect(repeatedReply.err).toContain('A rotation is in progress.');
+  const repeatedResult = await run(...ROTATE);
+  expect(repeatedResult).toMatchObject({ code: 1, out: '' });
+  expect(repeatedResult.err).toContain('A rotation is in progress.');
 
   const retiredOutput = await runJson('webhooks', 'keys', 'retire', announcedKeys[0]?.keyId ?? '');
   expect(retiredOutput.map((each) => each.status)).toEqual(['retired', 'retired']);

@@ -39,8 +39,8 @@ beforeAll(async () => {
     requestCount++;
     return { status, headers: {}, body: 'answer' };
   };
-  const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
-  ok(await app.call('PATCH', '/config', hook), 200);
+  const config = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
+  ok(await app.call('PATCH', '/config', config), 200);
   const person = await createCustomer(app);
   await fundAccount(app, (await findInternalAccount(app, person.id, 'USD')).id, 1_00);
 });
@@ -64,13 +64,13 @@ describe('the webhooks command', () => {
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
-    const [attempt, ...otherDeliveries] = await runJson('webhooks', 'attempts', eventId);
+    const [delivery, ...otherDeliveries] = await runJson('webhooks', 'attempts', eventId);
     expect(otherDeliveries).toEqual([]);
-    expect(attempt).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
-    expect(attempt.attempts).toHaveLength(attempts);
-    expect(attempt.attempts[0]).toMatchObject({ number: 1, responseStatus: 500, result: 'RETRY' });
-    expect(attempt.attempts.at(-1)).toMatchObject({ responseStatus: 500, result: 'FAILED' });
-    expect(ok(await app.call('GET', `/webhook-deliveries/${attempt.id}`), 200)).toEqual(attempt);
+    expect(delivery).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
+    expect(delivery.attempts).toHaveLength(attempts);
+    expect(delivery.attempts[0]).toMatchObject({ number: 1, responseStatus: 500, result: 'RETRY' });
+    expect(delivery.attempts.at(-1)).toMatchObject({ responseStatus: 500, result: 'FAILED' });
+    expect(ok(await app.call('GET', `/webhook-deliveries/${delivery.id}`), 200)).toEqual(delivery);
     expect((await run('webhooks', 'attempts', eventId)).out).toMatch(
       /^ENDPOINT +ATTEMPT +TIME +RESULT/,
     );
@@ -80,19 +80,19 @@ describe('the webhooks command', () => {
     expect(await runJson('webhooks', 'resend', eventId)).toEqual({
       eventId,
       due: true,
-      deliveryIds: [attempt.id],
+      deliveryIds: [delivery.id],
     });
     app.effects.set(Date.now());
     await app.settle();
     expect(requestCount).toBe(countBefore + 1);
-    const [deliveriesAfter] = await runJson('webhooks', 'attempts', eventId);
-    expect(deliveriesAfter.attempts.at(-1)).toMatchObject({
+    const [deliveryAfter] = await runJson('webhooks', 'attempts', eventId);
+    expect(deliveryAfter.attempts.at(-1)).toMatchObject({
       number: attempts + 1,
       responseStatus: 200,
       result: 'DELIVERED',
     });
-    const undelivered = await runJson('webhooks', 'dropped');
-    expect(undelivered.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
+    const droppedAfter = await runJson('webhooks', 'dropped');
+    expect(droppedAfter.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
   });
 
   it('lists pending deliveries like the API and the metric, test events included', async () => {

@@ -80,7 +80,10 @@ describe('committer', () => {
     expect(await commitTogether({ transfers: [transfer(a, b, 1n)] })).toEqual([
       rejectedWith({ reason: 'insufficient-funds', account: a }),
     ]);
-    const duplicate = rejectedWith({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
+    const duplicateRejection = rejectedWith({
+      reason: 'constraint',
+      constraint: 'ledger_transfers_pkey',
+    });
     expect(
       await commitTogether(
         { transfers: [{ ...firstHold, phase: 'post' }] },
@@ -88,7 +91,7 @@ describe('committer', () => {
         { transfers: [{ ...secondHold, phase: 'void' }] },
         { transfers: [{ ...secondHold, phase: 'post' }] },
       ),
-    ).toEqual([ok, duplicate, ok, duplicate]);
+    ).toEqual([ok, duplicateRejection, ok, duplicateRejection]);
     expect(await sample.holdings(a, b)).toEqual(['40/0', '60/0']);
     const steps = await sample.sql(
       'select step, phase from ledger_transfers where debit = $1 order by transaction_id, step',
@@ -133,7 +136,7 @@ describe('committer', () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const euroAccount = newId('account');
     await sample.account(euroAccount, 0n, 0n, 'EUR');
-    const currency = rejectedWith({ reason: 'constraint', constraint: 'ledger_currency' });
+    const currencyRejection = rejectedWith({ reason: 'constraint', constraint: 'ledger_currency' });
     const unknownAccountOutcome = rejectedWith({
       reason: 'constraint',
       constraint: 'ledger_account',
@@ -150,12 +153,12 @@ describe('committer', () => {
     );
     expect(outcomes).toEqual([
       ok,
-      currency,
-      currency,
-      currency,
+      currencyRejection,
+      currencyRejection,
+      currencyRejection,
       unknownAccountOutcome,
       unknownAccountOutcome,
-      currency,
+      currencyRejection,
       ok,
     ]);
     expect(await sample.holdings(a, b, euroAccount)).toEqual(['98/0', '2/0', '0/0']);
@@ -212,7 +215,7 @@ describe('freezes', () => {
     await commit({ transfers: [hold, secondHold] });
     expect(await commit(freeze(a, true))).toEqual({ ok: true });
     expect(await isFrozen(a)).toBe(true);
-    const frozen = rejectedWith({ reason: 'frozen', account: a });
+    const frozenRejection = rejectedWith({ reason: 'frozen', account: a });
     expect(
       await commitTogether(
         { transfers: [transfer(a, b, 1n)] },
@@ -224,7 +227,7 @@ describe('freezes', () => {
         { transfers: [transfer(b, a, 5n, { force: true })] },
         { transfers: [transfer(b, a, 5n, { phase: 'pending', force: true })] },
       ),
-    ).toEqual([frozen, frozen, frozen, frozen, ok, ok, ok, ok]);
+    ).toEqual([frozenRejection, frozenRejection, frozenRejection, frozenRejection, ok, ok, ok, ok]);
     expect(await sample.holdings(a, b)).toEqual(['95/0', '105/5']);
     await commit(freeze(a, false));
     expect(await commit({ transfers: [transfer(a, b, 95n)] })).toEqual({ ok: true });
@@ -233,10 +236,10 @@ describe('freezes', () => {
   it('apply in the order of the change sets of a batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const pay = () => ({ transfers: [transfer(a, b, 1n)] });
-    const frozen = rejectedWith({ reason: 'frozen', account: a });
+    const frozenRejection = rejectedWith({ reason: 'frozen', account: a });
     const { careful } = committer.stats();
-    const outcomes = [pay(), freeze(a, true), pay(), freeze(a, false), pay(), freeze(a, true)];
-    expect(await commitTogether(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
+    const changeSets = [pay(), freeze(a, true), pay(), freeze(a, false), pay(), freeze(a, true)];
+    expect(await commitTogether(...changeSets)).toEqual([ok, ok, frozenRejection, ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful + 1);
     expect(await isFrozen(a)).toBe(true);
     expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
@@ -294,24 +297,24 @@ describe('freezes', () => {
       const acceptedCounts = { deposit: 0, deletion: 0 };
       for (let round = 0; round < 60; round++) {
         const [a = '', b = ''] = await sample.accounts(0n, null);
-        const [into, pending] = [
+        const [firstDeposit, secondDeposit] = [
           transfer(b, a, 1n),
           transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
         ];
-        const [deposit, update, deletion] = await Promise.all([
-          secondCommitter.commit(setOf({ transfers: [into] })),
-          secondCommitter.commit(setOf({ transfers: [pending] })),
+        const [firstOutcome, secondOutcome, deletion] = await Promise.all([
+          secondCommitter.commit(setOf({ transfers: [firstDeposit] })),
+          secondCommitter.commit(setOf({ transfers: [secondDeposit] })),
           commit(freeze(a, true, true)),
         ]);
         const frozen = await isFrozen(a);
         expect(deletion?.ok).toBe(frozen);
         if (frozen) {
           acceptedCounts.deletion++;
-          expect(deposit).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
+          expect(firstOutcome).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
           acceptedCounts.deposit++;
-          expect([deposit?.ok, update?.ok]).toEqual([true, true]);
+          expect([firstOutcome?.ok, secondOutcome?.ok]).toEqual([true, true]);
         }
       }
       expect(acceptedCounts.deposit + acceptedCounts.deletion).toBe(60);

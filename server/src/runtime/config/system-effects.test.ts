@@ -68,34 +68,34 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect(reply.body).toBe('POST text/plain grüße');
   });
 
-  it('does not follow redirects', async () => {
-    let calls = 0;
+  it('returns a redirect without following it', async () => {
+    let requestCount = 0;
     const [, url] = await listen(
       http.createServer((_request, response) => {
-        calls++;
+        requestCount++;
         response.writeHead(302, { location: '/elsewhere' }).end();
       }),
     );
     expect((await effects.http(requestTo(url))).status).toBe(302);
-    expect(calls).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
   it('reuses connections and replaces a connection that the server closes', async () => {
-    let connections = 0;
-    let responses = 0;
+    let connectionCount = 0;
+    let responseCount = 0;
     const [server, url] = await listen(
       http.createServer((request, response) => {
         // The first connection is closed before its third request.
-        if (++responses === 3) request.socket.destroy();
+        if (++responseCount === 3) request.socket.destroy();
         else response.end('ok');
       }),
     );
-    server.on('connection', () => connections++);
+    server.on('connection', () => connectionCount++);
     await effects.http(requestTo(url));
     await effects.http(requestTo(url));
-    expect(connections).toBe(1);
+    expect(connectionCount).toBe(1);
     expect((await effects.http(requestTo(url))).body).toBe('ok');
-    expect([connections, responses]).toEqual([2, 4]);
+    expect([connectionCount, responseCount]).toEqual([2, 4]);
   });
 
   it('opens another connection if several reused connections are closed', async () => {
@@ -114,15 +114,15 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
   });
 
   it('sends each request once if a new connection breaks', async () => {
-    let calls = 0;
+    let requestCount = 0;
     const [, url] = await listen(
       http.createServer((request) => {
-        calls++;
+        requestCount++;
         request.socket.destroy();
       }),
     );
     expect(await codeOf(effects.http(requestTo(url)))).toBe('ECONNRESET');
-    expect(calls).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
   it('truncates a long response at maxBytes', async () => {
@@ -137,7 +137,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
   });
 
   it('times out on a receiver that never responds, sends slowly or stops before the end', async () => {
-    const silentUrl = await listen(net.createServer());
+    const silentServer = await listen(net.createServer());
     const slowServer = await listen(
       http.createServer((_request, response) => {
         const timer = setInterval(() => response.write('.'), 20);
@@ -150,10 +150,12 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
         response.write('12345', () => response.socket?.destroy());
       }),
     );
-    const patient = { timeoutMs: 300 };
-    expect(await codeOf(effects.http(requestTo(silentUrl[1], patient)))).toBe('ETIMEDOUT');
-    expect(await codeOf(effects.http(requestTo(slowServer[1], patient)))).toBe('ETIMEDOUT');
-    expect(await codeOf(effects.http(requestTo(truncatingServer[1], patient)))).toBe('ECONNRESET');
+    const shortTimeout = { timeoutMs: 300 };
+    expect(await codeOf(effects.http(requestTo(silentServer[1], shortTimeout)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(requestTo(slowServer[1], shortTimeout)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(requestTo(truncatingServer[1], shortTimeout)))).toBe(
+      'ECONNRESET',
+    );
   });
 
   it('rejects invalid HTTP, an unrequested upgrade and headers that are too long', async () => {
@@ -220,8 +222,8 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
     };
     const checkedEffects = systemEffects({ resolve: async (name) => responses[name] ?? [] });
     for (const name of Object.keys(responses)) {
-      const toName = requestTo(`https://${name}/`, { publicOnly: true });
-      expect(await codeOf(checkedEffects.http(toName)), name).toBe('EADDRREFUSED');
+      const nameRequest = requestTo(`https://${name}/`, { publicOnly: true });
+      expect(await codeOf(checkedEffects.http(nameRequest)), name).toBe('EADDRREFUSED');
     }
   });
 
@@ -325,13 +327,13 @@ describe('stream', () => {
 describe('call', () => {
   it('rejects at its deadline and aborts, even if the library ignores it', async () => {
     let isAborted = false;
-    const unresponsive = (signal: AbortSignal) =>
+    const unresponsiveCall = (signal: AbortSignal) =>
       new Promise<never>(() => {
         signal.addEventListener('abort', () => {
           isAborted = true;
         });
       });
-    expect(await codeOf(effects.call({ timeoutMs: 50 }, unresponsive))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.call({ timeoutMs: 50 }, unresponsiveCall))).toBe('ETIMEDOUT');
     expect(isAborted).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-// Values of PostgreSQL's text format.
+// Times in PostgreSQL's text format.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTime } from './decode.ts';

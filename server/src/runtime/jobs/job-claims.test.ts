@@ -21,15 +21,17 @@ afterEach(() => client.query('delete from jobs'));
 
 const shares: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
-const ADD = `insert into jobs (id, kind, platform_id, input, due_at)
+const ADD_SQL = `insert into jobs (id, kind, platform_id, input, due_at)
   select 'Job:' || gen_random_uuid(), $1, $2, '{}', $3::timestamptz + n * interval '1 microsecond'
   from generate_series(1, $4) n`;
 
 /** Inserts due jobs, older jobs first. */
 const addDueJobs = (kind: string, platform: string, count: number, ageMs = 1_000) =>
-  client.query(ADD, [kind, platform, new Date(app.effects.now() - ageMs), count]);
+  client.query(ADD_SQL, [kind, platform, new Date(app.effects.now() - ageMs), count]);
 
-function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {}) {
+function createClaimer(
+  overrides: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {},
+) {
   const slots = createJobSlots(overrides.shares ?? shares);
   const isHandled = overrides.isHandled ?? (() => true);
   const claim = createClaim({ db: app.runtime.db, slots, isHandled, leaseMs: 20_000 });
@@ -60,7 +62,7 @@ describe('claim', () => {
     await addDueJobs('mail', 'a', 40, 7_000);
     await addDueJobs('rail', 'a', 40, 6_000);
     await addDueJobs('rail', 'c', 40, 5_000);
-    const { all, slots } = claimer();
+    const { all, slots } = createClaimer();
     expect(countsOf(await all())).toEqual({
       ...{ 'sms a': 16, 'sms b': 8, 'mail a': 12, 'rail a': 4, 'rail c': 16 },
     });
@@ -71,7 +73,7 @@ describe('claim', () => {
     await addDueJobs('sms', 'a', 10_000, 60_000);
     await addDueJobs('sms', 'b', 5);
     await addDueJobs('rail', 'c', 5);
-    const { all } = claimer();
+    const { all } = createClaimer();
     expect(countsOf(await all())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
   });
 
@@ -84,7 +86,7 @@ describe('claim', () => {
       [new Date(app.effects.now() + 3_600_000)],
     );
     await addDueJobs('zebra', 'c', 1);
-    const { claim } = claimer();
+    const { claim } = createClaimer();
     const rounds = [await claim(), await claim(), await claim()];
     expect(rounds.map(({ jobs }) => countsOf(jobs)['zebra c'] ?? 0)).toEqual([0, 0, 1]);
     expect(rounds.map(({ hasMore }) => hasMore)).toEqual([true, true, true]);
@@ -92,7 +94,7 @@ describe('claim', () => {
 
   it('claims again after jobs complete', async () => {
     await addDueJobs('sms', 'a', 40);
-    const { claim, slots } = claimer();
+    const { claim, slots } = createClaimer();
     const { jobs } = await claim();
     expect([jobs.length, (await claim()).jobs.length]).toEqual([16, 0]);
     for (const job of jobs.slice(0, 3)) slots.release(job);
@@ -102,7 +104,7 @@ describe('claim', () => {
   it('ignores a kind without a handler and keeps its attempts', async () => {
     await addDueJobs('new', 'a', 300, 60_000);
     await addDueJobs('rail', 'b', 2);
-    const { claim } = claimer({ isHandled: (kind) => kind === 'rail' });
+    const { claim } = createClaimer({ isHandled: (kind) => kind === 'rail' });
     expect(countsOf((await claim()).jobs)).toEqual({ 'rail b': 2 });
     const { rows } = await client.query("select max(attempts) from jobs where kind = 'new'");
     expect(rows).toEqual([{ max: 0 }]);
@@ -110,7 +112,7 @@ describe('claim', () => {
 
   it('assigns each job to one of several processes', async () => {
     await addDueJobs('rail', 'a', 40);
-    const claimers = Array.from({ length: 4 }, () => claimer());
+    const claimers = Array.from({ length: 4 }, () => createClaimer());
     const rounds = [];
     for (let round = 0; round < 3; round++) {
       rounds.push(...(await Promise.all(claimers.map(({ claim }) => claim()))));
@@ -122,7 +124,7 @@ describe('claim', () => {
   it('never claims a dead job', async () => {
     await addDueJobs('rail', 'a', 3);
     await client.query("update jobs set state = 'dead', due_at = '9999-01-01Z'");
-    const { claim } = claimer();
+    const { claim } = createClaimer();
     expect((await claim()).jobs).toEqual([]);
   });
 
@@ -131,7 +133,7 @@ describe('claim', () => {
       "insert into jobs (id, kind, input, due_at) values ('Job:old', 'rail', '{}', $1)",
       [new Date(app.effects.now())],
     );
-    const [job] = (await claimer().claim()).jobs;
+    const [job] = (await createClaimer().claim()).jobs;
     expect(job).toMatchObject({ platform_id: '', state: 'running', attempts: 1 });
   });
 

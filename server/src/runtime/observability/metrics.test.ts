@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
 /** Delay of the event loop in seconds, by quantile, since the last call. */
-async function delays(metrics: ReturnType<typeof createMetrics>) {
+async function readDelays(metrics: ReturnType<typeof createMetrics>) {
   const text = await metrics.text();
   const line = /^railhead_event_loop_delay_seconds\{quantile="([\d.]+)"\} (\S+)$/gm;
   return Object.fromEntries(
@@ -21,7 +21,7 @@ describe('railhead_event_loop_delay_seconds', () => {
   it('has the median, the 99th percentile and the longest delay', async () => {
     const metrics = createMetrics();
     await sleep(50);
-    expect(Object.keys(await delays(metrics)).sort()).toEqual(['0.5', '0.99', '1']);
+    expect(Object.keys(await readDelays(metrics)).sort()).toEqual(['0.5', '0.99', '1']);
   });
 
   it('shows a delay of the event loop once', async () => {
@@ -29,9 +29,9 @@ describe('railhead_event_loop_delay_seconds', () => {
     await sleep(20);
     block(400);
     await sleep(20);
-    const { 1: longest } = await delays(metrics);
+    const { 1: longest } = await readDelays(metrics);
     expect(longest).toBeGreaterThan(0.35);
     await sleep(50);
-    expect((await delays(metrics))[1]).toBeLessThan(longest as number);
+    expect((await readDelays(metrics))[1]).toBeLessThan(longest as number);
   });
 });

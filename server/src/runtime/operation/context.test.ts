@@ -23,7 +23,7 @@ const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
 const track = stateTable<'NONE' | 'PAID', 'pay'>('track', { NONE: { pay: 'PAID' }, PAID: {} });
 
 const trackedTable = table(
-  'lived',
+  'tracked',
   {
     id: col.text,
     kind: col.enum<'flat' | 'round'>(),
@@ -75,10 +75,10 @@ describe('row update', () => {
   it('cannot skip or reverse a transition', () => {
     const skipState = () =>
       context().update(trackedTable, row({ kind: 'round' }), { status: 'OLD' });
-    expect(skipState).toThrow('lived row: round has no transition from NEW to OLD');
+    expect(skipState).toThrow('tracked row: round has no transition from NEW to OLD');
     const reverseState = () =>
       context().update(trackedTable, row({ status: 'OLD' }), { status: 'NEW' });
-    expect(reverseState).toThrow('lived row: flat has no transition from OLD to NEW');
+    expect(reverseState).toThrow('tracked row: flat has no transition from OLD to NEW');
     const skipInitialState = () => context().update(trackedTable, row(), { status: 'MID' });
     expect(skipInitialState).toThrow('flat has no transition from NEW to MID');
   });
@@ -94,8 +94,8 @@ describe('row update', () => {
   });
 
   it('is checked against every lifecycle of the table', () => {
-    const paid = row({ paid: { status: 'PAID' } });
-    expect(() => context().update(trackedTable, paid, { paid: null })).toThrow(
+    const paidRow = row({ paid: { status: 'PAID' } });
+    expect(() => context().update(trackedTable, paidRow, { paid: null })).toThrow(
       'track has no transition from PAID to NONE',
     );
   });
@@ -113,8 +113,14 @@ describe('transfer', () => {
     const insufficientFunds = () => {
       throw new Error('never called here');
     };
-    const move = { transactionId: 'T', step: 's', debit: 'a', credit: 'b', currency: 'USD' };
-    ctx.transfer({ ...move, amount: 1n, insufficientFundsFault: insufficientFunds });
+    const transferInput = {
+      transactionId: 'T',
+      step: 's',
+      debit: 'a',
+      credit: 'b',
+      currency: 'USD',
+    };
+    ctx.transfer({ ...transferInput, amount: 1n, insufficientFundsFault: insufficientFunds });
     ctx.freeze('a');
     ctx.freeze('b', { empty: true });
     ctx.unfreeze('c');

@@ -178,8 +178,10 @@ function lineCases(parts: Parts): Case[] {
 function protocolCases(parts: Parts, random: Buffer): Case[] {
   const { hiddenRequest } = parts;
   const rejection = { replies: 1, mustReject: true };
-  const h2c = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
-  const socket = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: YQ==\r\n';
+  const h2cFields =
+    'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
+  const webSocketFields =
+    'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: YQ==\r\n';
   return [
     { name: 'HTTP/2 preface', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ...rejection },
     {
@@ -188,8 +190,8 @@ function protocolCases(parts: Parts, random: Buffer): Case[] {
       ...rejection,
     },
     { name: 'random bytes', bytes: random, ...rejection },
-    { name: 'h2c', bytes: get(parts, h2c), replies: 1, mustReject: false },
-    { name: 'WebSocket', bytes: get(parts, socket), replies: 1, mustReject: false },
+    { name: 'h2c', bytes: get(parts, h2cFields), replies: 1, mustReject: false },
+    { name: 'WebSocket', bytes: get(parts, webSocketFields), replies: 1, mustReject: false },
     { name: 'unknown expectation', bytes: get(parts, 'expect: 200-maybe\r\n'), ...rejection },
     {
       ...{ name: 'expectation without credential', replies: 1, mustReject: true },

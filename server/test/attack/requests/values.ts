@@ -22,7 +22,7 @@ const FORMATS: Record<string, readonly string[]> = {
 
 const TEXTS = ['Ada Lovelace', 'USD', 'EUR', 'US', 'DE', '1', '100', '+14155550100', 'x', '000000'];
 
-function text(schema: Json, { chance, ids }: ValueSource): string {
+function randomText(schema: Json, { chance, ids }: ValueSource): string {
   if (schema.format && FORMATS[schema.format]) return chance.pick(FORMATS[schema.format] ?? []);
   const id = chance.percent(30) ? ids.pickAny(chance) : undefined;
   const value = id ?? chance.pick(TEXTS);
@@ -30,14 +30,19 @@ function text(schema: Json, { chance, ids }: ValueSource): string {
   return shortText.padEnd(schema.minLength ?? 0, 'x');
 }
 
-function number(schema: Json, { chance }: ValueSource): number {
+function randomNumber(schema: Json, { chance }: ValueSource): number {
   const minimum = schema.minimum ?? schema.exclusiveMinimum ?? 0;
   const maximum = schema.maximum ?? schema.exclusiveMaximum ?? 1_000_000;
   const value = chance.pick([minimum, maximum, minimum + 1, chance.integerBetween(1, 100_000)]);
   return Math.min(Math.max(value, minimum), maximum);
 }
 
-function object(schema: Json, api: Operation['api'], source: ValueSource, depth: number): Json {
+function randomObject(
+  schema: Json,
+  api: Operation['api'],
+  source: ValueSource,
+  depth: number,
+): Json {
   const requiredNames = new Set<string>(schema.required ?? []);
   const entries = Object.entries<Json>(schema.properties ?? {}).filter(
     ([name]) => requiredNames.has(name) || (depth < MAX_DEPTH && source.chance.percent(40)),
@@ -63,18 +68,18 @@ function randomValue(input: Json, api: Operation['api'], source: ValueSource, de
       : parts[0];
   }
   const type = Array.isArray(schema.type) ? chance.pick(schema.type) : schema.type;
-  if (type === 'string') return text(schema, source);
-  if (type === 'integer' || type === 'number') return number(schema, source);
+  if (type === 'string') return randomText(schema, source);
+  if (type === 'integer' || type === 'number') return randomNumber(schema, source);
   if (type === 'boolean') return chance.percent(50);
   if (type === 'null') return null;
   if (type === 'array') {
     const count = depth > MAX_DEPTH ? (schema.minItems ?? 0) : chance.integerBetween(0, 3);
     return Array.from({ length: Math.max(count, schema.minItems ?? 0) }, () => next(schema.items));
   }
-  return object(schema, api, source, depth);
+  return randomObject(schema, api, source, depth);
 }
 
-/** The same value with IDs of existing resources, and new values where each must be unique. */
+/** The same value with IDs of existing resources, and a new value where it must be unique. */
 function withExistingIds(value: Json, { ids, chance }: ValueSource, name = ''): Json {
   if (typeof value === 'string') {
     if (name === 'platformCustomerId') return `customer-${chance.integerBelow(2 ** 31)}`;

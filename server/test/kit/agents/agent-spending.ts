@@ -105,8 +105,8 @@ export function spendingFixture(app: TestApp) {
       );
       const request = { accountId: 'one', amount: convertedAmount, thresholdAmount: null };
       const spentAmounts = await readAgentUsage(ctx, parts, agent);
-      const verdict = evaluate(agent, spentAmounts, { type: 'TRANSFER_OUT', ...request });
-      if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);
+      const evaluation = evaluate(agent, spentAmounts, { type: 'TRANSFER_OUT', ...request });
+      if (evaluation.decision === 'REJECTED') throw new Error(evaluation.reason);
       const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
       await countSpending(ctx, parts, agent, { transactionId: id, amount: convertedAmount });
       return { id, version: agent.version };

@@ -148,14 +148,14 @@ export async function createOneOfEach(
   const wallets = walletFixture(app, { as });
   const { accountId: walletId, credential } = await wallets.createWalletCustomer();
   const { session } = await wallets.openEmailSession(walletId);
-  const observedResponse = await app.call('GET', '/config', undefined, options);
-  const hook = { url: 'https://example.com/hook' };
-  const endpoint = ok(await app.call('POST', '/webhook-endpoints', hook, options), 201);
+  const configResponse = await app.call('GET', '/config', undefined, options);
+  const endpointBody = { url: 'https://example.com/hook' };
+  const endpoint = ok(await app.call('POST', '/webhook-endpoints', endpointBody, options), 201);
   const agent = await agentFixture(app, { as }).connectAgent(person.id);
   const cards = cardFixture(app, { as });
   const delegatedCards = delegatedFixture(app, { as });
   return {
-    requestId: observedResponse.headers['x-request-id'] as string,
+    requestId: configResponse.headers['x-request-id'] as string,
     cardId: (await cards.createCard(await cards.createCardholder())).id,
     delegatedKeyId: (await delegatedCards.createKey(await delegatedCards.createWalletCard())).id,
     agentId: agent.id,

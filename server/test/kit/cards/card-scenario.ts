@@ -79,7 +79,7 @@ export async function openCardScenarios() {
   const cards = cardFixture(app);
 
   /** Balance of the system account `cards`, in dollars. */
-  async function settlementBalance(currency: string): Promise<number> {
+  async function readSettlementBalance(currency: string): Promise<number> {
     const id = systemAccount('sandbox', 'cards', currency);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       id,
@@ -88,7 +88,7 @@ export async function openCardScenarios() {
   }
 
   /** The decision about the newest request of a card. */
-  async function decision(cardId: string): Promise<string> {
+  async function readDecision(cardId: string): Promise<string> {
     const [row] = await app.runtime.db.query(
       'select kind, approved, reason from card_messages where card_id = $1 order by id desc ' +
         'limit 1',
@@ -121,11 +121,11 @@ export async function openCardScenarios() {
   ) {
     const { accountId, customer, currency } = holder;
     const units = UNITS[currency] as number;
-    const initialBalance = await settlementBalance(currency);
+    const initialBalance = await readSettlementBalance(currency);
     let receivedCount = fixture.arrivals.length;
     const lastPayments = new Map<string, Resource>();
 
-    function line({ type, data }: Resource): string {
+    function describeEvent({ type, data }: Resource): string {
       if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' && data.id === accountId) {
         return `account ${data.balance.amount / units}/${data.totalBalance.amount / units}`;
       }
@@ -169,7 +169,7 @@ export async function openCardScenarios() {
       simulate,
       payments,
       payment,
-      decision: () => decision(card.id),
+      decision: () => readDecision(card.id),
       patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
       /** Requests dollars at a merchant with this descriptor suffix. Returns the issuer's reference. */
       request: async (kind: RequestKind, dollars = 0, suffix = '000') => {
@@ -191,21 +191,19 @@ export async function openCardScenarios() {
        */
       async next(): Promise<string[]> {
         await app.settle();
-        const receivedResources: Resource[] = fixture.arrivals
+        const receivedEvents: Resource[] = fixture.arrivals
           .slice(receivedCount)
           .map(({ body }) => JSON.parse(body));
         receivedCount = fixture.arrivals.length;
-        for (const subject of new Set(receivedResources.map(({ data }) => data.id))) {
+        for (const subject of new Set(receivedEvents.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
-          const ids = receivedResources
+          const ids = receivedEvents
             .filter(({ data }) => data.id === subject)
             .map((event) => event.id);
           expect(ids).toEqual(ids.toSorted());
         }
-        expect(new Set(receivedResources.map((event) => event.id)).size).toBe(
-          receivedResources.length,
-        );
-        return receivedResources.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+        expect(new Set(receivedEvents.map((event) => event.id)).size).toBe(receivedEvents.length);
+        return receivedEvents.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(describeEvent);
       },
       /** Describes the payment, which must equal the one in its last event, and the account. */
       async end(): Promise<string> {
@@ -216,7 +214,7 @@ export async function openCardScenarios() {
         return `${describePayment(currentPayment)}; account ${balance / units}/${total / units}`;
       },
       /** Part of this scenario in the system account `cards`, in dollars. */
-      storedFunds: async () => (await settlementBalance(currency)) - initialBalance,
+      storedFunds: async () => (await readSettlementBalance(currency)) - initialBalance,
     };
   }
 

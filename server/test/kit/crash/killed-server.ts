@@ -161,13 +161,13 @@ export function testKilledServer(processes: number): void {
     it(
       'is killed again during webhook deliveries',
       async () => {
-        for (const index of ['node', 'both'] as const) {
+        for (const target of ['node', 'both'] as const) {
           const countBefore = receiver.arrivals.length;
           for (let waitedMs = 0; waitedMs < SILENCE_MS; waitedMs += 5) {
             if (receiver.arrivals.length > countBefore + 20) break;
             await sleep(5);
           }
-          await dataFolder.kill(server.child, index);
+          await dataFolder.kill(server.child, target);
           server = await dataFolder.start(flags, QUIET_ENV);
           await inspect();
         }
@@ -179,16 +179,16 @@ export function testKilledServer(processes: number): void {
       'continues all pending work',
       async () => {
         const url = await dataFolder.database();
-        let pendingCount = await countPending(url);
+        let pendingCounts = await countPending(url);
         for (
           let waitedMs = 0;
-          pendingCount.jobs + pendingCount.events > 0 && waitedMs < SETTLE_MS;
+          pendingCounts.jobs + pendingCounts.events > 0 && waitedMs < SETTLE_MS;
           waitedMs += 200
         ) {
           await sleep(200);
-          pendingCount = await countPending(url);
+          pendingCounts = await countPending(url);
         }
-        expect(pendingCount).toEqual({ jobs: 0, events: 0 });
+        expect(pendingCounts).toEqual({ jobs: 0, events: 0 });
         const snapshot = await inspect();
         const openPayments = snapshot.payments.filter(({ status, refund }) => {
           return status === 'PROCESSING' || refund === 'PENDING';
@@ -224,19 +224,19 @@ export function testKilledServer(processes: number): void {
       const balanceKeys = new Set(
         snapshot.events.map((event) => `${event.account} ${event.balance} ${event.held}`),
       );
-      const withEvents = new Set(snapshot.events.map((event) => event.account));
-      const withoutCurrentEvent = snapshot.accounts.filter(
+      const accountsWithEvents = new Set(snapshot.events.map((event) => event.account));
+      const accountsWithoutCurrentEvent = snapshot.accounts.filter(
         ({ id, balance, held }) =>
-          withEvents.has(id) && !balanceKeys.has(`${id} ${balance} ${held}`),
+          accountsWithEvents.has(id) && !balanceKeys.has(`${id} ${balance} ${held}`),
       );
-      expect(withoutCurrentEvent).toEqual([]);
+      expect(accountsWithoutCurrentEvent).toEqual([]);
       const repeatedCount = receiver.arrivals.length - bodies.size - rejectedIds.size;
       expect(repeatedCount).toBeGreaterThan(0);
-      const payments = snapshot.payments.length;
+      const paymentCount = snapshot.payments.length;
       console.info(
         `${KILLS} kills (CRASH_SEED=${SEED}): ${load.requests.length} requests, ` +
           `${load.lostCount} of them without a reply, ` +
-          `${payments} payments, ${bodies.size} events, ${repeatedCount} of them repeated.`,
+          `${paymentCount} payments, ${bodies.size} events, ${repeatedCount} of them repeated.`,
       );
     }, 60_000);
 

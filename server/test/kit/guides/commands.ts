@@ -35,10 +35,16 @@ const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
   railhead: 'packages/cli, whose tests run its commands',
 };
 
-const RECORDED = ['curl', 'npm', 'node', 'railhead-server', ...Object.keys(EXTERNAL_PROGRAMS)];
+const RECORDED_PROGRAMS = [
+  'curl',
+  'npm',
+  'node',
+  'railhead-server',
+  ...Object.keys(EXTERNAL_PROGRAMS),
+];
 
 /** Variables that blocks may use. */
-const VALUES: Readonly<Record<string, string>> = {
+const VARIABLE_VALUES: Readonly<Record<string, string>> = {
   RAILHEAD_URL: ORIGIN,
   CLIENT_ID: 'client',
   CLIENT_SECRET: 'secret',
@@ -77,11 +83,11 @@ type Command = readonly string[];
 
 /** The commands of a block in the order in which bash starts them. */
 function commandsOf(text: string): { commands: Command[]; problem?: string } {
-  const record = RECORDED.map(
+  const recorders = RECORDED_PROGRAMS.map(
     (name) => `${name}() { printf '%s\\037' ${name} "$@"; printf '\\036'; }`,
   );
-  const script = [...record, text].join('\n');
-  const env = { PATH: '/absent', ...VALUES };
+  const script = [...recorders, text].join('\n');
+  const env = { PATH: '/absent', ...VARIABLE_VALUES };
   const args = ['--noprofile', '--norc', '-euc', script];
   // The output of a command may go to a file.
   const cwd = mkdtempSync(path.join(tmpdir(), 'block-'));
@@ -94,7 +100,7 @@ function commandsOf(text: string): { commands: Command[]; problem?: string } {
   return status === 0 ? { commands } : { commands, problem: stderr.trim() };
 }
 
-interface Described {
+interface DescribedOperation {
   readonly parameters?: readonly { name: string; in: string; required?: boolean }[];
   readonly requestBody?: { readonly required?: boolean };
 }
@@ -160,7 +166,8 @@ function requestProblems(command: readonly string[]): string[] {
   const { url, method, headers, body } = requestOf(command);
   if (url?.origin !== ORIGIN) return [`${url} is not an address of the server.`];
   const [template] = templatesMatching(url.pathname);
-  const operation: Described | undefined = document.paths[template ?? '']?.[method.toLowerCase()];
+  const operation: DescribedOperation | undefined =
+    document.paths[template ?? '']?.[method.toLowerCase()];
   if (!template || !operation) return [`${method} ${url.pathname} is not an operation.`];
   const { parameters = [], requestBody } = operation;
   const parametersIn = (location: string) =>

@@ -46,8 +46,8 @@ export function jpegSegment(code: number, data: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([0xff, code, length >> 8, length & 0xff]), data]);
 }
 
-const START = Buffer.from([0xff, 0xd8]);
-const END = Buffer.from([0xff, 0xd9]);
+const JPEG_START = Buffer.from([0xff, 0xd8]);
+const JPEG_END = Buffer.from([0xff, 0xd9]);
 
 /** A gray JPEG. `segments` are further segments in front of its frame header. */
 export function jpegFile(width = 600, height = 400, segments: Buffer[] = []): Buffer {
@@ -56,7 +56,7 @@ export function jpegFile(width = 600, height = 400, segments: Buffer[] = []): Bu
   const code = [1, ...Array<number>(15).fill(0), 0];
   const bits = 2 * Math.ceil(width / 8) * Math.ceil(height / 8);
   return Buffer.concat([
-    START,
+    JPEG_START,
     jpegSegment(0xe0, Buffer.from([...Buffer.from('JFIF\0'), 1, 1, 0, 0, 1, 0, 1, 0, 0])),
     ...segments,
     jpegSegment(0xdb, Buffer.from([0, ...Array<number>(64).fill(1)])),
@@ -65,7 +65,7 @@ export function jpegFile(width = 600, height = 400, segments: Buffer[] = []): Bu
     jpegSegment(0xc4, Buffer.from([0x10, ...code])),
     jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
     Buffer.alloc(Math.ceil(bits / 8)),
-    END,
+    JPEG_END,
   ]);
 }
 
@@ -77,14 +77,14 @@ export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
     '<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]>>',
   ];
   let text = `%PDF-1.4\n%${note}\n`;
-  const places = objects.map((object, index) => {
+  const offsetLines = objects.map((object, index) => {
     const offset = text.length;
     text += `${index + 1} 0 obj\n${object}\nendobj\n`;
     return `${String(offset).padStart(10, '0')} 00000 n \n`;
   });
-  const table = text.length;
-  text += `xref\n0 4\n0000000000 65535 f \n${places.join('')}`;
-  text += `trailer\n<</Size 4/Root 1 0 R${trailer}>>\nstartxref\n${table}\n%%EOF\n`;
+  const tableOffset = text.length;
+  text += `xref\n0 4\n0000000000 65535 f \n${offsetLines.join('')}`;
+  text += `trailer\n<</Size 4/Root 1 0 R${trailer}>>\nstartxref\n${tableOffset}\n%%EOF\n`;
   return Buffer.from(text, 'latin1');
 }
 

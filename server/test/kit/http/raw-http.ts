@@ -33,7 +33,7 @@ export function sendRaw(port: number, ...parts: (string | Buffer)[]): Promise<Ra
   return new Promise((resolve, reject) => {
     let text = '';
     const socket = net.connect(port, '127.0.0.1', () => {
-      for (const piece of parts) socket.write(piece);
+      for (const part of parts) socket.write(part);
     });
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');

@@ -46,15 +46,15 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
 
   /** Ledger supply of a coin, in minor units. */
   async function readSupply(coinId: string) {
-    const [circulatingBalance, issuedBalance] = await Promise.all(
+    const [circulatingAccount, issuedAccount] = await Promise.all(
       [circulatingTokensAccount(coinId), issuedTokensAccount(coinId)].map((id) =>
         app.runtime.db.read(ledgerAccounts, id),
       ),
     );
     return {
-      circulating: circulatingBalance?.balance,
-      burning: circulatingBalance?.held,
-      minting: issuedBalance?.held,
+      circulating: circulatingAccount?.balance,
+      burning: circulatingAccount?.held,
+      minting: issuedAccount?.held,
     };
   }
 

@@ -48,8 +48,8 @@ export async function startOtherPostgres(binaries: string, folder: string) {
       fs.chownSync(directory, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
   }
   const options = { ...UNPRIVILEGED, cwd: folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
-  const initialize = ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
-  const { status, stderr } = spawnSync(path.join(binaries, 'initdb'), initialize, {
+  const initdbArguments = ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+  const { status, stderr } = spawnSync(path.join(binaries, 'initdb'), initdbArguments, {
     ...options,
     encoding: 'utf8',
   });
@@ -62,7 +62,7 @@ export async function startOtherPostgres(binaries: string, folder: string) {
     detached: true,
   });
   const url = `postgresql://railhead@127.0.0.1:${port}/postgres`;
-  // Also when the run is interrupted.
+  // Stops the server also when the run is interrupted.
   process.once('exit', () => server.kill('SIGINT'));
   for (let waitedMs = 0; !(await responds(url)); waitedMs += 50) {
     if (server.exitCode !== null || waitedMs > START_MS)
@@ -72,9 +72,9 @@ export async function startOtherPostgres(binaries: string, folder: string) {
   return {
     url,
     async stop() {
-      const whenEnded = once(server, 'exit');
+      const exitPromise = once(server, 'exit');
       server.kill('SIGINT');
-      await whenEnded;
+      await exitPromise;
     },
   };
 }

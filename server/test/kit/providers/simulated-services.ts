@@ -57,7 +57,7 @@ interface Parts {
 }
 
 let counter = 0;
-const next = (name: string) => `${name}-${++counter}`;
+const nextId = (name: string) => `${name}-${++counter}`;
 
 /** A value for each key, created once. */
 function createOnce<T>(create: (key: string) => T) {
@@ -73,10 +73,10 @@ function createOnce<T>(create: (key: string) => T) {
 
 function deposits({ fault, report }: Parts) {
   const references = createOnce(() =>
-    fault === 'assigns the same details to all accounts' ? 'RF-0' : next('RF'),
+    fault === 'assigns the same details to all accounts' ? 'RF-0' : nextId('RF'),
   );
   const details = (accountId: string) =>
-    fault === 'changes the details of an account' ? next('RF') : references.get(accountId);
+    fault === 'changes the details of an account' ? nextId('RF') : references.get(accountId);
   const calls: Calls = {
     '/funding/account': ({ accountId }) => ({
       instructions: [
@@ -91,8 +91,8 @@ function deposits({ fault, report }: Parts) {
   };
   /** Receives the amount of the transfer as a deposit. */
   function receive({ transferId, amount, currency, reference }: Json): void {
-    const times = fault === 'reports a deposit twice' ? 2 : 1;
-    for (let entry = 1; entry <= times; entry++) {
+    const reportCount = fault === 'reports a deposit twice' ? 2 : 1;
+    for (let entry = 1; entry <= reportCount; entry++) {
       report({
         ...{ id: `${transferId}/deposit/${entry}`, type: 'deposit.received', currency },
         ...{ bankReference: `ENTRY-${reference}-${entry}`, paymentReference: reference },
@@ -139,7 +139,7 @@ function recalls({ fault, report, paymentOf }: Parts): Calls {
 }
 
 function statements({ fault }: Parts): Calls {
-  let reads = 0;
+  let readCount = 0;
   const line = (id: string, amount: number) => ({
     ...{ id, direction: 'out', amount, kind: 'transfer', at: '2026-01-01T10:00:00Z' },
   });
@@ -147,7 +147,7 @@ function statements({ fault }: Parts): Calls {
     '/statements/day'({ day, currency, page }) {
       const isOpen = day >= new Date().toISOString().slice(0, 10);
       if (isOpen && fault !== 'closes a day early') return undefined;
-      const change = fault === 'changes a statement' ? reads++ : 0;
+      const change = fault === 'changes a statement' ? readCount++ : 0;
       const pages = [[line('1', 1_00 + change)], [line('2', 2_00)]];
       if (fault === 'omits a line of a statement') pages[1] = [];
       return {
@@ -185,9 +185,9 @@ function custody({ fault }: Parts): Calls {
 function quotes({ fault }: Parts): Calls {
   const expiresAt = () => new Date(Date.now() + 60_000).toISOString();
   const heldQuotes = createOnce(() => ({
-    ...{ result: 'quoted', reference: next('RATE'), rate: '0.9', expiresAt: expiresAt() },
+    ...{ result: 'quoted', reference: nextId('RATE'), rate: '0.9', expiresAt: expiresAt() },
   }));
-  const exchanges = createOnce(() => next('DEAL'));
+  const exchanges = createOnce(() => nextId('DEAL'));
   return {
     '/rates/quote': ({ quoteId }) =>
       fault === 'changes a held rate'
@@ -197,7 +197,7 @@ function quotes({ fault }: Parts): Calls {
       if (!heldQuotes.has(quoteId) && fault !== 'exchanges without a rate') {
         return { state: 'rejected', reason: 'OTHER' };
       }
-      const reference = fault === 'exchanges twice' ? next('DEAL') : exchanges.get(quoteId);
+      const reference = fault === 'exchanges twice' ? nextId('DEAL') : exchanges.get(quoteId);
       const reportedAmount = fault === 'exchanges another amount' ? boughtAmount - 1 : boughtAmount;
       return { state: 'redeemed', reference, soldAmount, boughtAmount: reportedAmount };
     },
@@ -219,11 +219,12 @@ function stablecoins({ fault, report }: Parts): Calls {
     const isTwice = fault === 'mints twice' && existingOrder?.submissions === 1;
     if (existingOrder) existingOrder.submissions += 1;
     if (existingOrder && !isTwice) {
-      const turns: Partial<Record<ServiceFault, string>> = {
+      const changedStates: Partial<Record<ServiceFault, string>> = {
         'fails a completed order': 'completed',
         'completes a failed order': 'failed',
       };
-      if (turns[fault as ServiceFault] !== existingOrder.state.state) return existingOrder.state;
+      if (changedStates[fault as ServiceFault] !== existingOrder.state.state)
+        return existingOrder.state;
       return stateOf({
         ...order,
         description: `TEST ${existingOrder.state.state === 'failed' ? '' : 'FAILED'}`,
@@ -232,7 +233,7 @@ function stablecoins({ fault, report }: Parts): Calls {
     const state = stateOf(order);
     orders.set(order.orderId, { state, submissions: 1 });
     const { orderId } = order;
-    report({ id: next(orderId), type: 'stablecoin.order', orderId, order: state });
+    report({ id: nextId(orderId), type: 'stablecoin.order', orderId, order: state });
     return { state: 'submitted', providerStatus: 'submitted' };
   }
   return {
@@ -259,22 +260,27 @@ function cards({ fault, report }: Parts): Calls {
   const newCard = () => {
     const last4 = String(1_000 + ++counter).slice(-4);
     return {
-      ...{ state: 'issued', reference: next('CARD'), brand: 'VISA', last4 },
+      ...{ state: 'issued', reference: nextId('CARD'), brand: 'VISA', last4 },
       ...{ expMonth: 12, expYear: 2031 },
     };
   };
   const issueCard = createOnce(newCard);
   function pay({ cardId, currency }: Json): void {
-    const authorizationId = next('AUTH');
+    const authorizationId = nextId('AUTH');
     const amount = 10_00;
     const commonFields = { cardId, authorizationId, currency, merchant: { descriptor: 'Shop' } };
     const clearAmount = (clearedAmount: number) =>
       report({
-        ...{ id: next('clearing'), type: 'card.clearing', entryId: next('ENTRY'), ...commonFields },
+        ...{
+          id: nextId('clearing'),
+          type: 'card.clearing',
+          entryId: nextId('ENTRY'),
+          ...commonFields,
+        },
         amount: clearedAmount,
       });
     const message = {
-      id: next('authorization'),
+      id: nextId('authorization'),
       type: 'card.authorization',
       ...commonFields,
       amount,
@@ -282,7 +288,7 @@ function cards({ fault, report }: Parts): Calls {
     report(message, ({ authorization } = {}) => {
       if (authorization === undefined) {
         if (fault !== 'clears unanswered requests') return;
-        return report({ ...message, id: next('stood-in'), stoodIn: true });
+        return report({ ...message, id: nextId('stood-in'), stoodIn: true });
       }
       const isApproved = authorization.decision === 'APPROVED';
       if (!isApproved && fault !== 'clears a declined payment') return;
@@ -302,7 +308,7 @@ function cards({ fault, report }: Parts): Calls {
         ? issueCard.get(cardId)
         : undefined,
     '/cards/change': ({ reference }) => ({
-      reference: fault === 'replaces a frozen card' ? next('CARD') : reference,
+      reference: fault === 'replaces a frozen card' ? nextId('CARD') : reference,
     }),
     '/cards/details'({ cardId }) {
       const { last4 } = issueCard.get(cardId);

@@ -84,19 +84,25 @@ async function rejectInvalidUses(
   { app, as, secrets }: StrongLifecycle,
   token: string,
 ): Promise<void> {
-  const me = (authorization: string) =>
+  const readOwnAgent = (authorization: string) =>
     app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
-  const badToken = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
+  const invalidToken = secrets.note(
+    'an invalid bearer token',
+    `gat_${randomBytes(20).toString('hex')}`,
+  );
   const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
   for (const authorization of [
-    `Bearer ${badToken}`,
-    `Bearer ${secrets.note('a bad bearer token', randomPassword())}`,
+    `Bearer ${invalidToken}`,
+    `Bearer ${secrets.note('an invalid bearer token', randomPassword())}`,
     `Token ${token}`,
     token,
     `Basic ${basic}`,
     `Basic ${Buffer.from(`${token}:${token}`).toString('base64')}`,
   ]) {
-    expect([authorization, (await me(authorization)).status]).toEqual([authorization, 401]);
+    expect([authorization, (await readOwnAgent(authorization)).status]).toEqual([
+      authorization,
+      401,
+    ]);
   }
   const headers = { authorization: `Bearer ${token}` };
   expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
@@ -173,8 +179,8 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
     201,
   );
   const requestedAction = ok(await send('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
-  const approve = `/agents/${id}/actions/${requestedAction.id}/approve`;
-  ok(await fixture.callAsPlatform('POST', approve, undefined, idempotencyHeader()), 200);
+  const approvePath = `/agents/${id}/actions/${requestedAction.id}/approve`;
+  ok(await fixture.callAsPlatform('POST', approvePath, undefined, idempotencyHeader()), 200);
   await app.settle();
 
   await rejectInvalidUses(lifecycle, token);

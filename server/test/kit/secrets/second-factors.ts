@@ -45,7 +45,7 @@ async function sentCode({ as, secrets, ...lifecycle }: StrongLifecycle): Promise
 
 type Body = ApiResponse['body'];
 
-function fixtures(lifecycle: StrongLifecycle) {
+function createFixtures(lifecycle: StrongLifecycle) {
   const { app, as } = lifecycle;
   const request = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     app.call(method, path, body, { as, headers: method === 'POST' ? idempotencyHeader() : {} });
@@ -60,7 +60,7 @@ function fixtures(lifecycle: StrongLifecycle) {
   };
 }
 
-type Fixtures = ReturnType<typeof fixtures>;
+type Fixtures = ReturnType<typeof createFixtures>;
 
 /** Expects the rejection of a wrong proof. */
 const expectWrong = (response: ApiResponse) =>
@@ -111,10 +111,10 @@ async function useApp(
     await factors.startEnrollment(id, 'TOTP'),
     200,
   );
-  const code = () =>
+  const currentCode = () =>
     secrets.recordShortSecret('a code of an app', codeAt(base32, app.effects.now()));
   const confirm = `/sca/factors/confirm?customerId=${id}`;
-  const body = { type: 'TOTP', secret, code: code() };
+  const body = { type: 'TOTP', secret, code: currentCode() };
   const otherSecret = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
   expectWrong(await request('POST', confirm, { ...body, secret: otherSecret }));
   expectWrong(await request('POST', confirm, { ...body, code: wrongCode(lifecycle) }));
@@ -129,12 +129,12 @@ async function useApp(
       ...{ factor: 'TOTP', code: enteredCode, endUserIpAddress: randomAddress(lifecycle) },
     });
   expectWrong(await logIn(secrets.note('a wrong recovery code', 'QQQQ-7777-QQQQ')));
-  ok(await logIn(code()), 200);
+  ok(await logIn(currentCode()), 200);
   ok(await logIn(recoveryCodes[3].toLowerCase()), 200);
   expectWrong(await logIn(recoveryCodes[3]));
 }
 
-/** Passkey: enrollment after one for another challenge, and login. */
+/** Passkey: enrollment after a rejected proof for another challenge, and login. */
 async function usePasskey(
   lifecycle: StrongLifecycle,
   { send: request, factors }: Fixtures,
@@ -152,7 +152,7 @@ async function usePasskey(
   const { factor } = ok(await confirm(options.challenge), 200);
   // A pending quote contains it, and stored replies of quotes are erased with the customer.
   lifecycle.secrets.note('the ID of a passkey', device.credentialId, 'idempotency.reply');
-  const enrollmentReply = ok(
+  const loginChallenge = ok(
     await request('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
     200,
   );
@@ -162,7 +162,7 @@ async function usePasskey(
       passkeyAssertion: assertionJson(device, challenge),
     });
   expectWrong(await logIn(newChallenge()));
-  ok(await logIn(enrollmentReply.passkeyOptions.challenge), 200);
+  ok(await logIn(loginChallenge.passkeyOptions.challenge), 200);
   return { device, origin, credentialId: factor.credentialId as string };
 }
 
@@ -175,7 +175,7 @@ async function createFundedAccount({ app, as }: StrongLifecycle, id: string): Pr
   return accountId;
 }
 
-async function payee({ send: request }: Fixtures, customerId: string): Promise<string> {
+async function createPayee({ send: request }: Fixtures, customerId: string): Promise<string> {
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = {
     ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
@@ -204,7 +204,7 @@ async function pay(
   { device, origin }: Passkey,
 ) {
   const from = await createFundedAccount(lifecycle, id);
-  const to = await payee(fixture, id);
+  const to = await createPayee(fixture, id);
   const authorize = (quote: Body, proof: object) =>
     fixture.send('POST', `/quotes/${quote.id}/authorize`, {
       endUserIpAddress: randomAddress(lifecycle),
@@ -226,13 +226,16 @@ async function pay(
   ok(await authorize(smsPayment, { code: await sentCode(lifecycle) }), 200);
   lifecycle.wait();
 
-  const trust = `/customers/external-accounts/${to}/trust`;
-  const { scaChallenge } = ok(await fixture.send('POST', trust), 200);
+  const trustPath = `/customers/external-accounts/${to}/trust`;
+  const { scaChallenge } = ok(await fixture.send('POST', trustPath), 200);
   const validProof = { challengeId: scaChallenge.id, code: await sentCode(lifecycle) };
   expectWrong(
-    await fixture.send('POST', `${trust}/confirm`, { ...validProof, code: wrongCode(lifecycle) }),
+    await fixture.send('POST', `${trustPath}/confirm`, {
+      ...validProof,
+      code: wrongCode(lifecycle),
+    }),
   );
-  ok(await fixture.send('POST', `${trust}/confirm`, validProof), 200);
+  ok(await fixture.send('POST', `${trustPath}/confirm`, validProof), 200);
 }
 
 /** Reset of a lost factor, through the hosted page if liveness is connected. */
@@ -243,8 +246,8 @@ async function resetLostApp(
 ): Promise<void> {
   const { app, secrets, exchanges } = lifecycle;
   const reset = `/sca/factors/reset`;
-  const owner = `?customerId=${id}`;
-  const start = ok(await request('POST', `${reset}${owner}`, { factor: 'TOTP' }), 201);
+  const ownerQuery = `?customerId=${id}`;
+  const start = ok(await request('POST', `${reset}${ownerQuery}`, { factor: 'TOTP' }), 201);
   const { resetId, verificationLink } = start;
   await lifecycle.recordStoredData();
   if (verificationLink === undefined) return;
@@ -269,15 +272,15 @@ async function resetLostApp(
   expect([await openResetPage('POST', secret), await openResetPage('POST', secret)]).toEqual([
     200, 404,
   ]);
-  ok(await request('POST', `${reset}/${resetId}/complete${owner}`, {}), 204);
+  ok(await request('POST', `${reset}/${resetId}/complete${ownerQuery}`, {}), 204);
   for (const reference of [secret, unknownSecret]) {
-    expect((await request('GET', `${reset}/${reference}${owner}`)).status).toBe(404);
-    expect((await request('POST', `${reset}/${reference}/complete${owner}`)).status).toBe(404);
+    expect((await request('GET', `${reset}/${reference}${ownerQuery}`)).status).toBe(404);
+    expect((await request('POST', `${reset}/${reference}/complete${ownerQuery}`)).status).toBe(404);
   }
 }
 
 /** Proofs in unexpected places. Rejections must not repeat them. */
-async function exceedRequests(
+async function sendMisplacedProofs(
   lifecycle: StrongLifecycle,
   { send: request }: Fixtures,
   id: string,
@@ -310,13 +313,13 @@ async function exceedRequests(
 
 /** The complete scenario, from phone verification to the reset of a factor. */
 export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> {
-  const fixture = fixtures(lifecycle);
+  const fixture = createFixtures(lifecycle);
   const id = await createApprovedCustomer(lifecycle);
   await logInBySms(lifecycle, fixture, id);
   await useApp(lifecycle, fixture, id);
   const passkey = await usePasskey(lifecycle, fixture, id);
   await fixture.forgive(id);
-  await exceedRequests(lifecycle, fixture, id);
+  await sendMisplacedProofs(lifecycle, fixture, id);
   await fixture.forgive(id);
   await logInBySms(lifecycle, fixture, id);
   await pay(lifecycle, fixture, id, passkey);

@@ -6,13 +6,13 @@ import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const fixtureOf = ({ app }: CodeFixture) => cardFixture(app);
 
-async function card(fixture: CodeFixture, overrides: Record<string, unknown> = {}) {
+async function createCard(fixture: CodeFixture, overrides: Record<string, unknown> = {}) {
   const cards = fixtureOf(fixture);
   return cards.createCard(await cards.createCardholder(), overrides);
 }
 
-async function closedCard(fixture: CodeFixture): Promise<string> {
-  const { id } = await card(fixture);
+async function createClosedCard(fixture: CodeFixture): Promise<string> {
+  const { id } = await createCard(fixture);
   await fixture.call('PATCH', `/cards/${id}`, { state: 'CLOSED' });
   return id;
 }
@@ -51,14 +51,16 @@ export const CARDS: readonly Provocation[] = [
     'INVALID_STATE_TRANSITION',
     'Freeze a card that is still PROCESSING: a `platformCardId` that ends in 001',
     async (fixture) => {
-      const { id } = await card(fixture, { platformCardId: newCardName('001') });
+      const { id } = await createCard(fixture, { platformCardId: newCardName('001') });
       return fixture.call('PATCH', `/cards/${id}`, { state: 'FROZEN' });
     },
   ),
   provocation('CARD_ALREADY_CLOSED', 'Close a card twice', async (fixture) =>
-    fixture.call('PATCH', `/cards/${await closedCard(fixture)}`, { state: 'CLOSED' }),
+    fixture.call('PATCH', `/cards/${await createClosedCard(fixture)}`, { state: 'CLOSED' }),
   ),
   provocation('CARD_NOT_MUTABLE', 'Change the limit of a card that is CLOSED', async (fixture) =>
-    fixture.call('PATCH', `/cards/${await closedCard(fixture)}`, { maxSpendPerTransaction: 1_00 }),
+    fixture.call('PATCH', `/cards/${await createClosedCard(fixture)}`, {
+      maxSpendPerTransaction: 1_00,
+    }),
   ),
 ];

@@ -24,19 +24,19 @@ async function createCoin(
   return { ...coinFixture, coin };
 }
 
-type Coined = Awaited<ReturnType<typeof createCoin>>;
+type FixtureWithCoin = Awaited<ReturnType<typeof createCoin>>;
 
-const mint = async (coinFixture: Coined, overrides: Json = {}) =>
+const mint = async (coinFixture: FixtureWithCoin, overrides: Json = {}) =>
   coinFixture.mint(
     coinFixture.coin.id,
     coinFixture.mintBody((await coinFixture.createWallet()).id, overrides),
   );
 
-const debit = (externalAccountId: string) => ({
+const debitSource = (externalAccountId: string) => ({
   fundingSource: { type: 'ACH_DEBIT', externalAccountId },
 });
 
-const burn = async (coinFixture: Coined, source: Json, currency?: string) =>
+const burn = async (coinFixture: FixtureWithCoin, source: Json, currency?: string) =>
   coinFixture.burn(
     coinFixture.coin.id,
     coinFixture.burnBody((await coinFixture.createBankAccount('000', currency)).id, { source }),
@@ -49,7 +49,7 @@ const bankProvocation = (code: Provocation['code'], suffix: string): Provocation
     `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
     async (fixture) => {
       const coinFixture = await createCoin(fixture);
-      return mint(coinFixture, debit((await coinFixture.createBankAccount(suffix)).id));
+      return mint(coinFixture, debitSource((await coinFixture.createBankAccount(suffix)).id));
     },
   );
 

@@ -4,7 +4,7 @@ import { createPublicKey, ECDH, verify } from 'node:crypto';
 import type { RowChange } from '../model/model.ts';
 import type { Sim } from './sim.ts';
 
-interface Signed {
+interface SignedAuthorization {
   id: string;
   operation: string;
   subject: string;
@@ -45,7 +45,7 @@ function subjectIn(text: string, name: string): string {
   return JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString())[name];
 }
 
-function authorizationProblem(sim: Sim, row: Signed): string | undefined {
+function authorizationProblem(sim: Sim, row: SignedAuthorization): string | undefined {
   const { id, owner, sealed } = row;
   const { vault } = sim.nodes[0]!.app.runtime;
   const context = `wallet_authorizations ${id} payload`;
@@ -61,7 +61,7 @@ function authorizationProblem(sim: Sim, row: Signed): string | undefined {
   return undefined;
 }
 
-function checkAuthorization(sim: Sim, row: Signed): string | undefined {
+function checkAuthorization(sim: Sim, row: SignedAuthorization): string | undefined {
   try {
     return authorizationProblem(sim, row);
   } catch (error) {
@@ -79,7 +79,7 @@ export async function authorizationProblems(
   );
   if (newRows.length === 0) return [];
   const ids = newRows.map(({ after }) => after?.id);
-  const { rows } = await sim.client.query<Signed>(SELECT_AUTHORIZATIONS, [ids]);
+  const { rows } = await sim.client.query<SignedAuthorization>(SELECT_AUTHORIZATIONS, [ids]);
   const problems = rows.flatMap((row) => {
     const problem = checkAuthorization(sim, row);
     return problem ? [`${row.id} ${problem}`] : [];

@@ -126,11 +126,11 @@ export function cardEffect(row: RecordedRow, environment: string): Sums {
   return expected;
 }
 
-const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
+const STAND_IN_ACCOUNTS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
 /** The transfers with the funding account in place of the system accounts that acted for it. */
 export function attributeToAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
-  const paymentAccount = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
+  const paymentAccount = (id: string) => (STAND_IN_ACCOUNTS.test(id) ? accountOf(row) : id);
   return transfers.map((transfer) => ({
     ...transfer,
     debit: paymentAccount(transfer.debit),

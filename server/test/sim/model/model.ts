@@ -71,7 +71,7 @@ const RECORDED_COLUMNS: Readonly<Record<string, string>> = {
 const CHANGE_LOG =
   'create unlogged table sim_changes (n bigserial primary key, tab text not null, before text, after text)';
 
-const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
+const COLUMN_TYPES_SQL = `select attname as name, format_type(atttypid, null) as type from pg_attribute
   where attrelid = $1::regclass and attname = any($2)`;
 
 /** Types that JSON preserves. All others are recorded as PostgreSQL prints them. */
@@ -90,7 +90,10 @@ const NOT_MOVED = "when (current_setting('application_name') <> 'railhead retent
 
 /** The trigger of a table. The trigger runs for every changed row, so it only copies the row. */
 async function changeTriggerSql(client: pg.Client, table: string, columns: readonly string[]) {
-  const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
+  const { rows } = await client.query<{ name: string; type: string }>(COLUMN_TYPES_SQL, [
+    table,
+    columns,
+  ]);
   const row = (version: 'old' | 'new') => {
     const pairs = rows.map(({ name, type }) => {
       const value = `${version}.${name}${PLAIN_TYPES.includes(type) ? '' : '::text'}`;
@@ -286,7 +289,7 @@ export const isPayment = (id: Text | undefined): id is string =>
 const isBalance = (type: Text | undefined) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
 
 /** Applies a row change, by table. */
-const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>> = {
+const CHANGE_HANDLERS: Readonly<Record<string, (model: Model, change: RowChange) => void>> = {
   ledger_accounts({ accounts, totals }, { before, after }) {
     if (!after) return;
     const { id, currency } = after as { id: string; currency: string };
@@ -360,7 +363,7 @@ const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>>
 
 export function applyChangeToModel(model: Model, change: RowChange): void {
   if (!change.before) increase(model.counts, change.table, 1);
-  APPLY[change.table]?.(model, change);
+  CHANGE_HANDLERS[change.table]?.(model, change);
   applyHolderChange(model, change);
   applyAuthenticationChange(model.authentication, change);
   applyAgencyChange(model.agency, change);
@@ -375,7 +378,7 @@ interface ChangeLog {
   trim(): Promise<void>;
 }
 
-const READ = 'select n, tab, before, after from sim_changes where n > $1 order by n';
+const READ_SQL = 'select n, tab, before, after from sim_changes where n > $1 order by n';
 
 const parseRow = (text: Text): RecordedRow | null =>
   text === null ? null : (JSON.parse(text) as RecordedRow);
@@ -386,7 +389,7 @@ export function openChangeLog(client: pg.Client): ChangeLog {
     async read() {
       const { rows } = await client.query<{ n: string; tab: string; before: Text; after: Text }>({
         name: 'change-log',
-        text: READ,
+        text: READ_SQL,
         values: [lastNumber],
       });
       lastNumber = rows.at(-1)?.n ?? lastNumber;

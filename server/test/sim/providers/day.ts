@@ -17,7 +17,7 @@ const HOUR = DAY / 24;
 const PROVIDER_ACCOUNT = providerAccount('production', 'EUR', BANK);
 
 /** Status, status of the refund and failure reason of a payment, by the state of its transfer. */
-const EXPECTED: Record<TransferState, string> = {
+const EXPECTED_STATUSES: Record<TransferState, string> = {
   accepted: 'PROCESSING - -',
   settled: 'COMPLETED - -',
   failed: `FAILED COMPLETED ${REASON}`,
@@ -25,7 +25,7 @@ const EXPECTED: Record<TransferState, string> = {
   reversed: 'FAILED COMPLETED PAYOUT_RETURNED',
 };
 
-const STATUSES = `select t.id, t.status, t.refund, t.failure_reason, p.provider_id
+const STATUSES_SQL = `select t.id, t.status, t.refund, t.failure_reason, p.provider_id
   from transactions t left join provider_transfers p on p.id = t.id where t.id = any($1)`;
 
 interface Difference {
@@ -68,9 +68,9 @@ function keyOf({ kind, day, lineId, amount }: Difference): string {
 const parseRefund = (refund: unknown) =>
   (typeof refund === 'string' ? JSON.parse(refund) : refund) as { status: string } | null;
 
-/** The status of each payment as `EXPECTED` writes it, with the provider of its transfer. */
+/** The status of each payment as `EXPECTED_STATUSES` writes it, with the provider of its transfer. */
 async function statusesOf({ app }: Installation, ids: readonly string[]) {
-  const rows = await app.runtime.db.query<Record<string, string>>(STATUSES, [[...ids]]);
+  const rows = await app.runtime.db.query<Record<string, string>>(STATUSES_SQL, [[...ids]]);
   return rows.map((row) => ({
     id: row.id ?? '',
     providerId: row.provider_id ?? null,
@@ -87,14 +87,15 @@ async function paymentProblems({ installation, bank, payments }: DayParts): Prom
   )) {
     const transfer = bank.transfers.get(id);
     if (transfer) {
-      const expected = EXPECTED[transfer.state];
+      const expected = EXPECTED_STATUSES[transfer.state];
       if (text !== expected) problems.push(`${id} is ${text}, not ${expected}`);
     } else if (providerId !== null) {
       problems.push(`${id} was not sent`);
     } else if (text.startsWith('PROCESSING')) {
       // The bank was unavailable, so the built-in rail executes the payment.
       await installation.service.runJson('payouts', 'settle', id);
-    } else if (text !== EXPECTED.settled) problems.push(`${id} is ${text} without the bank`);
+    } else if (text !== EXPECTED_STATUSES.settled)
+      problems.push(`${id} is ${text} without the bank`);
   }
   return problems;
 }

@@ -103,7 +103,7 @@ export async function recount(
   for (const { name, n } of await select(COUNTS)) {
     const recordedCount = model.counts.get(name as string) ?? 0;
     if (String(recordedCount) !== n)
-      problems.push(`${n} ${name} exist, ${recordedCount} the model has`);
+      problems.push(`${n} ${name} exist; the model has ${recordedCount}`);
   }
   return problems.map((problem) => `recount: ${problem}`);
 }

@@ -12,7 +12,7 @@ const numbersOf = (key: number) =>
   cardNumbers(effects, custodyKeysOf(createVault(effects, () => new Uint8Array(32).fill(key))));
 const numbers = numbersOf(7);
 
-const order = (
+const orderOf = (
   id: string,
   platformCardId: string | null = 'card_1',
   cardholderId = 'Customer:1',
@@ -26,7 +26,7 @@ const order = (
 });
 
 const detailsOf = (id: string, name?: string) => {
-  const { secret } = numbers.generate(order(id, name));
+  const { secret } = numbers.generate(orderOf(id, name));
   return numbers.open({ cardId: id, secret });
 };
 
@@ -51,26 +51,28 @@ describe('the check digit', () => {
 describe('numbers of sandbox cards', () => {
   it('have 16 digits of the test range, a valid check digit, a code and an expiry', () => {
     for (let index = 0; index < 200; index++) {
-      const { number, code, ...ends } = detailsOf(`Card:${index}`, `card_${index}`);
+      const { number, code, ...expiry } = detailsOf(`Card:${index}`, `card_${index}`);
       expect(number).toMatch(/^411111\d{10}$/);
       expect(luhnSum(number) % 10).toBe(0);
       expect(code).toMatch(/^\d{3}$/);
-      expect(ends).toEqual({ expMonth: 11, expYear: 2030 });
+      expect(expiry).toEqual({ expMonth: 11, expYear: 2030 });
     }
   });
 
-  it('have last digits that are derived from platformCardId', () => {
-    const firstCard = numbers.generate(order('Card:1', 'card_x'));
-    const secondCard = numbers.generate(order('Card:2', 'card_x', 'Customer:2'));
+  it('have last digits derived from platformCardId or, without it, from the cardholder', () => {
+    const firstCard = numbers.generate(orderOf('Card:1', 'card_x'));
+    const secondCard = numbers.generate(orderOf('Card:2', 'card_x', 'Customer:2'));
     expect(firstCard).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
     expect(secondCard.last4).toBe(firstCard.last4);
     expect(numbers.open({ cardId: 'Card:1', secret: firstCard.secret }).number.slice(-4)).toBe(
       firstCard.last4,
     );
-    expect(numbers.generate(order('Card:3', 'card_y')).last4).not.toBe(firstCard.last4);
-    const unnamedCard = numbers.generate(order('Card:4', null, 'Customer:7'));
-    expect(numbers.generate(order('Card:5', null, 'Customer:7')).last4).toBe(unnamedCard.last4);
-    expect(numbers.generate(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamedCard.last4);
+    expect(numbers.generate(orderOf('Card:3', 'card_y')).last4).not.toBe(firstCard.last4);
+    const unnamedCard = numbers.generate(orderOf('Card:4', null, 'Customer:7'));
+    expect(numbers.generate(orderOf('Card:5', null, 'Customer:7')).last4).toBe(unnamedCard.last4);
+    expect(numbers.generate(orderOf('Card:6', null, 'Customer:8')).last4).not.toBe(
+      unnamedCard.last4,
+    );
   });
 
   it('differ by card and by installation, and are stable for a card', () => {
@@ -81,14 +83,14 @@ describe('numbers of sandbox cards', () => {
     expect(new Set(cardNumbersOfIds).size).toBe(50);
     expect(detailsOf('Card:3').number).toBe(cardNumbersOfIds[3]);
     const otherInstallation = numbersOf(8);
-    const { secret } = otherInstallation.generate(order('Card:3'));
+    const { secret } = otherInstallation.generate(orderOf('Card:3'));
     expect(otherInstallation.open({ cardId: 'Card:3', secret }).number).not.toBe(
       cardNumbersOfIds[3],
     );
   });
 
   it('can be decrypted only for the card that they were encrypted for', () => {
-    const { secret } = numbers.generate(order('Card:1'));
+    const { secret } = numbers.generate(orderOf('Card:1'));
     const { number, code } = numbers.open({ cardId: 'Card:1', secret });
     for (const text of [number, number.slice(-12), number.slice(0, 12)]) {
       expect(secret).not.toContain(text);

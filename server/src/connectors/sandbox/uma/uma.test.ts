@@ -8,10 +8,10 @@ import { UMA_SCRIPTS, umaCurrency } from './uma-addresses.ts';
 
 const DOMAIN = 'uma.sandbox.test';
 const MINUTE = 60_000;
-const AT = 1_000_000;
+const NOW = 1_000_000;
 const port = sandboxUma(DOMAIN);
 
-const lookup = (receiver: string) => port.lookup({ receiver, sender: '$a@b.example', at: AT });
+const lookup = (receiver: string) => port.lookup({ receiver, sender: '$a@b.example', at: NOW });
 const payment = (receiver: string, overrides: Partial<UmaPayment> = {}): UmaPayment => ({
   id: 'Transaction:1',
   sender: '$a@b.example',
@@ -19,7 +19,7 @@ const payment = (receiver: string, overrides: Partial<UmaPayment> = {}): UmaPaym
   currency: 'USD',
   amount: 10_00n,
   payerData: { FULL_NAME: 'Ada Lovelace' },
-  at: AT,
+  at: NOW,
   ...overrides,
 });
 const referencedPayment = (receiver: string) => ({
@@ -37,7 +37,7 @@ describe('hosts', () => {
     }
   });
 
-  it('have the same names, ignoring case', async () => {
+  it('have the same receiver names, ignoring case', async () => {
     for (const host of [DOMAIN, 'sandbox.uma.money', 'SANDBOX.Word.uma.money']) {
       expect(await lookup(`$Success.USD@${host}`)).toMatchObject({ state: 'found' });
       expect(await lookup(`$unknown@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
@@ -58,10 +58,10 @@ describe('documented addresses', () => {
     ['$success.mxn', 'MXN'],
   ])('include %s, which accepts %s and is paid immediately', async (name, currency) => {
     const receiver = `${name}@${DOMAIN}`;
-    const foundLookup = await lookup(receiver);
-    expect(foundLookup).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
-    const requestedPayment = await port.payRequest(payment(receiver, { currency }));
-    expect(requestedPayment).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
+    const lookupReply = await lookup(receiver);
+    expect(lookupReply).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
+    const paymentReply = await port.payRequest(payment(receiver, { currency }));
+    expect(paymentReply).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
     expect(await port.send(referencedPayment(receiver))).toEqual({
       state: 'settled',
       reference: 'Transaction:1',
@@ -73,16 +73,16 @@ describe('documented addresses', () => {
     const request = referencedPayment(`$pending.long.usd@${DOMAIN}`);
     expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
     expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
-    const earlyProgress = await port.check(request, AT + 6 * MINUTE - 1);
+    const earlyProgress = await port.check(request, NOW + 6 * MINUTE - 1);
     expect(earlyProgress).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
-    expect(await port.check(request, AT + 6 * MINUTE)).toMatchObject({ state: 'settled' });
+    expect(await port.check(request, NOW + 6 * MINUTE)).toMatchObject({ state: 'settled' });
   });
 
   it('include $fail.compliance.usd, which accepts and then fails', async () => {
     const request = referencedPayment(`$fail.compliance.usd@${DOMAIN}`);
     expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
     expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 2_000 });
-    const progress = await port.check(request, AT + 2_000);
+    const progress = await port.check(request, NOW + 2_000);
     expect(progress).toMatchObject({ state: 'failed', reason: 'COMPLIANCE_REJECTED' });
   });
 
@@ -96,13 +96,13 @@ describe('documented addresses', () => {
 describe('scripted rejections', () => {
   const rejectingScripts = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
 
-  it('have separate names', () => {
+  it('have unique names', () => {
     expect(new Set(UMA_SCRIPTS.map((each) => each.name)).size).toBe(UMA_SCRIPTS.length);
     expect(rejectingScripts.length).toBeGreaterThan(25);
   });
 
   it.each(rejectingScripts.map((each) => [each.name, each] as const))(
-    'include %s',
+    'include %s with its error code',
     async (name, script) => {
       const receiver = `${name}@${DOMAIN}`;
       const rejection = script.rejectedAt!;

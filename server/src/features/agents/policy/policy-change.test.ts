@@ -1,4 +1,4 @@
-// Merging and validation of policy changes.
+// Merging and validation of policy changes, and usage after a change of currency.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policyBody } from '../../../../test/kit/agents/agents.ts';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';

@@ -1,5 +1,5 @@
-// Reads of agents and external accounts of their customers: the same resources as for the platform,
-// without resources of other customers.
+// Reads by agents and their changes of external accounts. An agent receives the same resources as its
+// platform, without resources of other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -40,7 +40,7 @@ const usdAccountBody = (overrides: object = {}) => ({
 const restrictPolicy = (policy: object, target = agent) =>
   fixture.callAsPlatform('PATCH', `/agents/${target.id}/policy`, policy);
 const pause = () => fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true });
-const audit = (id: string) =>
+const readAudit = (id: string) =>
   app.runtime.db.query<{ what: string; actor: string; details: unknown }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
     [id],
@@ -131,15 +131,15 @@ describe('agentListInternalAccounts', () => {
 });
 
 describe('transactions', () => {
-  const OWN_ACCOUNTS = `${ME}/transactions`;
+  const OWN_TRANSACTIONS = `${ME}/transactions`;
 
   it('include all transactions of its customer, as for the platform', async () => {
     const id = await pay();
-    const list = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
+    const list = ok(await agent.call('GET', OWN_TRANSACTIONS), 200);
     const platformPath = `/transactions?customerId=${agent.customer.id}`;
     expect(list).toEqual(ok(await app.call('GET', platformPath), 200));
     expect(idsOf(list)).toContain(id);
-    const agentView = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${id}`), 200);
+    const agentView = ok(await agent.call('GET', `${OWN_TRANSACTIONS}/${id}`), 200);
     expect(agentView).toEqual(ok(await app.call('GET', `/transactions/${id}`), 200));
     expect(agentView.agentId).toBeUndefined();
   });
@@ -150,7 +150,10 @@ describe('transactions', () => {
       await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, externalAccount.id, 5_00)),
       201,
     );
-    const quotePayment = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${quote.transactionId}`), 200);
+    const quotePayment = ok(
+      await agent.call('GET', `${OWN_TRANSACTIONS}/${quote.transactionId}`),
+      200,
+    );
     expect(quotePayment.agentId).toBe(agent.id);
     expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(
       quotePayment,
@@ -159,27 +162,27 @@ describe('transactions', () => {
 
   describe('agentListTransactions', () => {
     it('pages and filters like the list of the platform', async () => {
-      const firstPayment = await pay();
+      const firstPaymentId = await pay();
       await app.advance(1_000);
-      const secondPayment = await pay();
-      expect((await readAllPages(`${OWN_ACCOUNTS}?type=OUTGOING`)).ids).toEqual([
-        secondPayment,
-        firstPayment,
+      const secondPaymentId = await pay();
+      expect((await readAllPages(`${OWN_TRANSACTIONS}?type=OUTGOING`)).ids).toEqual([
+        secondPaymentId,
+        firstPaymentId,
       ]);
-      expect((await readAllPages(`${OWN_ACCOUNTS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
-        firstPayment,
-        secondPayment,
+      expect((await readAllPages(`${OWN_TRANSACTIONS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
+        firstPaymentId,
+        secondPaymentId,
       ]);
-      const agentView = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${firstPayment}`), 200);
-      const listTransactions = (query: string) => agent.call('GET', `${OWN_ACCOUNTS}?${query}`);
+      const agentView = ok(await agent.call('GET', `${OWN_TRANSACTIONS}/${firstPaymentId}`), 200);
+      const listTransactions = (query: string) => agent.call('GET', `${OWN_TRANSACTIONS}?${query}`);
       const { reference } = agentView.reconciliationInstructions;
       expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([
-        firstPayment,
+        firstPaymentId,
       ]);
       const receiver = agentView.destination.accountId;
       expect(
         idsOf(ok(await listTransactions(`receiverAccountIdentifier=${receiver}`), 200)),
-      ).toEqual([firstPayment]);
+      ).toEqual([firstPaymentId]);
       expect(codeOf(await listTransactions('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
     });
   });
@@ -196,21 +199,27 @@ describe('transactions', () => {
       `platformCustomerId=${otherCustomer.platformCustomerId}`,
       `customerId=${otherHolder.customer.id}&platformCustomerId=${otherCustomer.platformCustomerId}`,
     ]) {
-      const { data } = ok(await agent.call('GET', `${OWN_ACCOUNTS}?type=OUTGOING&${query}`), 200);
+      const { data } = ok(
+        await agent.call('GET', `${OWN_TRANSACTIONS}?type=OUTGOING&${query}`),
+        200,
+      );
       expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
     }
   });
 
   describe('agentGetTransaction', () => {
     it('returns TRANSACTION_NOT_FOUND for a transaction of another customer', async () => {
-      const owner = { ...agent, ...otherHolder };
-      const foreignId = await pay(owner);
-      const unknownResponse = await agent.call('GET', `${OWN_ACCOUNTS}/Transaction:${UNKNOWN_ID}`);
+      const otherPayer = { ...agent, ...otherHolder };
+      const foreignId = await pay(otherPayer);
+      const unknownResponse = await agent.call(
+        'GET',
+        `${OWN_TRANSACTIONS}/Transaction:${UNKNOWN_ID}`,
+      );
       expect(codeOf(unknownResponse)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
-      expect((await agent.call('GET', `${OWN_ACCOUNTS}/${foreignId}`)).body).toEqual(
+      expect((await agent.call('GET', `${OWN_TRANSACTIONS}/${foreignId}`)).body).toEqual(
         unknownResponse.body,
       );
-      expect((await agent.call('GET', `${OWN_ACCOUNTS}/nothing`)).body).toEqual(
+      expect((await agent.call('GET', `${OWN_TRANSACTIONS}/nothing`)).body).toEqual(
         unknownResponse.body,
       );
     });
@@ -223,22 +232,22 @@ describe('external accounts', () => {
   describe('agentListExternalAccounts', () => {
     it('returns the same accounts as for the platform, with unmasked numbers', async () => {
       const body = usdAccountBody();
-      const createdBody = ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
-      expect(createdBody).toMatchObject({
+      const createdAccount = ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
+      expect(createdAccount).toMatchObject({
         customerId: agent.customer.id,
         accountInfo: body.accountInfo,
       });
-      const path = `/customers/external-accounts/${createdBody.id}`;
-      expect(ok(await agent.call('GET', `${OWN_ACCOUNTS}/${createdBody.id}`), 200)).toEqual(
-        createdBody,
+      const path = `/customers/external-accounts/${createdAccount.id}`;
+      expect(ok(await agent.call('GET', `${OWN_ACCOUNTS}/${createdAccount.id}`), 200)).toEqual(
+        createdAccount,
       );
-      expect(ok(await app.call('GET', path), 200)).toEqual(createdBody);
+      expect(ok(await app.call('GET', path), 200)).toEqual(createdAccount);
       await createExternalAccount(app, agent.customer.id, 'EUR');
       const ownAccounts = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
       expect(ownAccounts).toEqual(ok(await app.call('GET', platformPath), 200));
       expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual(idsOf(ownAccounts));
-      expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdBody.id]);
+      expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdAccount.id]);
       const pathWithCustomerId = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
       expect(ok(await agent.call('GET', pathWithCustomerId), 200)).toEqual(ownAccounts);
       expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
@@ -251,11 +260,11 @@ describe('external accounts', () => {
   describe('agentCreateExternalAccount', () => {
     it('ignores customerId and creates the account for the customer of the agent', async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
-        const createdBody = ok(
+        const createdAccount = ok(
           await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ customerId: customer.id })),
           201,
         );
-        expect(createdBody.customerId).toBe(agent.customer.id);
+        expect(createdAccount.customerId).toBe(agent.customer.id);
       }
     });
 
@@ -277,11 +286,11 @@ describe('external accounts', () => {
       expect(
         rejectedResponse.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
-      const createdBody = ok(
+      const createdAccount = ok(
         await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ defaultUmaDepositAccount: false })),
         201,
       );
-      expect(createdBody.defaultUmaDepositAccount).toBe(false);
+      expect(createdAccount.defaultUmaDepositAccount).toBe(false);
     });
   });
 
@@ -292,12 +301,12 @@ describe('external accounts', () => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
-      const storedResponse = await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`);
-      expect(codeOf(storedResponse)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-      const otherBody = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
-      ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${otherBody.id}`), 204);
+      const trustedResponse = await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`);
+      expect(codeOf(trustedResponse)).toEqual([409, 'BENEFICIARY_TRUSTED']);
+      const otherAccount = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
+      ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${otherAccount.id}`), 204);
       expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual([id]);
-      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}/${otherBody.id}`))).toEqual([
+      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}/${otherAccount.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
       ]);
@@ -334,33 +343,32 @@ describe('external accounts', () => {
   });
 
   it('are created once per Idempotency-Key of an agent', async () => {
-    const otherAgent = await fixture.connectAgent(otherHolder.customer.id);
-    const otherCustomerAgent = await fixture.connectAgent(agent.customer.id);
+    const otherCustomerAgent = await fixture.connectAgent(otherHolder.customer.id);
+    const secondAgent = await fixture.connectAgent(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usdAccountBody();
-    const firstBody = ok(await agent.call('POST', OWN_ACCOUNTS, body, { headers }), 201);
+    const firstAccount = ok(await agent.call('POST', OWN_ACCOUNTS, body, { headers }), 201);
     const secondResponse = await agent.call('POST', OWN_ACCOUNTS, body, { headers });
-    expect([secondResponse.status, secondResponse.body]).toEqual([201, firstBody]);
+    expect([secondResponse.status, secondResponse.body]).toEqual([201, firstAccount]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(codeOf(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }))).toEqual([
       409,
       'CONFLICT',
     ]);
-    const otherAgentAccount = ok(
-      await otherAgent.call('POST', OWN_ACCOUNTS, body, { headers }),
+    const otherCustomerAccount = ok(
+      await otherCustomerAgent.call('POST', OWN_ACCOUNTS, body, { headers }),
       201,
     );
-    expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
+    expect(otherCustomerAccount.customerId).toBe(otherHolder.customer.id);
     expect(
-      ok(await otherCustomerAgent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }), 201)
-        .id,
-    ).not.toBe(firstBody.id);
+      ok(await secondAgent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }), 201).id,
+    ).not.toBe(firstAccount.id);
   });
 
   it('are audited', async () => {
     const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
     ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`), 204);
-    const lines = (await audit(agent.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
+    const lines = (await readAudit(agent.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
     expect(lines).toEqual([
       { what: 'ACCOUNT_ADDED', actor: agent.id, details: { accountId: id } },
       { what: 'ACCOUNT_DELETED', actor: agent.id, details: { accountId: id } },
@@ -405,35 +413,38 @@ describe('policy', () => {
       const rejectedResponse = await agent.call('GET', url);
       expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
       expect(rejectedResponse.body.reason).toContain(permission);
-      expect((await audit(agent.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
+      expect((await readAudit(agent.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
     },
   );
 
   it.each([
     ['POST', '/external-accounts', 'agentCreateExternalAccount'],
     ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
-  ])('rejects %s %s, which is audited', async (method, path, operationId) => {
-    const url = await createOwnPath(path);
-    const send = () => agent.call(method, url, method === 'POST' ? usdAccountBody() : undefined);
-    ok(await restrictPolicy(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
-    const firstResponse = await send();
-    expect(codeOf(firstResponse)).toEqual([403, 'FORBIDDEN']);
-    ok(await restrictPolicy({ permissions: PERMISSIONS }), 200);
-    ok(await pause(), 200);
-    const secondResponse = await send();
-    expect([...codeOf(secondResponse), secondResponse.body.reason]).toEqual([
-      403,
-      'FORBIDDEN',
-      'The agent is paused.',
-    ]);
-    const lines = (await audit(agent.id)).filter(({ what }) => what === 'ACTION_REFUSED');
-    expect(lines.map(({ details }) => details)).toEqual([
-      { operationId, rule: 'PERMISSION' },
-      { operationId, rule: 'PAUSED' },
-    ]);
-    ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: false }), 200);
-    ok(await send(), method === 'POST' ? 201 : 204);
-  });
+  ])(
+    'rejects %s %s without the permission or while paused, and audits it',
+    async (method, path, operationId) => {
+      const url = await createOwnPath(path);
+      const send = () => agent.call(method, url, method === 'POST' ? usdAccountBody() : undefined);
+      ok(await restrictPolicy(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
+      const firstResponse = await send();
+      expect(codeOf(firstResponse)).toEqual([403, 'FORBIDDEN']);
+      ok(await restrictPolicy({ permissions: PERMISSIONS }), 200);
+      ok(await pause(), 200);
+      const secondResponse = await send();
+      expect([...codeOf(secondResponse), secondResponse.body.reason]).toEqual([
+        403,
+        'FORBIDDEN',
+        'The agent is paused.',
+      ]);
+      const lines = (await readAudit(agent.id)).filter(({ what }) => what === 'ACTION_REFUSED');
+      expect(lines.map(({ details }) => details)).toEqual([
+        { operationId, rule: 'PERMISSION' },
+        { operationId, rule: 'PAUSED' },
+      ]);
+      ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: false }), 200);
+      ok(await send(), method === 'POST' ? 201 : 204);
+    },
+  );
 
   it('applies from the next request', async () => {
     ok(await agent.call('GET', `${ME}/transactions`), 200);

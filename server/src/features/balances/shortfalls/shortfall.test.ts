@@ -41,7 +41,7 @@ const withAccount = <R>(
 
 const dollars = (amount: bigint) => ({ currency: 'USD', amount });
 
-const debitAccount = (id: string, amount: bigint, transactionId = 'T:take') =>
+const debitAccount = (id: string, amount: bigint, transactionId = 'T:debit') =>
   withAccount(id, (ctx, row) =>
     debitWithShortfall(ctx, row, {
       ...dollars(amount),
@@ -98,7 +98,7 @@ describe('debitWithShortfall', () => {
   it('debits the spendable balance, keeps holds, and records the missing amount as owed', async () => {
     const { account } = await createFundedCustomer(app, 100_00);
     const heldTransfer = transferInput({
-      transactionId: 'T:aside',
+      transactionId: 'T:hold',
       step: 'pay',
       debit: account.id,
       credit: RAIL_IN_TRANSIT,
@@ -138,7 +138,7 @@ describe('debitWithShortfall', () => {
   it('includes the transfers and the shortfall of its change set', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     await withAccount(account.id, async (ctx, row) => {
-      const debit = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
+      const debit = { ...dollars(8_00n), transactionId: 'T:repeated', creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, { ...debit, step: 'one' });
       await debitWithShortfall(ctx, row, { ...debit, step: 'two' });
       await debitWithShortfall(ctx, row, { ...debit, step: 'three' });
@@ -159,8 +159,8 @@ describe('debitWithShortfall', () => {
     });
     let hasRaced = false;
     const race = withAccount(account.id, async (ctx, row) => {
-      const name = { transactionId: 'T:raced', step: 'return' };
-      const debit = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
+      const posting = { transactionId: 'T:raced', step: 'return' };
+      const debit = { ...dollars(12_00n), ...posting, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, debit);
       if (!hasRaced) await app.operate(async (otherCtx) => otherCtx.transfer(competingTransfer));
       hasRaced = true;

@@ -1,5 +1,5 @@
-// Messages about an approval that was undone because it was late: repetitions of the request, another message
-// with its token, and funding debits of the issuer.
+// Approvals that are undone because they are late: repetitions of the request, further messages with the
+// token, funding debits of the issuer, and write-offs.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { readBalances } from '../../../../test/kit/app/fixtures.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
 
-async function cardOf() {
+async function createFundedCard() {
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder({ funds: 100_00 });
   const { id } = await fixture.createCard(holder);
@@ -52,23 +52,25 @@ const processPastDeadline = (concurrentWork: () => unknown = () => {}): Runtime 
   },
 });
 
-const sendDelayed = (handler: ReturnType<typeof cardNetwork>, request: CardRequest) =>
+const sendWithDeadline = (handler: ReturnType<typeof cardNetwork>, request: CardRequest) =>
   handler.send(request, app.effects.now() + 2_000);
 
 /** A payment whose approval was late and is undone. */
 async function undoLatePayment(merchant?: string) {
-  const fundedCard = await cardOf();
+  const fundedCard = await createFundedCard();
   const request = network.message(fundedCard.cardId, 30_00, {
     ...(merchant === undefined ? {} : { merchant: { descriptor: merchant } }),
   });
-  expect(await sendDelayed(cardNetwork(app, processPastDeadline()), request)).toEqual(TOO_LATE);
+  expect(await sendWithDeadline(cardNetwork(app, processPastDeadline()), request)).toEqual(
+    TOO_LATE,
+  );
   const readPayment = async () => (await network.paymentsOf(fundedCard.customer.id))[0];
-  return { fundedCard, request, payment: readPayment };
+  return { fundedCard, request, readPayment };
 }
 
 describe('a repetition with a later deadline', () => {
   it('receives the decision of the first request after its completion', async () => {
-    const fundedCard = await cardOf();
+    const fundedCard = await createFundedCard();
     const request = network.message(fundedCard.cardId, 30_00);
     const repeatedDecisions: Promise<CardDecision>[] = [];
     const delayedNetwork = cardNetwork(
@@ -80,22 +82,22 @@ describe('a repetition with a later deadline', () => {
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),
     );
-    expect(await sendDelayed(delayedNetwork, request)).toEqual(TOO_LATE);
+    expect(await sendWithDeadline(delayedNetwork, request)).toEqual(TOO_LATE);
     expect(repeatedDecisions).toHaveLength(3);
     expect(await Promise.all(repeatedDecisions)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(2);
   });
 
   it('is decided if the first request reached no decision', async () => {
-    const fundedCard = await cardOf();
+    const fundedCard = await createFundedCard();
     const request = network.message(fundedCard.cardId, 30_00);
     const shutdownError = new Error('the server is going down');
-    let failures = 1;
+    let failureCount = 1;
     const runtime: Runtime = {
       ...app.runtime,
       committer: {
         commit: async (set) => {
-          if (failures-- > 0) throw shutdownError;
+          if (failureCount-- > 0) throw shutdownError;
           return app.runtime.committer.commit(set);
         },
       },
@@ -113,13 +115,13 @@ describe('a repetition with a later deadline', () => {
 
 describe('a pending funding debit of a late approval', () => {
   it('remains on hold until the issuer confirms it, and is then released', async () => {
-    const { fundedCard, payment } = await undoLatePayment('Corner shop 005');
+    const { fundedCard, readPayment } = await undoLatePayment('Corner shop 005');
     await app.advance(29_999);
     expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 70_00,
       total: 100_00,
     });
-    expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+    expect(await readPayment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     await app.advance(1);
     expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 100_00,
@@ -128,7 +130,7 @@ describe('a pending funding debit of a late approval', () => {
   });
 
   it('is released if the issuer rejected it', async () => {
-    const { fundedCard, payment } = await undoLatePayment('Corner shop 006');
+    const { fundedCard, readPayment } = await undoLatePayment('Corner shop 006');
     expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 70_00,
       total: 100_00,
@@ -138,21 +140,24 @@ describe('a pending funding debit of a late approval', () => {
       balance: 100_00,
       total: 100_00,
     });
-    expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+    expect(await readPayment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
   it('covers amounts that the network cleared concurrently', async () => {
-    const { fundedCard, request, payment } = await undoLatePayment('Corner shop 005');
+    const { fundedCard, request, readPayment } = await undoLatePayment('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
     expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 90_00, total: 90_00 });
-    expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 10_00 } });
+    expect(await readPayment()).toMatchObject({
+      status: 'SETTLED',
+      settledAmount: { amount: 10_00 },
+    });
   });
 });
 
 describe('an approval that an operator has written off', () => {
-  it('remains recorded without a credit to the account', async () => {
-    const fundedCard = await cardOf();
+  it('remains approved and leaves the balance unchanged', async () => {
+    const fundedCard = await createFundedCard();
     const request = network.message(fundedCard.cardId, 30_00, {
       kind: 'FINANCIAL_AUTHORIZATION',
       merchant: { descriptor: 'Corner shop 006' },
@@ -165,7 +170,10 @@ describe('an approval that an operator has written off', () => {
         await resolveException(ctx, await cardPaymentOf(ctx, id), { outcome: 'write-off' });
       });
     };
-    const decision = await sendDelayed(cardNetwork(app, processPastDeadline(writeOff)), request);
+    const decision = await sendWithDeadline(
+      cardNetwork(app, processPastDeadline(writeOff)),
+      request,
+    );
     expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 100_00,
       total: 100_00,
@@ -177,9 +185,9 @@ describe('an approval that an operator has written off', () => {
 describe('another message with the token of an undone approval', () => {
   it('is also late and is recorded', async () => {
     const { fundedCard, request } = await undoLatePayment();
-    const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
-    expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
-    expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
+    const secondRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
+    expect(await network.send(secondRequest)).toEqual(TOO_LATE);
+    expect(await network.send(secondRequest)).toEqual(TOO_LATE);
     const [, , lastEntry, ...furtherEntries] = await network.logOf(fundedCard.cardId);
     expect(lastEntry).toMatchObject({ approved: false, reason: 'TOO_LATE', transaction_id: null });
     expect(furtherEntries).toEqual([]);
@@ -189,7 +197,7 @@ describe('another message with the token of an undone approval', () => {
   it('opens no further payment if the network has cleared the approval', async () => {
     const { fundedCard, request } = await undoLatePayment();
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
-    const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
-    await expect(network.send(secondCardRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const secondRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
+    await expect(network.send(secondRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 });

@@ -89,11 +89,11 @@ describe('resolution by collecting', () => {
     ]);
   });
 
-  it('debits the remainder into a negative balance, which the next deposit settles', async () => {
+  it('records the remainder as a receivable, which the next deposit repays', async () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'collect');
-    const negativeState = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
-    expect(await shortfallPayment.readState()).toEqual(negativeState);
+    const receivableState = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
+    expect(await shortfallPayment.readState()).toEqual(receivableState);
     expect(await shortfallPayment.readResource()).toMatchObject({
       pullSummary: { count: 2, totalAmount: 120 },
     });
@@ -132,8 +132,13 @@ describe('resolution by writing off', () => {
   it('posts a loss and voids a stuck debit', async () => {
     const exceptionPayment = await createException(70);
     await resolve(exceptionPayment, 'write-off');
-    const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
-    expect(await exceptionPayment.readState()).toEqual(writtenOff);
+    const writtenOffState = {
+      status: 'SETTLED',
+      account: '1000 of 1000',
+      settled: 70,
+      losses: -70,
+    };
+    expect(await exceptionPayment.readState()).toEqual(writtenOffState);
     // A later refund is credited to the operator.
     await exceptionPayment.notify(refundNotice(70));
     expect(await exceptionPayment.readState()).toEqual({
@@ -145,8 +150,8 @@ describe('resolution by writing off', () => {
   it('writes off only the amount that the account could not pay', async () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'write-off');
-    const writtenOff = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
-    expect(await shortfallPayment.readState()).toEqual(writtenOff);
+    const writtenOffState = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
+    expect(await shortfallPayment.readState()).toEqual(writtenOffState);
     expect((await shortfallPayment.readEvents()).at(-1)).toBe('SETTLED');
   });
 
@@ -241,8 +246,8 @@ describe('resolveException', () => {
     await payment.notify(clearingNotice(100));
     await fixture.closeAccount(payment.accountId);
     await payment.notify(clearingNotice(30));
-    const inException = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
-    expect(await payment.readState()).toEqual(inException);
+    const exceptionState = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
+    expect(await payment.readState()).toEqual(exceptionState);
     await expect(resolve(payment, 'collect')).rejects.toThrow('The account is closed');
     await resolve(payment, 'write-off');
     expect(await payment.readState()).toMatchObject({
@@ -284,15 +289,15 @@ describe('a refund', () => {
     // While an exception is open.
     await payment.notify(clearingNotice(40));
     await payment.notify(refundNotice(30));
-    const inException = { status: 'EXCEPTION', cards: -40 };
+    const exceptionState = { status: 'EXCEPTION', cards: -40 };
     expect(await payment.readState()).toEqual({
-      ...inException,
+      ...exceptionState,
       account: '40 of 40',
       settled: 110,
     });
     await payment.notify(REVERSAL);
     expect(await payment.readState()).toEqual({
-      ...inException,
+      ...exceptionState,
       account: '10 of 10',
       settled: 140,
     });

@@ -1,5 +1,6 @@
-// Creation of a delegated key in three requests: the reply and the rejection reasons of each request. Only
-// sessions of the wallet activate a key. Revocation is in `delegated-key-revocation.test.ts`.
+// Creation of a delegated key in three requests, with the reply and the rejection reasons of each. Reads of
+// delegated keys are also tested. Only sessions of the wallet activate a key. Revocation is in
+// `delegated-key-revocation.test.ts`.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -27,7 +28,7 @@ const CARD_NOT_FOUND = [404, 'NOT_FOUND', 'Card not found.'];
 const ACCOUNT_NOT_FOUND = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
 /** The funding source that links a card to its wallet. */
-async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'accountId'>) {
+async function fundingSourceOf({ card, accountId }: Pick<WalletCard, 'card' | 'accountId'>) {
   const filter = { card_id: card.id, account_id: accountId, ended_at: null };
   const [row] = await app.runtime.db.find(fundingSources, filter);
   return row;
@@ -54,7 +55,7 @@ describe('createDelegatedKey', () => {
     ok(secondResponse, 202);
     expect(secondResponse.body.requestId).not.toBe(firstResponse.body.requestId);
     const [pendingKey] = await fixture.listKeys(`accountId=${walletCard.accountId}`);
-    const source = await bindingOf(walletCard);
+    const source = await fundingSourceOf(walletCard);
     expect(pendingKey).toMatchObject({
       cardId: walletCard.card.id,
       fundingSourceId: source?.id,
@@ -73,15 +74,12 @@ describe('createDelegatedKey', () => {
     expect(policy.condition).toContain(walletCard.card.id);
 
     app.effects.set(app.effects.now() + 1000);
-    const activeResponse = ok(
-      await fixture.sendSigned(body, secondResponse, walletCard.session),
-      201,
-    );
-    const { updatedAt } = activeResponse;
-    expect(activeResponse).toEqual({ ...pendingKey, status: 'ACTIVE', updatedAt });
+    const activeKey = ok(await fixture.sendSigned(body, secondResponse, walletCard.session), 201);
+    const { updatedAt } = activeKey;
+    expect(activeKey).toEqual({ ...pendingKey, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pendingKey.updatedAt) + 1000);
-    expect(await fixture.readKey(activeResponse.id)).toEqual(activeResponse);
-    expect(await fixture.listKeys(`fundingSourceId=${source?.id}`)).toEqual([activeResponse]);
+    expect(await fixture.readKey(activeKey.id)).toEqual(activeKey);
+    expect(await fixture.listKeys(`fundingSourceId=${source?.id}`)).toEqual([activeKey]);
   });
 
   it('stores both signatures, and keeps nickname and private key sealed', async () => {
@@ -158,28 +156,28 @@ describe('createDelegatedKey', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
     const otherHolder = await fixture.createWalletHolder();
-    const unlinkedBody = await fixture.send(
+    const unlinkedResponse = await fixture.send(
       fixture.keyBody(walletCard, { internalAccountId: otherHolder.accountId }),
     );
     const reason = 'The wallet is not a funding source of the card.';
-    expect(reasonOf(unlinkedBody)).toEqual([404, 'NOT_FOUND', reason]);
+    expect(reasonOf(unlinkedResponse)).toEqual([404, 'NOT_FOUND', reason]);
   });
 
   it('rejects a frozen wallet in each request', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const secondResponse = await fixture.registerKey(body, walletCard.session);
-    const freeze = (status: 'FROZEN' | 'ACTIVE') =>
+    const setStatus = (status: 'FROZEN' | 'ACTIVE') =>
       app.operate(async (ctx) => {
         const row = await ctx.read(internalAccounts, walletCard.accountId);
         if (row) ctx.update(internalAccounts, row, { status });
       });
-    await freeze('FROZEN');
+    await setStatus('FROZEN');
     const frozenError = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
     expect(reasonOf(await fixture.send(body))).toEqual(frozenError);
     const headers = await signedHeaders(secondResponse.body, walletCard.session);
     expect(reasonOf(await fixture.send(body, headers))).toEqual(frozenError);
-    await freeze('ACTIVE');
+    await setStatus('ACTIVE');
     ok(await fixture.send(body, headers), 201);
   });
 
@@ -339,11 +337,11 @@ describe('signatures of createDelegatedKey', () => {
     const reason = 'The Request-Id belongs to another request.';
     expect(reasonOf(otherOperation)).toEqual([401, 'UNAUTHORIZED', reason]);
     const stamp = await stampWith(walletCard.session.privateKey, 'anything');
-    const wrongResponse = await fixture.send(body, {
+    const otherPayloadResponse = await fixture.send(body, {
       ...headers,
       'service-wallet-signature': stamp,
     });
-    expect(codeOf(wrongResponse)).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(otherPayloadResponse)).toEqual([401, 'UNAUTHORIZED']);
   });
 });
 
@@ -371,30 +369,30 @@ describe('listDelegatedKeys', () => {
     const queryWithoutMatch = `accountId=${otherHolder.accountId}&fundingSourceId=${fundingSourceId}`;
     expect(await fixture.listKeys(queryWithoutMatch)).toEqual([]);
   });
+});
 
-  describe('getDelegatedKeyById', () => {
-    it('returns NOT_FOUND for unknown IDs, other accounts and another platform', async () => {
-      const walletCard = await fixture.createWalletCard();
-      const { id, fundingSourceId } = await fixture.createKey(walletCard);
-      const person = await createCustomer(app);
-      const plainAccount = await findInternalAccount(app, person.id, 'USD');
-      for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {
-        expect(await fixture.listKeys(`accountId=${accountId}`)).toEqual([]);
-      }
-      const otherPlatformFixture = delegatedFixture(app, { as: app.other });
-      expect(await otherPlatformFixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
-      expect(await otherPlatformFixture.listKeys(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
-      const path = `/auth/delegated-keys/${id}`;
-      expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
-      expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
-      for (const unknownId of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
-        expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${unknownId}`))).toEqual([
-          404,
-          'NOT_FOUND',
-        ]);
-        expect(codeOf(await fixture.revoke(unknownId))).toEqual([404, 'NOT_FOUND']);
-      }
-      expect((await fixture.readKey(id)).status).toBe('ACTIVE');
-    });
+describe('getDelegatedKeyById', () => {
+  it('returns NOT_FOUND for unknown IDs and other platforms, whose lists are empty', async () => {
+    const walletCard = await fixture.createWalletCard();
+    const { id, fundingSourceId } = await fixture.createKey(walletCard);
+    const person = await createCustomer(app);
+    const plainAccount = await findInternalAccount(app, person.id, 'USD');
+    for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {
+      expect(await fixture.listKeys(`accountId=${accountId}`)).toEqual([]);
+    }
+    const otherPlatformFixture = delegatedFixture(app, { as: app.other });
+    expect(await otherPlatformFixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
+    expect(await otherPlatformFixture.listKeys(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
+    const path = `/auth/delegated-keys/${id}`;
+    expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
+    expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
+    for (const unknownId of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
+      expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${unknownId}`))).toEqual([
+        404,
+        'NOT_FOUND',
+      ]);
+      expect(codeOf(await fixture.revoke(unknownId))).toEqual([404, 'NOT_FOUND']);
+    }
+    expect((await fixture.readKey(id)).status).toBe('ACTIVE');
   });
 });

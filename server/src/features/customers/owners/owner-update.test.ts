@@ -28,14 +28,14 @@ describe('updateBeneficialOwner', () => {
     });
     expect(updatedOwner.updatedAt > previousOwner.updatedAt).toBe(true);
     expect((await harness.show(previousOwner.id)).body).toEqual(updatedOwner);
-    const roles = ok(
+    const trustee = ok(
       await harness.change(previousOwner.id, { roles: ['TRUSTEE', 'TRUSTEE'] }),
       200,
     );
-    expect(roles.roles).toEqual(['TRUSTEE']);
+    expect(trustee.roles).toEqual(['TRUSTEE']);
   });
 
-  it('keeps updatedAt and the business if all values are equal', async () => {
+  it('keeps updatedAt if all values are equal, and leaves the business unchanged', async () => {
     const previousOwner = await harness.create();
     const business = (await app.call('GET', `/customers/${previousOwner.customerId}`)).body;
     const emittedEventsBefore = await app.events();
@@ -82,10 +82,10 @@ describe('updateBeneficialOwner', () => {
       personalInfo: { countryOfIssuance: 'AT' },
     });
     expect(fieldsOf(issuerResponse)).toEqual(['personalInfo.identifier']);
-    const unchangedReply = await harness.change(previousOwner.id, {
+    const maskedResponse = await harness.change(previousOwner.id, {
       personalInfo: germanOwner.personalInfo,
     });
-    expect(fieldsOf(unchangedReply)).toEqual(['personalInfo.identifier']);
+    expect(fieldsOf(maskedResponse)).toEqual(['personalInfo.identifier']);
   });
 
   it('reports all invalid fields together', async () => {
@@ -131,11 +131,11 @@ describe('updateBeneficialOwner', () => {
     expect(fieldsOf(await harness.change(secondOwner.id, { ownershipPercentage: 41 }))).toEqual([
       'ownershipPercentage',
     ]);
-    const raceResponses = await Promise.all([
+    const concurrentResponses = await Promise.all([
       harness.change(firstOwner.id, { ownershipPercentage: 70 }),
       harness.change(secondOwner.id, { ownershipPercentage: 40 }),
     ]);
-    expect(raceResponses.map((each) => each.status).sort()).toEqual([200, 400]);
+    expect(concurrentResponses.map((each) => each.status).sort()).toEqual([200, 400]);
     const director = ok(
       await harness.add(ownerBody(firstOwner.customerId, { ownershipPercentage: 80 })),
       201,

@@ -1,4 +1,5 @@
-// Creation of individuals and businesses, with defaults and with all errors in one reply.
+// Creation of individuals and businesses, with defaults and with all errors in one reply, and the terms
+// for end users.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -161,7 +162,7 @@ describe('createCustomer', () => {
     ['Ada 002', 'REJECTED', ['CUSTOMER.KYC_REJECTED']],
     ['Ada 003', 'UNVERIFIED', []],
     ['Ada 004', 'APPROVED', ['CUSTOMER.KYC_APPROVED']],
-  ])('creates %s as %s and emits the event', async (fullName, kycStatus, types) => {
+  ])('creates %s as %s with its events', async (fullName, kycStatus, types) => {
     const { body } = await create(individualBody({ fullName }));
     expect(body.kycStatus).toBe(kycStatus);
     const events = await readEventsAbout(body.id);
@@ -170,8 +171,8 @@ describe('createCustomer', () => {
   });
 
   it('creates unverified customers if verification is required', async () => {
-    for (const as of [app.unregulated, app.production]) {
-      const { body } = await create(individualBody({ fullName: 'Ada 002' }), as);
+    for (const platform of [app.unregulated, app.production]) {
+      const { body } = await create(individualBody({ fullName: 'Ada 002' }), platform);
       expect(body.kycStatus).toBe('UNVERIFIED');
       expect(await readEventsAbout(body.id)).toEqual([]);
     }
@@ -286,7 +287,7 @@ describe('createCustomer', () => {
     ]);
   });
 
-  it('requires the facts of selected currencies only', async () => {
+  it('requires the customer data of the selected currencies only', async () => {
     const namelessBody = { customerType: 'INDIVIDUAL' };
     const { status, body } = await create({ ...namelessBody, currencies: ['USD', 'INR', 'NGN'] });
     expect([status, body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
@@ -317,13 +318,13 @@ describe('createCustomer', () => {
   });
 
   it('rejects a platformCustomerId or UMA address in use', async () => {
-    const uma = `$twice@${await domainOf()}`;
-    expect(
-      (await create(individualBody({ platformCustomerId: 'twice', umaAddress: uma }))).status,
-    ).toBe(201);
+    const umaAddress = `$twice@${await domainOf()}`;
+    expect((await create(individualBody({ platformCustomerId: 'twice', umaAddress }))).status).toBe(
+      201,
+    );
     const idResponse = await create(individualBody({ platformCustomerId: 'twice' }));
     expect([idResponse.status, idResponse.body.code]).toEqual([409, 'CONFLICT']);
-    const umaResponse = await create(individualBody({ umaAddress: uma.toUpperCase() }));
+    const umaResponse = await create(individualBody({ umaAddress: umaAddress.toUpperCase() }));
     expect([umaResponse.status, umaResponse.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
     expect((await create(individualBody({ platformCustomerId: 'twice' }), app.other)).status).toBe(
       201,
@@ -346,8 +347,10 @@ describe('createCustomer', () => {
   });
 
   it('requires MANAGE and POST', async () => {
-    const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const rejectedResponse = await app.call('POST', '/customers', individualBody(), { as: viewer });
+    const viewToken = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const rejectedResponse = await app.call('POST', '/customers', individualBody(), {
+      as: viewToken,
+    });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'FORBIDDEN']);
     const putResponse = await app.call('PUT', '/customers', individualBody());
     expect([putResponse.status, putResponse.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
@@ -367,8 +370,8 @@ describe('createCustomer in a region that requires contact verification', () => 
       individualBody({ address: berlinAddress, email: 'a@b.example' }),
     );
     expect(fieldsOf(addressResponse)).toEqual(['phoneNumber']);
-    const business = await create(businessBody(contact, { country: 'FR', taxId: 'FR123' }));
-    expect(fieldsOf(business)).toEqual([
+    const businessResponse = await create(businessBody(contact, { country: 'FR', taxId: 'FR123' }));
+    expect(fieldsOf(businessResponse)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
     ]);
@@ -378,9 +381,11 @@ describe('createCustomer in a region that requires contact verification', () => 
     const { status, body } = await create(individualBody({ address: berlinAddress, ...contact }));
     expect(status).toBe(201);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    const otherRegion = await create(individualBody({ address: berlinAddress, region: 'US' }));
-    expect(otherRegion.status).toBe(201);
-    expect(otherRegion.body).not.toHaveProperty('contactVerification');
+    const otherRegionResponse = await create(
+      individualBody({ address: berlinAddress, region: 'US' }),
+    );
+    expect(otherRegionResponse.status).toBe(201);
+    expect(otherRegionResponse.body).not.toHaveProperty('contactVerification');
   });
 
   it('requires no contacts if SCA is disabled for the platform', async () => {
@@ -402,8 +407,8 @@ describe('getEndUserTerms', () => {
 });
 
 describe('mandatory terms', () => {
-  it('open accounts only after acceptance', async () => {
-    const platform = await app.newPlatform('Gated', { regulated: false });
+  it('delay the opening of accounts until acceptance', async () => {
+    const platform = await app.newPlatform('Terms', { regulated: false });
     await app.runtime.db.query('update platforms set terms_required = true where id = $1', [
       platform.id,
     ]);

@@ -36,7 +36,7 @@ async function verifyContacts(id: string) {
 
 const submitCustomer = async (id: string) =>
   ok(await harness.submitVerification(platform, id), 200);
-const gapsOf = (body: { errors: { type: string; field?: string }[] }) =>
+const errorFieldsOf = (body: { errors: { type: string; field?: string }[] }) =>
   body.errors.map(({ type, field }) => [type, field ?? '']);
 
 describe('an individual', () => {
@@ -64,7 +64,7 @@ describe('an individual', () => {
     await verifyContacts(id);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     const incompleteResponse = await submitCustomer(id);
-    expect(gapsOf(incompleteResponse)).toEqual([
+    expect(errorFieldsOf(incompleteResponse)).toEqual([
       ['MISSING_FIELD', 'idType'],
       ['MISSING_FIELD', 'identifier'],
     ]);
@@ -76,7 +76,7 @@ describe('an individual', () => {
 
   it('in the Emirates requires a document and no number', async () => {
     const { id } = await harness.createPerson(platform, 'Amna Al Suwaidi', EMIRATI_PERSON);
-    expect(gapsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
+    expect(errorFieldsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'AE' });
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
@@ -90,7 +90,7 @@ describe('an individual', () => {
     });
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     const { errors } = await submitCustomer(id);
-    expect(gapsOf({ errors })).toEqual([
+    expect(errorFieldsOf({ errors })).toEqual([
       ['MISSING_FIELD', 'address.city'],
       ['MISSING_FIELD', 'address.state'],
       ['INVALID_FIELD', 'idType'],

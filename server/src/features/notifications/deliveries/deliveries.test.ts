@@ -1,4 +1,4 @@
-// The list of deliveries, one delivery with its attempts, and sending again.
+// The list of deliveries, one delivery with its attempts, resending, and expiry.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -25,7 +25,7 @@ const list = async (query: Record<string, string> = {}): Promise<Page> =>
 const get = async (id: string): Promise<DeliveryDetailsView> =>
   ok(await app.call('GET', `/webhook-deliveries/${id}`), 200);
 const resend = (id: string) => app.call('POST', `/webhook-deliveries/${id}/resend`);
-const change = async (body: object) =>
+const changeEndpoint = async (body: object) =>
   ok(await app.call('PATCH', `/webhook-endpoints/${endpointId}`, body), 200);
 
 async function listAll(query: Record<string, string>): Promise<DeliveryView[]> {
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await change({ status: 'ENABLED' });
+  await changeEndpoint({ status: 'ENABLED' });
   firstReceiver.behave(200);
   secondReceiver.behave(200);
   await app.advance(DAY);
@@ -86,7 +86,7 @@ describe('listWebhookDeliveries', () => {
     expect(remainingMs).toBeGreaterThan(4_000);
     expect(remainingMs).toBeLessThan(6_000);
     expect(completedDelivery).not.toHaveProperty('nextAttemptAt');
-    await change({ status: 'PAUSED' });
+    await changeEndpoint({ status: 'PAUSED' });
     const [delivery] = await listAll({ resourceId, endpointId });
     expect(delivery).toMatchObject({ status: 'PENDING' });
     expect(delivery).not.toHaveProperty('nextAttemptAt');
@@ -118,7 +118,7 @@ describe('listWebhookDeliveries', () => {
   });
 
   it('returns pages in both orders, with each delivery once', async () => {
-    for (let pageCount = 0; pageCount < 4; pageCount++) await emitCustomerEvents();
+    for (let index = 0; index < 4; index++) await emitCustomerEvents();
     const descendingIds = (await listAll({ limit: '100' })).map((each) => each.id);
     expect(descendingIds.length).toBeGreaterThan(8);
     expect(new Set(descendingIds).size).toBe(descendingIds.length);
@@ -193,21 +193,31 @@ describe('getWebhookDeliveryById', () => {
     expect(attempts[0]?.responseBody).toBe('{"error":"try later","token":"[masked]"}');
   });
 
-  it('returns 404 to other platforms and for malformed IDs', async () => {
+  it('returns 404 to other platforms and for unknown or malformed IDs', async () => {
     const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;
     const [, endpointPart] = id.split('-');
     const unknownId = id.replace(/[0-9a-f]{4}$/, '0000');
-    for (const path of [id, 'WebhookDelivery:x', unknownId, `WebhookDelivery:7-${endpointPart}`]) {
-      const as = path === id ? app.other : app.platform;
+    for (const requestedId of [
+      id,
+      'WebhookDelivery:x',
+      unknownId,
+      `WebhookDelivery:7-${endpointPart}`,
+    ]) {
+      const as = requestedId === id ? app.other : app.platform;
       for (const [method, pathEnd] of [
         ['GET', ''],
         ['POST', '/resend'],
       ] as const) {
-        const reply = await app.call(method, `/webhook-deliveries/${path}${pathEnd}`, undefined, {
-          as,
-        });
-        expect([reply.status, reply.body.code], path).toEqual([404, 'NOT_FOUND']);
+        const reply = await app.call(
+          method,
+          `/webhook-deliveries/${requestedId}${pathEnd}`,
+          undefined,
+          {
+            as,
+          },
+        );
+        expect([reply.status, reply.body.code], requestedId).toEqual([404, 'NOT_FOUND']);
       }
     }
     const otherPlatformResponse = await app.call(
@@ -360,11 +370,11 @@ describe('a delivery', () => {
     expect([await listAll({ endpointId: id }), await findEndpointRows()]).toEqual([[], []]);
   });
 
-  it('is removed with its attempts and its event, by week after 30 days', async () => {
+  it('is removed with its attempts, by week after 30 days', async () => {
     const { resourceId, deliveries } = await emitCustomerEvents();
-    const attempts = `select count(*)::int as n from webhook_attempts where event_id = $1`;
+    const countSql = `select count(*)::int as n from webhook_attempts where event_id = $1`;
     const countAttempts = async () =>
-      (await app.runtime.db.query<{ n: number }>(attempts, [deliveries[0]?.eventId]))[0]?.n;
+      (await app.runtime.db.query<{ n: number }>(countSql, [deliveries[0]?.eventId]))[0]?.n;
     await app.advance(29 * DAY);
     expect([await countAttempts(), (await listAll({ resourceId })).length]).toEqual([2, 2]);
     await app.advance(9 * DAY);

@@ -41,7 +41,7 @@ async function payFundedCustomer(app: TestApp) {
   const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
   ok(await app.call('POST', `/quotes/${quote.quoteId ?? quote.id}/execute`), 200);
-  return { person, account, payment: quote.transactionId as string };
+  return { person, account, paymentId: quote.transactionId as string };
 }
 
 describe('listEvents', () => {
@@ -66,12 +66,12 @@ describe('listEvents', () => {
   });
 
   it('shows events like their webhooks, with the ID of the resource', async () => {
-    const { account, payment } = await payFundedCustomer(app);
-    const { data } = await list(app, { resourceId: payment });
+    const { account, paymentId } = await payFundedCustomer(app);
+    const { data } = await list(app, { resourceId: paymentId });
     expect(data.map((each: Event) => each.type)).toEqual(
       expect.arrayContaining(['OUTGOING_PAYMENT.PENDING', 'OUTGOING_PAYMENT.PROCESSING']),
     );
-    for (const each of data) expect(each.data.id).toBe(payment);
+    for (const each of data) expect(each.data.id).toBe(paymentId);
     const balances = await list(app, {
       resourceId: account.id,
       type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
@@ -82,13 +82,13 @@ describe('listEvents', () => {
     expect(event).toEqual(balances.data[0]);
   });
 
-  it('filters by types, customer and time together', async () => {
-    const { person, account, payment } = await payFundedCustomer(app);
-    const follower = await follow(app, { customerId: person.id });
-    const resources = new Set(follower.events.map((each) => each.resourceId));
-    for (const id of [person.id, account.id, payment]) expect(resources).toContain(id);
+  it('filters by type, customer and time', async () => {
+    const { person, account, paymentId } = await payFundedCustomer(app);
+    const customerPage = await follow(app, { customerId: person.id });
+    const resources = new Set(customerPage.events.map((each) => each.resourceId));
+    for (const id of [person.id, account.id, paymentId]) expect(resources).toContain(id);
     const otherEvents = (await follow(app)).events.filter(
-      (each) => !idsOf({ data: follower.events }).includes(each.id),
+      (each) => !idsOf({ data: customerPage.events }).includes(each.id),
     );
     for (const each of otherEvents) expect(each.data?.customerId).not.toBe(person.id);
     const type = 'OUTGOING_PAYMENT.PENDING,OUTGOING_PAYMENT.PROCESSING';
@@ -162,18 +162,18 @@ describe('listEvents', () => {
   it('stops waiting when the client disconnects', async () => {
     const { after } = await follow(app);
     const origin = await app.server.listen({ host: '127.0.0.1', port: 0 });
-    const disconnection = new AbortController();
+    const abortController = new AbortController();
     const { clientId, clientSecret } = app.platform;
     const credential = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
     const pendingReply = fetch(`${origin}/2025-10-13/events?after=${after}&wait=60`, {
       headers: { authorization: `Basic ${credential}` },
-      signal: disconnection.signal,
+      signal: abortController.signal,
     });
     const rejection = expect(pendingReply).rejects.toThrow();
     const waitingCount = async () =>
       /railhead_event_followers (\d+)/.exec((await app.server.inject('/metrics')).body)?.[1];
     await expect.poll(waitingCount).toBe('1');
-    disconnection.abort();
+    abortController.abort();
     await rejection;
     await expect.poll(waitingCount).toBe('0');
   });
@@ -222,7 +222,7 @@ describe('getEventById', () => {
   });
 
   it('returns null as the data of an erased customer', async () => {
-    const { person, payment } = await payFundedCustomer(app);
+    const { person, paymentId } = await payFundedCustomer(app);
     const pageBefore = await follow(app, { customerId: person.id });
     const sealedEvents = pageBefore.events.filter((each) => each.resourceId === person.id);
     expect(sealedEvents.length).toBeGreaterThan(0);
@@ -235,7 +235,7 @@ describe('getEventById', () => {
     expect(pageAfter.events.map((each) => each.id)).toEqual(
       expect.arrayContaining(pageBefore.events.map((each) => each.id)),
     );
-    expect(pageAfter.events.find((each) => each.resourceId === payment)?.data).not.toBeNull();
+    expect(pageAfter.events.find((each) => each.resourceId === paymentId)?.data).not.toBeNull();
   });
 });
 
@@ -261,7 +261,7 @@ describe('events of a server', () => {
     expect((await follow(app, {}, newerPage.after)).after).toBeTruthy();
   });
 
-  it('are returned without further waiting when the server stops', async () => {
+  it('are no longer awaited when the server stops', async () => {
     const { after } = await follow(app);
     const pendingList = list(app, { after, wait: '30' });
     await sleep(100);

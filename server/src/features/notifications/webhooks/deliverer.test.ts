@@ -52,16 +52,16 @@ describe('delivery', () => {
     expect(verify('sha256', Buffer.from(body), publicKey, signature)).toBe(true);
     const seconds = headers['webhook-timestamp'];
     expect(seconds).toBe(String(outbox.clock.now / 1_000));
-    const standard = createPublicKey(outbox.keys.sandbox.standard.publicKeyPem);
+    const standardKey = createPublicKey(outbox.keys.sandbox.standard.publicKeyPem);
     const [, text = ''] = (headers['webhook-signature'] as string).split('v1a,');
     const signedBytes = Buffer.from(`${id}.${seconds}.${body}`);
-    expect(verify(null, signedBytes, standard, Buffer.from(text, 'base64'))).toBe(true);
+    expect(verify(null, signedBytes, standardKey, Buffer.from(text, 'base64'))).toBe(true);
   });
 
   it('omits the headers of Standard Webhooks if they are disabled for the platform', async () => {
     const platform = await outbox.platform(receiver.url);
-    const disableStandardWebhooks = 'update platforms set standard_webhooks = false where id = $1';
-    await outbox.db.query(disableStandardWebhooks, [platform]);
+    const disableSql = 'update platforms set standard_webhooks = false where id = $1';
+    await outbox.db.query(disableSql, [platform]);
     await outbox.events(platform, [{}]);
     await outbox.deliverer().runDue();
     const { headers } = receiver.arrivals[0] as (typeof receiver.arrivals)[0];
@@ -77,9 +77,9 @@ describe('delivery', () => {
       { data: '' },
       { data: '{"status":"COMPLETED"}' },
     ]);
-    const refer = 'update events set base_id = $2 where id = $1';
-    await outbox.db.query(refer, [secondId, firstId]);
-    await outbox.db.query(refer, [fourthId, thirdId]);
+    const setBaseSql = 'update events set base_id = $2 where id = $1';
+    await outbox.db.query(setBaseSql, [secondId, firstId]);
+    await outbox.db.query(setBaseSql, [fourthId, thirdId]);
     await outbox.deliverer().runDue();
     const sentBodies = receiver.arrivals.map(({ id, body }) => [id, JSON.parse(body).data]);
     expect(new Map(sentBodies as [string, unknown][])).toEqual(
@@ -198,33 +198,33 @@ describe('retry schedule', () => {
     const id = await createEvent();
     const start = outbox.clock.now;
     const deliverer = outbox.deliverer();
-    const gaps: number[] = [];
+    const delays: number[] = [];
     for (;;) {
       expect(await deliverer.runDue()).toBe(1);
       const { due_at } = await outbox.state(id);
       if (due_at === null) break;
-      gaps.push(due_at - outbox.clock.now);
+      delays.push(due_at - outbox.clock.now);
       outbox.clock.now = due_at - 1;
       expect(await deliverer.runDue()).toBe(0);
       outbox.clock.now = due_at;
     }
-    const expectedDelays = gaps.map((_, index) => RETRY_DELAYS_MS[Math.min(index, 5)] as number);
-    for (const [index, gap] of gaps.entries()) {
-      expect(Math.abs(gap / (expectedDelays[index] as number) - 1)).toBeLessThanOrEqual(0.1);
+    const expectedDelays = delays.map((_, index) => RETRY_DELAYS_MS[Math.min(index, 5)] as number);
+    for (const [index, delay] of delays.entries()) {
+      expect(Math.abs(delay / (expectedDelays[index] as number) - 1)).toBeLessThanOrEqual(0.1);
     }
-    expect(new Set(gaps.slice(5).map((gap) => gap % 1_000)).size).toBeGreaterThan(3);
+    expect(new Set(delays.slice(5).map((delay) => delay % 1_000)).size).toBeGreaterThan(3);
     expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY);
     expect(outbox.clock.now - start).toBeLessThanOrEqual(7 * DAY);
     expect(new Set(receiver.arrivals.map((each) => each.body)).size).toBe(1);
     expect(new Set(receiver.arrivals.map((each) => each.headers['webhook-timestamp'])).size).toBe(
-      gaps.length + 1,
+      delays.length + 1,
     );
     const attempts = await attemptsOf(outbox.db, id);
     expect(attempts.map((each) => each.attempt)).toEqual(
-      gaps.map((_, index) => index + 1).concat(gaps.length + 1),
+      delays.map((_, index) => index + 1).concat(delays.length + 1),
     );
     expect(attempts.at(-1)?.result).toBe('dropped');
-    expect(outbox.counts).toEqual({ delivered: 0, retry: gaps.length, dropped: 1 });
+    expect(outbox.counts).toEqual({ delivered: 0, retry: delays.length, dropped: 1 });
     expect((await droppedEvents(outbox.db, 10)).map((each) => each.id)).toEqual([id]);
   });
 
@@ -306,10 +306,10 @@ describe('queue', () => {
     await outbox.deliverer().runDue();
     expect(receiver.arrivals).toHaveLength(200);
     for (const subject of payments) {
-      const receivedPayments = receiver.arrivals.filter(
+      const paymentArrivals = receiver.arrivals.filter(
         (each) => JSON.parse(each.body).data.id === subject,
       );
-      expect(receivedPayments.map((each) => each.type.split('.')[1])).toEqual(names);
+      expect(paymentArrivals.map((each) => each.type.split('.')[1])).toEqual(names);
     }
   });
 

@@ -35,7 +35,7 @@ afterEach(async () => {
   ]);
 });
 
-const emptyBodies = (count: number) => Array.from({ length: count }, () => ({}));
+const emptyObjects = (count: number) => Array.from({ length: count }, () => ({}));
 const ignoreRequest = () => undefined;
 const idsOf = (receiver: Receiver) => receiver.arrivals.map((each) => each.id);
 
@@ -50,11 +50,11 @@ describe('unavailable receiver', () => {
     const healthyReceiver = await startReceiverWith();
     const unavailablePlatform = await outbox.platform(unavailableReceiver.url);
     const healthyPlatform = await outbox.platform(healthyReceiver.url);
-    await outbox.events(unavailablePlatform, emptyBodies(500));
+    await outbox.events(unavailablePlatform, emptyObjects(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 400 });
     deliverer.start();
     await unavailableReceiver.has(2);
-    const ids = await outbox.events(healthyPlatform, emptyBodies(300));
+    const ids = await outbox.events(healthyPlatform, emptyObjects(300));
     deliverer.wake();
     await healthyReceiver.has(300);
     // At most one round of requests to the unavailable receiver can be completed at this point.
@@ -72,10 +72,10 @@ describe('unavailable receiver', () => {
     for (let i = 0; i < 100; i++) {
       await outbox.events(
         await outbox.platform(`${unavailableReceiver.url}/${i}`),
-        emptyBodies(20),
+        emptyObjects(20),
       );
     }
-    const ids = await outbox.events(await outbox.platform(healthyReceiver.url), emptyBodies(500));
+    const ids = await outbox.events(await outbox.platform(healthyReceiver.url), emptyObjects(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 5_000 });
     deliverer.start();
     await healthyReceiver.has(500);
@@ -85,7 +85,7 @@ describe('unavailable receiver', () => {
 
   it('receives its events after it recovers', async () => {
     const receiver = await startReceiverWith(503);
-    const ids = await outbox.events(await outbox.platform(receiver.url), emptyBodies(50));
+    const ids = await outbox.events(await outbox.platform(receiver.url), emptyObjects(50));
     const deliverer = outbox.deliverer();
     expect(await deliverer.runDue()).toBe(50);
     receiver.behave(200);
@@ -124,8 +124,8 @@ describe('two processes on one database', () => {
     const receiver = await startReceiverWith(
       (response) => void setTimeout(() => response.end(), 3),
     );
-    const platforms = await Promise.all(emptyBodies(100).map(() => outbox.platform(receiver.url)));
-    for (const platform of platforms) await outbox.events(platform, emptyBodies(15));
+    const platforms = await Promise.all(emptyObjects(100).map(() => outbox.platform(receiver.url)));
+    for (const platform of platforms) await outbox.events(platform, emptyObjects(15));
     // A small buffer prevents one process from leasing every platform first.
     const limits = { buffered: 60 };
     const deliverers = [outbox.db, outbox.anotherDatabase()].map((db) =>
@@ -170,9 +170,9 @@ describe('stop', () => {
     const platform = await outbox.platform(receiver.url);
     const start = outbox.clock.now;
     const firstDeliverer = outbox.deliverer();
-    await outbox.events(platform, emptyBodies(50));
+    await outbox.events(platform, emptyObjects(50));
     await firstDeliverer.runDue();
-    const ids = await outbox.events(platform, emptyBodies(200));
+    const ids = await outbox.events(platform, emptyObjects(200));
     receiver.behave((response) => void setTimeout(() => response.end(), 50));
     firstDeliverer.start();
     await receiver.has(58);
@@ -210,7 +210,7 @@ describe('wake', () => {
 describe('server under load', () => {
   it('delivers at a low rate until the load decreases', async () => {
     const receiver = await startReceiverWith();
-    await outbox.events(await outbox.platform(receiver.url), emptyBodies(1_000));
+    await outbox.events(await outbox.platform(receiver.url), emptyObjects(1_000));
     let waitingCommits = 1;
     const deliverer = outbox.deliverer({ isUnderLoad: () => waitingCommits > 0 });
     const startedAt = performance.now();
@@ -231,7 +231,7 @@ describe('unavailable database', () => {
     const [row] = await outbox.db.query<{ name: string }>('select current_database() as name');
     const name = row?.name ?? template;
     const receiver = await startReceiverWith();
-    const ids = await outbox.events(await outbox.platform(receiver.url), emptyBodies(20));
+    const ids = await outbox.events(await outbox.platform(receiver.url), emptyObjects(20));
     let unavailablePeriod: Promise<void> | undefined;
     receiver.behave((response) => {
       unavailablePeriod ??= execute(
@@ -257,9 +257,9 @@ describe('unavailable database', () => {
     for (const id of ids) expect(await attemptsOf(outbox.db, id)).toHaveLength(1);
   });
 
-  it('is distinguished from an invalid result', async () => {
+  it('is distinguished from an invalid result, which alone is discarded', async () => {
     const platform = await outbox.platform('https://hooks.example.com');
-    const ids = await outbox.events(platform, emptyBodies(5));
+    const ids = await outbox.events(platform, emptyObjects(5));
     const { now } = outbox.clock;
     const request = { platformId: platform, endpoint: 0, take: 5, after: null };
     const events = await dueEvents(outbox.db, now, [request], []);
@@ -298,7 +298,7 @@ describe('backlog', () => {
   it('of ten thousand events is delivered, each event once', async () => {
     const receiver = await startReceiverWith();
     const platforms = await Promise.all([1, 2, 3, 4].map(() => outbox.platform(receiver.url)));
-    for (const platform of platforms) await outbox.events(platform, emptyBodies(2_500));
+    for (const platform of platforms) await outbox.events(platform, emptyObjects(2_500));
     const deliverer = outbox.deliverer();
     const startedAt = performance.now();
     expect(await deliverer.runDue()).toBe(10_000);

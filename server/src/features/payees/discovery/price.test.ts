@@ -1,4 +1,4 @@
-// Indicative prices: fees, rate and limits.
+// Indicative prices: fees, rate, limits, and the cache of rates.
 import { describe, expect, it } from 'vitest';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { serviceFeeOf } from '../../../catalog/currencies/fees.ts';
@@ -87,10 +87,10 @@ describe('readableRate', () => {
 
 describe('rateCache', () => {
   it('requests a rate again after five minutes', async () => {
-    let requests = 0;
+    let requestCount = 0;
     let now = 1_000_000;
     const port: RatePort = {
-      rate: async () => ({ rate: { num: BigInt(++requests), den: 1n }, at: now }),
+      rate: async () => ({ rate: { num: BigInt(++requestCount), den: 1n }, at: now }),
     };
     const cache = rateCache();
     const requestRate = async () => (await cache(port, 'USD', 'EUR', now))?.rate.num;

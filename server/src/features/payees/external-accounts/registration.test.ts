@@ -1,4 +1,4 @@
-// Registration of external accounts of customers and of the platform.
+// External accounts of customers and of the platform: registration, reads, deletion and status events.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
@@ -8,7 +8,7 @@ import { externalAccounts } from './store.ts';
 
 const app = testApp();
 let adaId: string;
-let number = 1_000;
+let nextNumber = 1_000;
 
 beforeAll(async () => {
   adaId = await createNewCustomer();
@@ -25,7 +25,7 @@ const usdAccountBody = (suffix = '000', overrides: object = {}) => ({
   currency: 'USD',
   accountInfo: {
     accountType: 'USD_ACCOUNT',
-    accountNumber: `${number++}55${suffix}`,
+    accountNumber: `${nextNumber++}55${suffix}`,
     routingNumber: '021000021',
     beneficiary,
   },
@@ -35,7 +35,7 @@ const walletBody = (overrides: object = {}, info: object = {}) => ({
   currency: 'USDC',
   accountInfo: {
     accountType: 'ETHEREUM_WALLET',
-    address: `0x${(number++).toString(16).padStart(40, 'a')}`,
+    address: `0x${(nextNumber++).toString(16).padStart(40, 'a')}`,
     ...info,
   },
   ...overrides,
@@ -80,13 +80,16 @@ describe('createCustomerExternalAccount', () => {
     ['104', 'PENDING', undefined],
     ['106', 'UNSUPPORTED', undefined],
     ['107', 'CHECKED_BY_RECEIVING_FI', undefined],
-  ])('returns the verification result of suffix %s', async (suffix, verdict, fullName) => {
-    const { status, body } = await add(usdAccountBody(suffix, { customerId: adaId }));
-    expect(status).toBe(201);
-    expect(body.status).toBe('ACTIVE');
-    expect(body.beneficiaryVerificationStatus).toBe(verdict);
-    expect(body.beneficiaryVerifiedData?.fullName).toBe(fullName);
-  });
+  ])(
+    'returns the verification result of suffix %s',
+    async (suffix, verificationStatus, fullName) => {
+      const { status, body } = await add(usdAccountBody(suffix, { customerId: adaId }));
+      expect(status).toBe(201);
+      expect(body.status).toBe('ACTIVE');
+      expect(body.beneficiaryVerificationStatus).toBe(verificationStatus);
+      expect(body.beneficiaryVerifiedData?.fullName).toBe(fullName);
+    },
+  );
 
   it('rejects an account that does not exist at the institution', async () => {
     const { status, body } = await add(usdAccountBody('105', { customerId: adaId }));
@@ -148,7 +151,7 @@ describe('createCustomerExternalAccount', () => {
     expect((await add(eurAccountBody(text, ownerFields))).status).toBe(201);
   });
 
-  it('accepts one of several simultaneous duplicates', async () => {
+  it('accepts one of several concurrent duplicates', async () => {
     const duplicate = usdAccountBody('000', { customerId: adaId });
     const replies = await Promise.all([add(duplicate), add(duplicate), add(duplicate)]);
     expect(replies.map((each) => each.status).sort()).toEqual([201, 409, 409]);
@@ -180,15 +183,15 @@ describe('createCustomerExternalAccount', () => {
     const replies = await Promise.all(Array.from({ length: 8 }, requestDefaultAccount));
     for (const { status } of replies) expect([201, 409]).toContain(status);
     const { body } = await app.call('GET', `${LIST_PATHS.customer}?customerId=${customerId}`);
-    const defaults = body.data.filter(
+    const defaultAccounts = body.data.filter(
       (each: { defaultUmaDepositAccount: boolean }) => each.defaultUmaDepositAccount,
     );
-    expect(defaults).toHaveLength(1);
+    expect(defaultAccounts).toHaveLength(1);
   });
 
   it('accepts only existing customers of the platform', async () => {
-    const foreignCustomer = await createNewCustomer({ as: app.other });
-    for (const customerId of [foreignCustomer, 'Customer:x']) {
+    const foreignCustomerId = await createNewCustomer({ as: app.other });
+    for (const customerId of [foreignCustomerId, 'Customer:x']) {
       const { status, body } = await add(usdAccountBody('000', { customerId }));
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
@@ -315,16 +318,16 @@ describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
     const { body } = await add(usdAccountBody('789', { customerId: adaId }));
     const callerToken = await app.tokenWith(['VIEW']);
-    const observedResponse = await app.call('GET', `${LIST_PATHS.customer}/${body.id}`, undefined, {
+    const maskedResponse = await app.call('GET', `${LIST_PATHS.customer}/${body.id}`, undefined, {
       as: callerToken,
     });
     const accountNumber = body.accountInfo.accountNumber as string;
-    expect(observedResponse.body.accountInfo.accountNumber).toBe(
+    expect(maskedResponse.body.accountInfo.accountNumber).toBe(
       '*'.repeat(accountNumber.length - 4) + accountNumber.slice(-4),
     );
-    const payer = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const payerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `${LIST_PATHS.customer}/${body.id}`;
-    expect((await app.call('GET', path, undefined, { as: payer })).body).toEqual(body);
+    expect((await app.call('GET', path, undefined, { as: payerToken })).body).toEqual(body);
     expect((await add(usdAccountBody(), LIST_PATHS.customer, { as: callerToken })).status).toBe(
       403,
     );

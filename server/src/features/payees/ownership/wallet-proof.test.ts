@@ -163,8 +163,8 @@ describe('a wallet', () => {
   );
 
   it('with a Bitcoin script address supports only the liveness check', async () => {
-    const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
-    const { id } = await ownership.add('BITCOIN_L1', script, { currency: 'BTC' });
+    const scriptAddress = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+    const { id } = await ownership.add('BITCOIN_L1', scriptAddress, { currency: 'BTC' });
     expect(statusAndCode(await ownership.challenge(id))).toEqual([409, 'CONFLICT']);
     ok(await ownership.challenge(id, 'LIVENESS'), 201);
   });

@@ -116,13 +116,15 @@ describe('receiveDeposit', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
     expect(await balanceEvents(account.id)).toEqual([[0, 500]]);
     // The event is a notification without an approval request.
-    const types = 'select type from events where subject = $1';
-    expect(await app.runtime.db.query(types, [id])).toEqual([{ type: 'INCOMING_PAYMENT.PENDING' }]);
-    const approve = await app.call('POST', `/transactions/${id}/approve`);
-    expect(approve.status).toBe(409);
+    const typesSql = 'select type from events where subject = $1';
+    expect(await app.runtime.db.query(typesSql, [id])).toEqual([
+      { type: 'INCOMING_PAYMENT.PENDING' },
+    ]);
+    const approvalResponse = await app.call('POST', `/transactions/${id}/approve`);
+    expect(approvalResponse.status).toBe(409);
   });
 
-  it('holds a deposit to a frozen account without a return after the review period', async () => {
+  it('holds a deposit to a frozen account, and returns it a review period after the unfreeze', async () => {
     const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
@@ -141,8 +143,8 @@ describe('receiveDeposit', () => {
 
   it.each(['PENDING', 'FAILED', 'CLOSED'])('returns a deposit to a %s account', async (status) => {
     const { account } = await createAccountHolder();
-    const set = 'update internal_accounts set status = $2 where id = $1';
-    await app.runtime.db.query(set, [account.id, status]);
+    const setStatusSql = 'update internal_accounts set status = $2 where id = $1';
+    await app.runtime.db.query(setStatusSql, [account.id, status]);
     await app.runtime.db.query('update ledger_accounts set frozen = true where id = $1', [
       account.id,
     ]);
@@ -178,9 +180,9 @@ describe('releaseDeposit', () => {
     await changeIncoming(id, releaseDeposit);
     await changeIncoming(id, releaseDeposit);
     await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
-    const rowAfter = await readPayment(id);
-    expect(rowAfter.status).toBe('COMPLETED');
-    expect(rowAfter).not.toHaveProperty('pendingReason');
+    const paymentAfter = await readPayment(id);
+    expect(paymentAfter.status).toBe('COMPLETED');
+    expect(paymentAfter).not.toHaveProperty('pendingReason');
     expect(await readBalances(app, account.id)).toEqual({ balance: 500, total: 500 });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
     expect(await balanceEvents(account.id)).toEqual([
@@ -308,14 +310,14 @@ describe('reverseDeposit', () => {
       return Number((row as { balance: bigint }).balance);
     };
     expect(await readReceivable()).toBe(-260);
-    const firstDeposit = await fundAccount(app, account.id, 100);
-    expect([firstDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
-    const heldDeposit = await receiveFunds(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
+    const accountAfterFirst = await fundAccount(app, account.id, 100);
+    expect([accountAfterFirst.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
+    const heldDepositId = await receiveFunds(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
     expect(await readOwedAmount(account.id)).toBe(160);
-    await changeIncoming(heldDeposit, releaseDeposit);
+    await changeIncoming(heldDepositId, releaseDeposit);
     expect(await readOwedAmount(account.id)).toBe(110);
-    const lastDeposit = await fundAccount(app, account.id, 200);
-    expect([lastDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
+    const accountAfterLast = await fundAccount(app, account.id, 200);
+    expect([accountAfterLast.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
     expect(await readReceivable()).toBe(0);
     expect((await readBalances(app, account.id)).total).toBe(90);
     await expectBalancedBooks(app);
@@ -324,15 +326,15 @@ describe('reverseDeposit', () => {
   it('debits a frozen account and held funds', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500);
-    const heldDeposit = await receiveFunds(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
+    const heldDepositId = await receiveFunds(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
     await transition(account.id, 'freeze');
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
-    await changeIncoming(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
+    await changeIncoming(heldDepositId, (ctx, row) => reverseDeposit(ctx, row));
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const rowAfter = await readPayment(heldDeposit);
-    expect(rowAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
-    expect(rowAfter).not.toHaveProperty('refund');
-    expect(await eventTypes(app, heldDeposit)).toEqual(incomingEventTypes('PENDING FAILED'));
+    const paymentAfter = await readPayment(heldDepositId);
+    expect(paymentAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
+    expect(paymentAfter).not.toHaveProperty('refund');
+    expect(await eventTypes(app, heldDepositId)).toEqual(incomingEventTypes('PENDING FAILED'));
   });
 });
 
@@ -349,13 +351,13 @@ describe('declared wallet', () => {
     const { person, account } = await createAccountHolder('USDC');
     const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
-    const declaredDeposit = await depositFrom(
+    const declaredDepositId = await depositFrom(
       WALLET.toLowerCase(),
       'COUNTERPARTY_DECLARATION_REQUIRED',
     );
-    const verifiedDeposit = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
-    const depositInReview = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
-    const otherDeposit = await depositFrom(
+    const verifiedDepositId = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
+    const depositInReviewId = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
+    const otherDepositId = await depositFrom(
       '0x0000000000000000000000000000000000000001',
       'COMPLIANCE_REVIEW',
     );
@@ -367,7 +369,7 @@ describe('declared wallet', () => {
     ok(await register(person.id, WALLET, { vaspName }), 201);
     await app.settle();
     const states = await Promise.all(
-      [declaredDeposit, verifiedDeposit, depositInReview, otherDeposit].map(readPayment),
+      [declaredDepositId, verifiedDepositId, depositInReviewId, otherDepositId].map(readPayment),
     );
     expect(states.map((each) => each.status)).toEqual([
       'COMPLETED',

@@ -41,7 +41,7 @@ function summarizeEvent(
 }
 
 /** Runs `work` and returns the events that it emitted. */
-async function eventsOf(names: Record<string, string>, work: () => Promise<unknown>) {
+async function captureEvents(names: Record<string, string>, work: () => Promise<unknown>) {
   const eventCountBefore = (await app.events()).length;
   await work();
   const events = (await app.events()).slice(eventCountBefore);
@@ -57,14 +57,14 @@ async function pay(suffix: string) {
   const body = quoteBody(account.id, target.id, 100_00, FEE);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const path = `/transactions/${quote.transactionId}`;
-  const emittedQuote = await eventsOf({ [account.id]: 'payer' }, async () => {
+  const emittedEvents = await captureEvents({ [account.id]: 'payer' }, async () => {
     app.effects.set(app.effects.now() + 1_000);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
     app.effects.set(app.effects.now() + 1_000);
     await app.advance(7 * 60_000);
   });
-  const lastBody = ok(await app.call('GET', path, undefined, options), 200);
-  return { ...emittedQuote, last: lastBody, account: account.id as string };
+  const transaction = ok(await app.call('GET', path, undefined, options), 200);
+  return { ...emittedEvents, transaction, account: account.id as string };
 }
 
 const STARTED_EVENTS = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];
@@ -127,19 +127,19 @@ describe('payout', () => {
         'OUTGOING.REFUND_FAILED',
       ],
     ],
-  ])('…%s %s', async (suffix, _description, expectedEvents) => {
-    const { lines, events, last: lastEvent } = await pay(suffix);
+  ])('to an account with suffix %s %s', async (suffix, _description, expectedEvents) => {
+    const { lines, events, transaction } = await pay(suffix);
     expect(lines).toEqual(expectedEvents);
-    const payments = events.filter((each) => each.subject === lastEvent.id);
-    for (const { type, data } of payments) {
+    const paymentEvents = events.filter((each) => each.subject === transaction.id);
+    for (const { type, data } of paymentEvents) {
       const status = type.split('.')[1] as string;
       if (status.startsWith('REFUND_')) expect(data.refund.status).toBe(status.slice(7));
       else expect(data.status).toBe(status);
     }
-    const updateTimes = payments.map((each) => each.data.updatedAt);
+    const updateTimes = paymentEvents.map((each) => each.data.updatedAt);
     expect(updateTimes).toEqual([...updateTimes].sort());
     // The data of an event is the resource, so the last event equals the current resource.
-    expect(payments.at(-1)?.data).toEqual(lastEvent);
+    expect(paymentEvents.at(-1)?.data).toEqual(transaction);
     expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
   });
 });
@@ -150,7 +150,7 @@ describe('payment between internal accounts', () => {
     const payee = await createCustomer(app, options);
     const target = await findInternalAccount(app, payee.id, 'EUR', options);
     const body = quoteBody(account.id, target.id, 100_00, { ...FEE, immediatelyExecute: true });
-    const { lines } = await eventsOf({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
+    const { lines } = await captureEvents({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
       app.call('POST', '/quotes', body, options),
     );
     expect(lines).toEqual([
@@ -169,7 +169,7 @@ describe('deposit', () => {
   it('emits the payment event before the balance event', async () => {
     const person = await createCustomer(app, options);
     const account = await findInternalAccount(app, person.id, 'USD', options);
-    const { lines, events } = await eventsOf({ [account.id]: 'payee' }, () =>
+    const { lines, events } = await captureEvents({ [account.id]: 'payee' }, () =>
       fundAccount(app, account.id, 5_00, options),
     );
     expect(lines).toEqual(['INCOMING.COMPLETED', 'payee 500/500']);
@@ -189,7 +189,7 @@ describe('quote', () => {
   it('emits its only event at expiry', async () => {
     const { person, account } = await createFundedCustomer(app, 50_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
-    const { lines } = await eventsOf({}, async () => {
+    const { lines } = await captureEvents({}, async () => {
       const body = quoteBody(account.id, target.id, 100_00);
       const quote = ok(await app.call('POST', '/quotes', body, options), 201);
       await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options);
@@ -229,8 +229,8 @@ describe('balance event', () => {
     await app.runtime.db.query(incrementVersionSql, [id]);
     await fundAccount(app, id, 1_00, options);
     await fundAccount(app, id, 1_00, options);
-    const areErased = (await readStoredData(id)).slice(3).map(({ data }) => data === '{}');
-    expect(areErased).toEqual([false, true]);
+    const areEmpty = (await readStoredData(id)).slice(3).map(({ data }) => data === '{}');
+    expect(areEmpty).toEqual([false, true]);
   });
 
   it('stores the complete account in each event about an account of the platform', async () => {

@@ -83,7 +83,7 @@ describe('exchangeRate', () => {
 });
 
 describe('priceOf', () => {
-  it('throws for an amount in the currency of the other side', () => {
+  it('throws for an amount in a currency other than that of the locked side', () => {
     const rate = { ...par, from: FROM, to: TO };
     const terms = {
       rate,
@@ -122,13 +122,13 @@ describe('priceOf', () => {
     const terms = { rate: par, service: fee, platform: noFees };
     const price = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
     expect(price?.receiving).toBe(49_95000000n);
-    const receivedPrice = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
-    expect(receivedPrice?.sending).toBe(50_05005006n); // 50.05005005… rounded up
-    const cents = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00n });
-    expect(cents).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
+    const receivingPrice = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
+    expect(receivingPrice?.sending).toBe(50_05005006n); // 50.05005005… rounded up
+    const centPrice = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00n });
+    expect(centPrice).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
   });
 
-  it('returns undefined if the fees exceed the amount', () => {
+  it('returns undefined if no amount remains after fees and conversion', () => {
     const fixedFee = { ...noFees, fixed: 100n };
     const terms = { rate: par, service: fixedFee, platform: noFees };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
@@ -160,7 +160,7 @@ describe('priceOf', () => {
     }),
   });
 
-  it('has exact sums and delivers at most the value of a fixed sending amount', () => {
+  it('has exact sums and delivers at most the value of a locked sending amount', () => {
     fc.assert(
       fc.property(terms, (input) => {
         const price = priceOf(input);
@@ -184,8 +184,8 @@ describe('priceOf', () => {
         const remainingBps = 10_000n - BigInt(service.variableBps + platform.variableBps);
         const base = price.sending - service.fixed - platform.fixed;
         // base × (1 - v) ≥ amount / rate, and one unit less is insufficient.
-        const covers = (price: bigint) =>
-          price * remainingBps * rate.num >= amount * rate.den * 10_000n;
+        const covers = (candidate: bigint) =>
+          candidate * remainingBps * rate.num >= amount * rate.den * 10_000n;
         expect([covers(base), covers(base - 1n)]).toEqual([true, false]);
       }),
       { numRuns: 2000 },

@@ -81,7 +81,7 @@ describe('createQuote', () => {
     ]);
   });
 
-  it('rejects invalid requests', async () => {
+  it('rejects invalid sources, destinations, amounts and rails', async () => {
     const { account, target } = await createQuote('EUR', '000');
     const expectError = async (body: object, status: number, code: string) => {
       const response = await app.call('POST', '/quotes', body);
@@ -162,8 +162,10 @@ describe('createQuote', () => {
     const target = await createExternalAccount(app, person.id, 'EUR');
     const headers = { 'idempotency-key': 'quote-once' };
     const body = quoteBody(account.id, target.id, 100_00);
-    const calls = Array.from({ length: 30 }, () => app.call('POST', '/quotes', body, { headers }));
-    const responses = await Promise.all(calls);
+    const pendingResponses = Array.from({ length: 30 }, () =>
+      app.call('POST', '/quotes', body, { headers }),
+    );
+    const responses = await Promise.all(pendingResponses);
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
     const replays = responses.filter((each) => each.headers['idempotency-replayed'] === 'true');
     expect(replays).toHaveLength(29);
@@ -197,7 +199,7 @@ describe('executeQuote', () => {
       ],
       [
         '003',
-        'late',
+        'late completion',
         6 * MINUTE,
         paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
         { status: 'COMPLETED' },
@@ -244,8 +246,8 @@ describe('executeQuote', () => {
         `pays ${currency} to an account with suffix %s: %s`,
         async (suffix, _description, waitMs, events, shape) => {
           const { account, quote } = await createQuote(currency, suffix);
-          const executedBody = ok(await execute(quote.id), 200);
-          expect(executedBody.status).toBe('PROCESSING');
+          const executedQuote = ok(await execute(quote.id), 200);
+          expect(executedQuote.status).toBe('PROCESSING');
           expect(await readBalances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
           if (suffix === '003') {
             await app.advance(waitMs - 1_000);
@@ -272,7 +274,7 @@ describe('executeQuote', () => {
       expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
     });
 
-    it('executes once', async () => {
+    it('executes a quote once under concurrent requests', async () => {
       const { quote } = await createQuote('EUR', '000');
       const responses = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
       expect(responses.map((each) => each.status).sort()).toEqual([
@@ -338,8 +340,8 @@ describe('executeQuote', () => {
         await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
         201,
       );
-      const executedBody = ok(await execute(quote.id), 200);
-      expect(executedBody.status).toBe('COMPLETED');
+      const executedQuote = ok(await execute(quote.id), 200);
+      expect(executedQuote.status).toBe('COMPLETED');
       expect((await readBalances(app, account.id)).balance).toBe(900_00);
       expect((await readBalances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
       expect(await eventTypes(app, quote.transactionId)).toEqual(

@@ -1,5 +1,5 @@
 // Payments from an embedded wallet: exact amounts for every kind of destination, refunds after a failure,
-// and the error codes of a production platform.
+// and signatures on a production platform.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -58,17 +58,20 @@ describe('payments from an embedded wallet', () => {
     const eur = await createExternalAccount(app, person.id, 'EUR');
     const spark = await payer.createSparkAccount(person.id);
     const umaAddress = '$success.eur@sandbox.uma.money';
-    const discovery = await app.call('GET', `/receiver/uma/${umaAddress}?customerId=${person.id}`);
-    const { lookupId } = ok(discovery, 200);
+    const discoveryResponse = await app.call(
+      'GET',
+      `/receiver/uma/${umaAddress}?customerId=${person.id}`,
+    );
+    const { lookupId } = ok(discoveryResponse, 200);
     const senderCustomerInfo = {
       ...{ FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' },
     };
     const quoteBodyTo = (id: string) => quoteBody(accountId, id, TEN_USDB);
-    const uma = {
+    const umaBody = {
       ...quoteBody(accountId, '', TEN_USDB, { lookupId, senderCustomerInfo }),
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
     };
-    const bodies = [quoteBodyTo(usd.id), quoteBodyTo(eur.id), uma, quoteBodyTo(spark.id)];
+    const bodies = [quoteBodyTo(usd.id), quoteBodyTo(eur.id), umaBody, quoteBodyTo(spark.id)];
     for (const [index, body] of bodies.entries()) {
       const quote = await payer.pay(session, body);
       await app.settle();
@@ -91,8 +94,8 @@ describe('payments from an embedded wallet', () => {
     const { accountId, customer: person } = await payer.createFundedWallet();
     const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = ok(await payer.createQuote(quoteBody(accountId, target.id, TEN_USDB)), 201);
-    const send = { quoteId: quote.id, currencyCode: 'USDB' };
-    const response = await app.call('POST', '/sandbox/send', send);
+    const sendBody = { quoteId: quote.id, currencyCode: 'USDB' };
+    const response = await app.call('POST', '/sandbox/send', sendBody);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const startedPayment = app.operate(async (ctx) => {
       return startPayment(ctx, await readCurrent(ctx, quote.transactionId, asOutgoing));
@@ -157,8 +160,10 @@ async function createProductionWallet() {
   );
   const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
   const { data } = ok(await app.call('GET', path, undefined, { as: platform }), 200);
-  const balanceAccount = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
-  return { accountId, targetId: balanceAccount, keys };
+  const balanceAccountId = data.find(
+    (each: { type: string }) => each.type === 'INTERNAL_CRYPTO',
+  ).id;
+  return { accountId, targetId: balanceAccountId, keys };
 }
 
 describe('wallet in production', () => {

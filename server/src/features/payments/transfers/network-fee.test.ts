@@ -26,8 +26,12 @@ beforeAll(async () => {
 
 const accountOf = (currency: string) => findInternalAccount(app, person.id, currency);
 
-/** The id of an external wallet. */
-async function walletOf(accountType: string, currency: string, details: object): Promise<string> {
+/** Registers an external wallet and returns its ID. */
+async function registerWallet(
+  accountType: string,
+  currency: string,
+  details: object,
+): Promise<string> {
   const accountInfo = { accountType, ...details };
   const body = { customerId: person.id, currency, accountInfo };
   return ok(await app.call('POST', '/customers/external-accounts', body), 201).id;
@@ -43,7 +47,7 @@ const transfer = (from: string, to: string, amount: number) =>
 const createQuote = (from: string, to: string, amount: number, overrides: object = {}) =>
   app.call('POST', '/quotes', quoteBody(from, to, amount, overrides));
 
-const legsOf = async (id: string): Promise<string[]> => {
+const postingsOf = async (id: string): Promise<string[]> => {
   const rows = await app.runtime.db.query(
     'select phase, step, amount from ledger_transfers where transaction_id = $1',
     [id],
@@ -68,7 +72,7 @@ describe('network fee', () => {
   ])('on %s in %s is charged as estimated', async (cryptoNetwork, currency, type, address, fee) => {
     const { id: from } = await accountOf(currency);
     const key = type === 'LIGHTNING' ? 'lightningAddress' : 'address';
-    const to = await walletOf(type, currency, { [key]: address });
+    const to = await registerWallet(type, currency, { [key]: address });
     await fundAccount(app, from, FULL_BALANCE);
     const balanceBefore = (await readBalances(app, from)).total;
     const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT_AMOUNT };
@@ -88,7 +92,7 @@ describe('network fee', () => {
     ]);
     expect((await readBalances(app, from)).total).toBe(balanceBefore - SENT_AMOUNT);
     const feePostings = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
-    expect(await legsOf(payment.id)).toEqual(
+    expect(await postingsOf(payment.id)).toEqual(
       [
         ...feePostings,
         `pending pay ${estimate.netAmount}`,
@@ -116,7 +120,9 @@ describe('network fee', () => {
 
   it('is converted to the sending currency, in addition to the exchange fee', async () => {
     const { id: from } = await accountOf('USD');
-    const ethereum = await walletOf('ETHEREUM_WALLET', 'USDC', { address: `0x${'d'.repeat(40)}` });
+    const ethereum = await registerWallet('ETHEREUM_WALLET', 'USDC', {
+      address: `0x${'d'.repeat(40)}`,
+    });
     // 113.75 cents, rounded up. 0.1 % of 98.86 dollars is 9.886 cents.
     expect(ok(await createQuote(from, ethereum, 100_00), 201)).toMatchObject({
       feesIncluded: 124,
@@ -132,7 +138,7 @@ describe('network fee', () => {
     const { id: from } = await accountOf('USDC');
     await fundAccount(app, from, FULL_BALANCE);
     const balancesBefore = await readBalances(app, from);
-    for (const [suffix, begin] of [
+    for (const [suffix, startPayment] of [
       ['005', transfer],
       [
         '004',
@@ -140,20 +146,20 @@ describe('network fee', () => {
       ],
     ] as const) {
       const address = `0x${'b'.repeat(37)}${suffix}`;
-      const to = await walletOf('BASE_WALLET', 'USDC', { address });
-      const { id, transactionId = id } = ok(await begin(from, to, SENT_AMOUNT), 201);
+      const to = await registerWallet('BASE_WALLET', 'USDC', { address });
+      const { id, transactionId = id } = ok(await startPayment(from, to, SENT_AMOUNT), 201);
       await app.advance(60_000);
       const payment = ok(await app.call('GET', `/transactions/${transactionId}`), 200);
       expect([payment.status, payment.refund.status]).toEqual(['FAILED', 'COMPLETED']);
       expect(await readBalances(app, from)).toEqual(balancesBefore);
-      expect(await legsOf(transactionId)).toContain('posted refund.fee.service 2275');
+      expect(await postingsOf(transactionId)).toContain('posted refund.fee.service 2275');
     }
   });
 
   it('must be less than the amount', async () => {
     const { id: from } = await accountOf('USDT');
     await fundAccount(app, from, FULL_BALANCE);
-    const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
+    const to = await registerWallet('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
     for (const response of [
       await transfer(from, to, 1_137_500),
       await createQuote(from, to, 1_137_500),
@@ -171,7 +177,7 @@ describe('network fee of zero', () => {
     await fundAccount(app, usd, 100_00);
     await fundAccount(app, usdc, FULL_BALANCE);
     const bank = await createExternalAccount(app, person.id, 'USD');
-    const arbitrum = await walletOf('ARBITRUM_WALLET', 'USDC', { address: EVM });
+    const arbitrum = await registerWallet('ARBITRUM_WALLET', 'USDC', { address: EVM });
     for (const [from, to] of [
       [usd, bank.id],
       [usdc, arbitrum],

@@ -30,7 +30,7 @@ describe('createSandboxFixtures', () => {
     expect(Object.keys(resources).length).toBeGreaterThan(3);
   });
 
-  it('builds every scenario repeatedly with its result', async () => {
+  it('builds every scenario with its outcome, and two scenarios again', async () => {
     await reset();
     const builtWorlds = [];
     for (const world of [...Object.keys(SCENARIOS), 'card.authorized', 'payout.returned']) {
@@ -118,8 +118,8 @@ describe('createSandboxFixtures', () => {
   it('builds actions of agents in each state', async () => {
     await reset();
     const { resources } = ok(await build({ world: 'agents' }), 201);
-    const actions = ['approved', 'pendingApproval', 'rejected', 'failed'];
-    const statuses = actions.map((name) => resources[name].status);
+    const actionNames = ['approved', 'pendingApproval', 'rejected', 'failed'];
+    const statuses = actionNames.map((name) => resources[name].status);
     expect(statuses).toEqual(['APPROVED', 'PENDING_APPROVAL', 'REJECTED', 'FAILED']);
     expect(resources.paused.isPaused).toBe(true);
   });
@@ -127,16 +127,20 @@ describe('createSandboxFixtures', () => {
   it('builds stablecoins in each state', async () => {
     await reset();
     const { resources } = ok(await build({ world: 'stablecoins' }), 201);
-    const issuance = ['provisioned', 'provisioning', 'rejected', 'failed', 'pendingReview'];
-    expect(issuance.map((name) => resources[name].issuanceStatus)).toEqual([
+    const issuanceNames = ['provisioned', 'provisioning', 'rejected', 'failed', 'pendingReview'];
+    expect(issuanceNames.map((name) => resources[name].issuanceStatus)).toEqual([
       ...['PROVISIONED', 'PROVISIONING', 'REJECTED', 'FAILED', 'PENDING_REVIEW'],
     ]);
-    const service = ['provisioned', 'pendingApproval', 'provisioning', 'enabled', 'disabled'];
-    expect(service.map((name) => resources[name].serviceOperationsStatus)).toEqual([
+    const serviceNames = ['provisioned', 'pendingApproval', 'provisioning', 'enabled', 'disabled'];
+    expect(serviceNames.map((name) => resources[name].serviceOperationsStatus)).toEqual([
       ...['NOT_ENABLED', 'PENDING_APPROVAL', 'ENABLING', 'ENABLED', 'DISABLED'],
     ]);
-    const links = ['linked', 'invalid', 'revoked'];
-    expect(links.map((name) => resources[name].status)).toEqual(['ACTIVE', 'INVALID', 'REVOKED']);
+    const linkNames = ['linked', 'invalid', 'revoked'];
+    expect(linkNames.map((name) => resources[name].status)).toEqual([
+      'ACTIVE',
+      'INVALID',
+      'REVOKED',
+    ]);
   });
 
   it('builds payments whose outcomes differ', async () => {
@@ -161,8 +165,8 @@ describe('createSandboxFixtures', () => {
     for (const name of ['active', 'frozen', 'processing', 'closed']) {
       expect(resources[name].state).toBe(name.toUpperCase());
     }
-    const payments = ['authorized', 'partiallySettled', 'settled', 'refunded', 'exception'];
-    expect(payments.map((name) => resources[`${name}Payment`].status)).toEqual([
+    const paymentNames = ['authorized', 'partiallySettled', 'settled', 'refunded', 'exception'];
+    expect(paymentNames.map((name) => resources[`${name}Payment`].status)).toEqual([
       ...['AUTHORIZED', 'PARTIALLY_SETTLED', 'SETTLED', 'REFUNDED', 'EXCEPTION'],
     ]);
   });
@@ -187,12 +191,12 @@ describe('createSandboxFixtures', () => {
     const repeatedReply = await build({ steps }, { headers });
     expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
     const { token, endpoint, ada } = firstResult.resources;
-    const { clientSecret, ...tokenWithout } = token;
-    const { secret, ...endpointWithout } = endpoint;
+    const { clientSecret, ...tokenWithoutSecret } = token;
+    const { secret, ...endpointWithoutSecret } = endpoint;
     expect([typeof clientSecret, typeof secret]).toEqual(['string', 'string']);
     expect(repeatedReply.body.resources).toEqual({
-      token: tokenWithout,
-      endpoint: endpointWithout,
+      token: tokenWithoutSecret,
+      endpoint: endpointWithoutSecret,
       ada,
     });
   });
@@ -232,8 +236,8 @@ describe('createSandboxFixtures', () => {
 
   it('rejects a seeded world that exists', async () => {
     await reset();
-    const { platformCustomerId: _, ...nameless } = CUSTOMER.body;
-    const steps = [{ ...CUSTOMER, body: nameless }];
+    const { platformCustomerId: _, ...bodyWithoutId } = CUSTOMER.body;
+    const steps = [{ ...CUSTOMER, body: bodyWithoutId }];
     ok(await build({ steps, seed: 'again' }), 201);
     const secondResponse = await build({ steps, seed: 'again' });
     expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -335,7 +339,7 @@ describe('createSandboxFixtures', () => {
     expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });
 
-  it('rejects an empty description, unknown worlds and fields', async () => {
+  it('rejects an empty request, and unknown worlds and fields', async () => {
     expect(fieldsOf(await build({}))).toEqual(['']);
     expect(fieldsOf(await build({ world: 'mars' }))).toEqual(['world']);
     expect(fieldsOf(await build({ world: 'starter', size: 3 }))).toEqual(['size']);
@@ -345,9 +349,9 @@ describe('createSandboxFixtures', () => {
     expect(await build({ world: 'starter' }, { as: app.production })).toMatchObject({
       status: 403,
     });
-    const manager = await app.tokenWith(['VIEW', 'MANAGE']);
+    const managerToken = await app.tokenWith(['VIEW', 'MANAGE']);
     await reset();
-    const rejectedResponse = await build({ world: 'starter' }, { as: manager });
+    const rejectedResponse = await build({ world: 'starter' }, { as: managerToken });
     expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });

@@ -19,11 +19,11 @@ const app = testApp();
 const fixture = loginFixture(app);
 
 const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
-const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
+const timeAfter = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const FAILED_LOGIN = 'FAILED_LOGIN_ATTEMPT';
 const startSms = async (id: string) =>
   ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
-const guess = (id: string, challengeId: string, code = '000000') =>
+const submitCode = (id: string, challengeId: string, code = '000000') =>
   fixture.complete(id, { factor: 'SMS_OTP', challengeId, code });
 const readLockout = (id: string) => app.runtime.db.read(scaLockouts, id);
 
@@ -39,7 +39,7 @@ describe('recordSecurityEvent', () => {
       let failedAttempts = 4;
       for (const lockMs of [15 * MINUTE, 30 * MINUTE, HOUR, 24 * HOUR]) {
         failedAttempts += 1;
-        const lockedState = { suspended: false, lockedUntil: timeInMs(lockMs), failedAttempts };
+        const lockedState = { suspended: false, lockedUntil: timeAfter(lockMs), failedAttempts };
         expect(ok(await fixture.fail(id), 200)).toEqual({
           eventType: FAILED_LOGIN,
           ...lockedState,
@@ -71,7 +71,7 @@ describe('recordSecurityEvent', () => {
       await logIn(app, id);
       const lockedState = {
         suspended: false,
-        lockedUntil: timeInMs(15 * MINUTE),
+        lockedUntil: timeAfter(15 * MINUTE),
         failedAttempts: 5,
       };
       expect(ok(await fixture.fail(id), 200)).toMatchObject(lockedState);
@@ -115,12 +115,12 @@ describe('recordSecurityEvent', () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
       const challengeId = await startSms(id);
-      expect(statusCodeAndFields(await guess(id, challengeId, CODE))).toEqual([
+      expect(statusCodeAndFields(await submitCode(id, challengeId, CODE))).toEqual([
         423,
         'ACCOUNT_LOCKED',
       ]);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlockedState);
-      ok(await guess(id, challengeId, CODE), 200);
+      ok(await submitCode(id, challengeId, CODE), 200);
     });
 
     it('clears the suspension', async () => {
@@ -144,19 +144,19 @@ describe('completeScaLogin', () => {
       await fixture.failTimes(id, 3);
       const challengeId = await startSms(id);
       for (let index = 0; index < 2; index++) {
-        expect(statusCodeAndFields(await guess(id, challengeId))).toEqual([
+        expect(statusCodeAndFields(await submitCode(id, challengeId))).toEqual([
           400,
           'INVALID_INPUT',
           'code',
         ]);
       }
-      const rejectedResponse = await guess(id, challengeId, CODE);
+      const rejectedResponse = await submitCode(id, challengeId, CODE);
       expect(statusCodeAndFields(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
-      const details = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
+      const details = { suspended: false, lockedUntil: timeAfter(15 * MINUTE), failedAttempts: 5 };
       expect(rejectedResponse.body.details).toEqual(details);
       advanceClock(15 * MINUTE);
-      const proof = await startSms(id);
-      expect((await guess(id, proof)).status).toBe(400);
+      const secondChallengeId = await startSms(id);
+      expect((await submitCode(id, secondChallengeId)).status).toBe(400);
       expect(await readLockout(id)).toMatchObject({
         failed_attempts: 6,
         locked_until: app.effects.now() + 30 * MINUTE,
@@ -165,7 +165,7 @@ describe('completeScaLogin', () => {
       expect(types.slice(3)).toEqual([
         ['LOGIN_FAILED', challengeId],
         ['LOGIN_FAILED', challengeId],
-        ['LOGIN_FAILED', proof],
+        ['LOGIN_FAILED', secondChallengeId],
       ]);
     });
 
@@ -173,26 +173,26 @@ describe('completeScaLogin', () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const challengeId = await startSms(id);
       for (let index = 0; index < 5; index++) {
-        expect((await guess(id, challengeId)).status).toBe(400);
+        expect((await submitCode(id, challengeId)).status).toBe(400);
       }
       await fixture.reset(id);
       advanceClock(MINUTE);
-      const rejectedResponse = await guess(id, challengeId, CODE);
+      const rejectedResponse = await submitCode(id, challengeId, CODE);
       expect(statusCodeAndFields(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
       expect(rejectedResponse.headers['retry-after']).toBe('240');
       expect((await readLockout(id))?.failed_attempts).toBe(0);
-      ok(await guess(id, await startSms(id), CODE), 200);
+      ok(await submitCode(id, await startSms(id), CODE), 200);
     });
 
     it('are all counted when concurrent', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const challengeId = await startSms(id);
       const codes = Array.from({ length: 30 }, (_, index) => String(index).padStart(6, '0'));
-      const responses = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
+      const responses = await Promise.all(codes.map((code) => submitCode(id, challengeId, code)));
       const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(5).fill(400), ...Array(25).fill(423)]);
       expect((await readLockout(id))?.failed_attempts).toBe(5);
-      expect((await guess(id, challengeId, CODE)).status).toBe(423);
+      expect((await submitCode(id, challengeId, CODE)).status).toBe(423);
     });
 
     it('with TOTP are limited by the lockout only', async () => {
@@ -200,11 +200,11 @@ describe('completeScaLogin', () => {
       const { base32 } = await factorFixture(app).enrollTotp(id);
       advanceClock(MINUTE);
       const correctCode = codeAt(base32, app.effects.now());
-      const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
+      const validCodes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
       const wrongCodes = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
       const completeBy = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
       const responses = await Promise.all(
-        wrongCodes.filter((each) => !codes.includes(each)).map(completeBy),
+        wrongCodes.filter((each) => !validCodes.includes(each)).map(completeBy),
       );
       expect(responses.filter(({ status }) => status === 400)).toHaveLength(5);
       expect(responses.filter(({ status }) => status === 423)).toHaveLength(responses.length - 5);

@@ -41,7 +41,7 @@ const progressOf = (state: (typeof STATES)[number]): OrderProgress =>
     ? { state, providerStatus: state, reason: 'PROVIDER_TRANSFER_FAILED' }
     : { state, providerStatus: state };
 
-const read = async (id: string) => {
+const readOperation = async (id: string) => {
   const row = await app.runtime.db.read(mintsAndBurns, id);
   if (!row) throw new Error(`${id} was not found`);
   return row;
@@ -49,14 +49,14 @@ const read = async (id: string) => {
 
 /** Applies several responses about one operation concurrently. */
 async function applyResponses(id: string, states: readonly (typeof STATES)[number][]) {
-  const rowBefore = await read(id);
+  const rowBefore = await readOperation(id);
   const apply = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
       if (row) await applyProgress(ctx, row, progressOf(state), ctx.now);
     });
   await Promise.all(states.map(apply));
-  const rowAfter = await read(id);
+  const rowAfter = await readOperation(id);
   if (isFinalStatus(rowBefore)) expect(rowAfter).toEqual(rowBefore);
   // A response causes one transition. Concurrent responses may cause several.
   if (states.length === 1) {
@@ -64,7 +64,7 @@ async function applyResponses(id: string, states: readonly (typeof STATES)[numbe
   }
 }
 
-/** Orders a mint or a burn, or undefined if it is rejected because the supply is too low. */
+/** Orders a mint or a burn and returns its ID, or undefined if a burn exceeds the supply. */
 async function placeOrder(coinId: string, type: 'mint' | 'burn', dollars: number) {
   const amount = String(BigInt(dollars) * DOLLAR);
   if (type === 'mint') {

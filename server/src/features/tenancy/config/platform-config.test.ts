@@ -27,7 +27,7 @@ const errorFields = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field);
 
 describe('getPlatformConfig', () => {
-  it('shows a new platform', async () => {
+  it('returns the defaults of a new platform', async () => {
     const { status, body } = await app.call('GET', '/config', undefined, { as: app.other });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -91,8 +91,8 @@ describe('updatePlatformConfig', () => {
   });
 
   it('merges settings of wallets and cards', async () => {
-    const wallet = { appName: 'App', otpLength: 8, alphanumeric: true };
-    await patchConfig({ embeddedWalletConfig: wallet });
+    const walletConfig = { appName: 'App', otpLength: 8, alphanumeric: true };
+    await patchConfig({ embeddedWalletConfig: walletConfig });
     const { body } = await patchConfig({
       embeddedWalletConfig: { otpLength: 10, replyToEmailAddress: 'help@example.com' },
       cardTokenization2faConfig: { displayName: 'Card', email: { subject: 'Code' } },
@@ -105,8 +105,8 @@ describe('updatePlatformConfig', () => {
       sendFromEmailSenderName: 'Notifications',
       replyToEmailAddress: 'help@example.com',
     });
-    const sms = { cardTokenization2faConfig: { sms: { bodyText: 'Code:' } } };
-    expect((await patchConfig(sms)).body.cardTokenization2faConfig).toEqual({
+    const smsConfig = { cardTokenization2faConfig: { sms: { bodyText: 'Code:' } } };
+    expect((await patchConfig(smsConfig)).body.cardTokenization2faConfig).toEqual({
       displayName: 'Card',
       email: { subject: 'Code' },
       sms: { bodyText: 'Code:' },
@@ -208,7 +208,7 @@ describe('updatePlatformConfig', () => {
 
 describe('a new webhook endpoint', () => {
   it('receives a TEST event after a successful change only', async () => {
-    const platform = await app.newPlatform('Hooked');
+    const platform = await app.newPlatform('Webhooks');
     const webhookEndpoint = 'http://127.0.0.1:9/hook';
     await patchConfig({ webhookEndpoint: 'http://example.com' }, platform);
     await patchConfig({ umaDomain: 'hooked.test' }, platform);
@@ -224,8 +224,8 @@ describe('a new webhook endpoint', () => {
 
 describe('a new currency', () => {
   it('has exactly one account of the platform', async () => {
-    const platform = await app.newPlatform('Grows');
-    const listAccounts = async () => {
+    const platform = await app.newPlatform('Currencies');
+    const listCurrencies = async () => {
       const reply = await app.call('GET', '/platform/internal-accounts?limit=100', undefined, {
         as: platform,
       });
@@ -233,21 +233,23 @@ describe('a new currency', () => {
         .map((each: { balance: { currency: { code: string } } }) => each.balance.currency.code)
         .sort();
     };
-    const accountsBefore = await listAccounts();
+    const currenciesBefore = await listCurrencies();
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
-    const withCad = { supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')] };
-    const { status, body } = await patchConfig(withCad, platform);
+    const cadConfig = {
+      supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')],
+    };
+    const { status, body } = await patchConfig(cadConfig, platform);
     expect(status).toBe(200);
     expect(body.supportedCurrencies.at(-1)).toEqual(currencyConfig('CAD'));
-    expect(await listAccounts()).toEqual([...accountsBefore, 'CAD'].sort());
+    expect(await listCurrencies()).toEqual([...currenciesBefore, 'CAD'].sort());
     await patchConfig({ supportedCurrencies: [currencyConfig('USD')] }, platform);
-    await patchConfig(withCad, platform);
+    await patchConfig(cadConfig, platform);
     await app.settle();
-    expect(await listAccounts()).toEqual([...accountsBefore, 'CAD'].sort());
+    expect(await listCurrencies()).toEqual([...currenciesBefore, 'CAD'].sort());
   });
 
   it('has accounts of existing customers', async () => {
-    const platform = await app.newPlatform('Back-filled');
+    const platform = await app.newPlatform('Existing customers');
     const createResponse = await app.call(
       'POST',
       '/customers',

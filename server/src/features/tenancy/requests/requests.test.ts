@@ -1,4 +1,4 @@
-// Recorded requests over the API: contents of a record, recorded requests, filters, pages and permissions.
+// Recorded requests over the API: contents of a record, filters, pages, permissions and removal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
@@ -33,7 +33,7 @@ const lineOf = (response: ApiResponse) =>
     .find((line) => line.requestId === idOf(response) && line.operationId);
 
 describe('getRequestById', () => {
-  it('explains a rejected request', async () => {
+  it('returns the error and the masked body of a rejected request', async () => {
     const body = { customerType: 'INDIVIDUAL', region: 'DE', birthDate: 'Quorbat' };
     const errorResponse = await app.call('POST', '/customers', body);
     expect(errorResponse.status).toBe(400);
@@ -123,10 +123,10 @@ describe('getRequestById', () => {
     const unknownId = `${id.slice(0, -12)}0123456789ab`;
     const pendingRequest = get(`/requests/${unknownId}`);
     await sleep(250);
-    const COPY = `insert into api_requests
+    const copySql = `insert into api_requests
       select (jsonb_populate_record(r, jsonb_build_object('id', $2::text))).*
       from api_requests r where id = $1`;
-    await app.runtime.db.query(COPY, [id, unknownId]);
+    await app.runtime.db.query(copySql, [id, unknownId]);
     expect(await pendingRequest).toMatchObject({ status: 200, body: { id: unknownId } });
     const unrecordedId = `${id.slice(0, -12)}ba9876543210`;
     expect((await get(`/requests/${unrecordedId}`)).status).toBe(404);
@@ -140,7 +140,7 @@ describe('getRequestById', () => {
     expect(lineOf(waitResponse).ms).toBeGreaterThan(900);
   });
 
-  it('explains a rejection by the rate limit', async () => {
+  it('returns the record of a request that the rate limit rejected', async () => {
     limitedApp.effects.set(limitedApp.effects.now() + 10_000);
     const replies = [];
     for (let count = 0; count < 30; count++) replies.push(await limitedApp.call('GET', '/config'));
@@ -161,7 +161,7 @@ describe('getRequestById', () => {
     expect(list.data).toHaveLength(20);
   });
 
-  it('returns requests of unknown paths and methods of a token, without the path', async () => {
+  it('returns requests of unknown paths and methods of a token, without unknown path segments', async () => {
     await get('/config');
     const notFoundResponse = await get('/customers/Quorbat/quotes?x=Quorbat');
     expect(notFoundResponse.status).toBe(404);
@@ -208,11 +208,11 @@ describe('getRequestById', () => {
     const record = await recordOf(response);
     expect(record).toMatchObject({ callerType: 'AGENT', agentId: agent.id });
     expect(record).not.toHaveProperty('address');
-    const read = await app.call('GET', '/requests', undefined, {
+    const listResponse = await app.call('GET', '/requests', undefined, {
       as: null,
       headers: { authorization },
     });
-    expect(read.status).toBe(401);
+    expect(listResponse.status).toBe(401);
   });
 });
 
@@ -243,7 +243,7 @@ describe('requests that call operations', () => {
     expect(JSON.stringify([requestBody, responseBody])).not.toMatch(/Lovelace|1990-12-10/);
   });
 
-  it('are explained by the error of the rejected step', async () => {
+  it('are recorded with the error of the rejected step', async () => {
     const unknownStep = {
       operationId: 'getCustomerById',
       params: { customerId: 'Customer:00000000-0000-7000-8000-000000000000' },
@@ -284,16 +284,16 @@ describe('bodies', () => {
 });
 
 describe('listRequests', () => {
-  let account: string;
-  let quote: string;
+  let accountId: string;
+  let quoteId: string;
   let as: { clientId: string; clientSecret: string };
 
   beforeAll(async () => {
     const fundedCustomer = await createFundedCustomer(app);
-    account = fundedCustomer.account.id;
+    accountId = fundedCustomer.account.id;
     const payee = await createExternalAccount(app, fundedCustomer.person.id, 'USD');
-    quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee.id, 100_00)), 201).id;
-    ok(await app.call('POST', `/quotes/${quote}/execute`), 200);
+    quoteId = ok(await app.call('POST', '/quotes', quoteBody(accountId, payee.id, 100_00)), 201).id;
+    ok(await app.call('POST', `/quotes/${quoteId}/execute`), 200);
     as = await app.tokenWith(['VIEW', 'TRANSACT'], 'Filters');
     await get('/config', { as });
   });
@@ -304,7 +304,7 @@ describe('listRequests', () => {
     expect(new Set(await listOperations('operationId=executeQuote'))).toEqual(
       new Set(['executeQuote']),
     );
-    expect(await listOperations(`resourceId=${encodeURIComponent(quote)}`)).toEqual([
+    expect(await listOperations(`resourceId=${encodeURIComponent(quoteId)}`)).toEqual([
       'executeQuote',
       'createQuote',
     ]);

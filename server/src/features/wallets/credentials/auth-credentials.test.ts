@@ -107,7 +107,7 @@ describe('createAuthCredential', () => {
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
-  it('sends the code of a new credential with the signed request and not before', async () => {
+  it('sends the code of a new credential only with the signed request', async () => {
     const { accountId, customer } = await createReachableWallet();
     const signer = await fixture.openEmailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
@@ -125,13 +125,13 @@ describe('createAuthCredential', () => {
       keys.publicKey,
     );
     const path = `/auth/credentials/${sms.id}/verify`;
-    const openedResponse = await fixture.callSigned(
+    const verifyResponse = await fixture.callSigned(
       'POST',
       path,
       { type: 'SMS_OTP', encryptedOtpBundle },
       keys,
     );
-    expect(ok(openedResponse, 200)).toMatchObject({
+    expect(ok(verifyResponse, 200)).toMatchObject({
       type: 'SMS_OTP',
       nickname: customer.phoneNumber,
     });
@@ -141,14 +141,14 @@ describe('createAuthCredential', () => {
     const { accountId, customer } = await createReachableWallet();
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     const foreignWallet = await otherPlatformFixture.createWalletCustomer();
-    const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
+    const notFoundError = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
     for (const id of [
       `InternalAccount:${UNKNOWN_UUID}`,
       foreignWallet.accountId,
       'x',
       customer.id,
     ]) {
-      expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
+      expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(notFoundError);
     }
     const rejectedReply = await create({ type: 'SMS_OTP', accountId: plainAccount.id });
     expect(codeOf(rejectedReply)).toEqual([400, 'INVALID_INPUT']);
@@ -156,7 +156,7 @@ describe('createAuthCredential', () => {
     ok(await create({ type: 'SMS_OTP', accountId }), 202);
   });
 
-  it('is rejected until the wallet is provisioned', async () => {
+  it('is rejected, like other operations, until the wallet is provisioned', async () => {
     const { accountId, credential } = await createReachableWallet();
     await app.operate(async (ctx) => {
       await ctx.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
@@ -188,19 +188,19 @@ describe('createAuthCredential', () => {
     expect(codeOf(refreshResponse)).toEqual(expectedError);
   });
 
-  it('rejects known conflicts on both requests', async () => {
+  it('rejects an existing credential in the first and in the signed request', async () => {
     const { accountId, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
-    const exists = [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'];
-    expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(exists);
+    const existsError = [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'];
+    expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(existsError);
 
     const body = passkeyBody(accountId);
     const createResponses = await Promise.all([create(body), create(body)]);
-    const [firstReply, secondReply] = await Promise.all(
+    const [firstHeaders, secondHeaders] = await Promise.all(
       createResponses.map(async (each, index) =>
         signedHeaders(ok(each, 202), index ? bySms : byEmail),
       ),
     );
-    const responses = await Promise.all([create(body, firstReply), create(body, secondReply)]);
+    const responses = await Promise.all([create(body, firstHeaders), create(body, secondHeaders)]);
     expect(responses.map(codeOf).sort()).toEqual(
       [
         [201, undefined],
@@ -210,14 +210,14 @@ describe('createAuthCredential', () => {
     expect(await idsOf(accountId)).toHaveLength(3);
   });
 
-  it('is signed by a session of the same wallet', async () => {
+  it('requires a signature of an active session of the same wallet', async () => {
     const { accountId } = await createReachableWallet();
     const otherWallet = await fixture.createEmailAndSmsWallet();
     const body = passkeyBody(accountId);
     expect(errorOf(await add(body, otherWallet.byEmail))).toEqual(NO_ACTIVE_SESSION);
-    const otherSession = await fixture.openEmailSession(accountId);
+    const ownSession = await fixture.openEmailSession(accountId);
     await app.advance(15 * MINUTE);
-    expect(errorOf(await add(body, otherSession))).toEqual(NO_ACTIVE_SESSION);
+    expect(errorOf(await add(body, ownSession))).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
@@ -246,9 +246,9 @@ describe('createAuthCredential', () => {
     const body = passkeyBody(accountId);
     const firstBody = ok(await create(body, headers), 202);
     expect(ok(await create(body, headers), 202).requestId).not.toBe(firstBody.requestId);
-    const signedRequest = await signedHeaders(firstBody, byEmail);
-    ok(await create(body, { ...headers, ...signedRequest }), 201);
-    expect((await create(body, { ...headers, ...signedRequest })).status).toBe(401);
+    const signatureHeaders = await signedHeaders(firstBody, byEmail);
+    ok(await create(body, { ...headers, ...signatureHeaders }), 201);
+    expect((await create(body, { ...headers, ...signatureHeaders })).status).toBe(401);
   });
 });
 

@@ -72,11 +72,11 @@ describe('a code in production', () => {
     }
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     const requestedBody = ok(response, 202);
-    const sandboxBundle = {
+    const sandboxHeaders = {
       'service-wallet-signature': 'sandbox-valid-signature',
       'request-id': requestedBody.requestId,
     };
-    expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, sandboxBundle))).toEqual([
+    expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, sandboxHeaders))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);
@@ -92,25 +92,25 @@ describe('a code in production', () => {
       phoneNumber: newPhoneNumber(),
     });
     const { bundle, code } = await sendOtp(credential.id);
-    const firstCode = await otp.submitCode(credential, bundle, { code });
-    const headers = await signedHeaders(ok(firstCode.response, 202), firstCode.keys);
-    ok(await otp.verifyBundle(credential, firstCode.sealed, headers), 200);
+    const firstSubmission = await otp.submitCode(credential, bundle, { code });
+    const headers = await signedHeaders(ok(firstSubmission.response, 202), firstSubmission.keys);
+    ok(await otp.verifyBundle(credential, firstSubmission.sealed, headers), 200);
     const body = { type: 'SMS_OTP', accountId };
     const addedCredential = ok(
-      await fixture.callSigned('POST', '/auth/credentials', body, firstCode.keys),
+      await fixture.callSigned('POST', '/auth/credentials', body, firstSubmission.keys),
       201,
     );
     await app.settle();
     const { to, text, ...rest } = JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
     expect([to, Object.keys(rest)]).toEqual([person.phoneNumber, ['id']]);
-    const fetchedCode = await otp.submitCode(
+    const smsSubmission = await otp.submitCode(
       addedCredential,
       addedCredential.otpEncryptionTargetBundle,
       {
         code: text.slice(0, 6),
       },
     );
-    ok(fetchedCode.response, 202);
+    ok(smsSubmission.response, 202);
     // The code sent with the credential counts toward the limit.
     expect(errorFieldsOf(await otp.requestChallenge(addedCredential.id))).toEqual([
       429,
@@ -148,16 +148,16 @@ describe('a code in production', () => {
     const nextOtp = await sendOtp(credential.id);
     expect(nextOtp.code).toMatch(/^\d{4}$/);
     otp.advance(90_000);
-    const lateCode = await otp.submitCode(credential, nextOtp.bundle, { code: nextOtp.code });
-    expect(errorOf(lateCode.response)).toEqual(NONE_PENDING);
+    const lateSubmission = await otp.submitCode(credential, nextOtp.bundle, { code: nextOtp.code });
+    expect(errorOf(lateSubmission.response)).toEqual(NONE_PENDING);
   });
 
   it('is sent at most every 30 seconds, and five times in 15 minutes', async () => {
     const { credential, customer: person } = await fixture.createWalletCustomer();
-    const requestedResponses = await Promise.all(
+    const concurrentResponses = await Promise.all(
       Array.from({ length: 8 }, () => otp.requestChallenge(credential.id)),
     );
-    expect(requestedResponses.map(({ status }) => status).sort()).toEqual([
+    expect(concurrentResponses.map(({ status }) => status).sort()).toEqual([
       200,
       ...Array(7).fill(429),
     ]);
@@ -178,8 +178,8 @@ describe('a code in production', () => {
   });
 
   it('is subject to the same limits after the credential is removed and added again', async () => {
-    const person = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
-    const { accountId, credential } = person;
+    const walletCustomer = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+    const { accountId, credential } = walletCustomer;
     const { bundle, code } = await sendOtp(credential.id);
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     ok(
@@ -197,9 +197,9 @@ describe('a code in production', () => {
         keys,
       );
       expect(removedResponse.status).toBe(204);
-      const { first, second: secondBundle } = await add();
-      expect(errorFieldsOf(secondBundle)).toEqual([429, 'RATE_LIMITED']);
-      expect(secondBundle.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
+      const { first, second: limitedResponse } = await add();
+      expect(errorFieldsOf(limitedResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(limitedResponse.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
       otp.advance(30_000);
       if (index > 0) continue;
       // A signed request is valid as soon as another code may be sent.
@@ -213,7 +213,7 @@ describe('a code in production', () => {
       otp.advance(30_000);
       index += 1;
     }
-    expect(await messagesTo(app, person.customer.id)).toHaveLength(6);
+    expect(await messagesTo(app, walletCustomer.customer.id)).toHaveLength(6);
   });
 
   it('is replaced by the next code', async () => {
@@ -244,8 +244,8 @@ describe('a code in production', () => {
       tables.map((each) => db.query(`select to_json(t)::text as row from ${each} t`, [])),
     );
     expect(storedRows.flat().length).toBeGreaterThan(1);
-    for (const storagePlace of [app.log.join('\n'), JSON.stringify(storedRows)]) {
-      expect(storagePlace).not.toContain(code);
+    for (const storedText of [app.log.join('\n'), JSON.stringify(storedRows)]) {
+      expect(storedText).not.toContain(code);
     }
     // The code and its key are deleted after use.
     expect(storedRows[0]).toEqual([]);

@@ -17,19 +17,20 @@ import { errorOf, newPhoneNumber } from '../../../../test/kit/wallets/one-time-c
 
 const app = testApp();
 
-const LAST_CREDENTIAL_MESSAGE = [
+const LAST_CREDENTIAL_ERROR = [
   400,
   'INVALID_INPUT',
   'The only credential of a wallet cannot be removed.',
 ];
 
 describe('operations in progress', () => {
-  const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
+  const SET_POLLS_SQL =
+    'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
 
   async function createSlowPlatform() {
     const platform = await app.newPlatform('Slow');
     const setProcessingReplies = (polls: number) =>
-      app.runtime.db.query(POLLS, [platform.id, polls]);
+      app.runtime.db.query(SET_POLLS_SQL, [platform.id, polls]);
     const delayedFixture = walletFixture(app, { as: platform });
     const { accountId } = await delayedFixture.createWalletCustomer({
       phoneNumber: newPhoneNumber(),
@@ -37,7 +38,7 @@ describe('operations in progress', () => {
     return { slow: delayedFixture, setProcessingReplies, accountId };
   }
 
-  const isProcessing = (response: ApiResponse) =>
+  const expectProcessing = (response: ApiResponse) =>
     expect(ok(response, 200).status).toBe('PROCESSING');
 
   /** Requests, signs and retries until completion. Returns the number of signed requests. */
@@ -51,7 +52,7 @@ describe('operations in progress', () => {
     for (let requestCount = 1; ; requestCount++) {
       const response = await walletFixture.call(method, path, body, headers);
       if (response.body.status !== 'PROCESSING') return { sent: requestCount, response };
-      isProcessing(response);
+      expectProcessing(response);
     }
   }
   type SignedCall = [method: string, path: string, body?: object];
@@ -68,12 +69,16 @@ describe('operations in progress', () => {
     const keys = generateKeys();
     const path = `/auth/sessions/${firstSession.session.id}`;
     const body = { clientPublicKey: keys.publicKey };
-    const nextReply = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], firstSession);
-    expect([nextReply.sent, nextReply.response.status]).toEqual([3, 201]);
+    const refreshedReply = await retryUntilDone(
+      slow,
+      ['POST', `${path}/refresh`, body],
+      firstSession,
+    );
+    expect([refreshedReply.sent, refreshedReply.response.status]).toEqual([3, 201]);
 
     const credentialPath = `/auth/credentials/${addedReply.response.body.id}`;
-    isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
-    isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
+    expectProcessing(await slow.call('POST', `${credentialPath}/challenge`));
+    expectProcessing(await slow.call('POST', `${credentialPath}/challenge`));
     const bundle = await slow.requestOtpBundle(addedReply.response.body.id);
     const newKeys = generateKeys();
     const encryptedOtpBundle = await encryptOtp(CODE, bundle, newKeys.publicKey);
@@ -89,7 +94,7 @@ describe('operations in progress', () => {
     expect([endedReply.sent, endedReply.response.status]).toEqual([3, 204]);
     const removedReply = await retryUntilDone(slow, ['DELETE', credentialPath], keys);
     expect([removedReply.sent, removedReply.response.status]).toEqual([3, 204]);
-    expect(await slow.sessionsOf(accountId)).toEqual([nextReply.response.body]);
+    expect(await slow.sessionsOf(accountId)).toEqual([refreshedReply.response.body]);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
@@ -105,12 +110,12 @@ describe('operations in progress', () => {
       const path = `/auth/credentials/${id}`;
       const headers = await signedHeaders(ok(await slow.call('DELETE', path), 202), signer);
       const send = () => slow.call('DELETE', path, undefined, headers);
-      isProcessing(await send());
+      expectProcessing(await send());
       removals.push(send);
     }
     const responses = await Promise.all(removals.map((send) => send()));
     expect(responses.map(({ status }) => status).sort()).toEqual([204, 400]);
-    expect(responses.map(errorOf)).toContainEqual(LAST_CREDENTIAL_MESSAGE);
+    expect(responses.map(errorOf)).toContainEqual(LAST_CREDENTIAL_ERROR);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
@@ -119,7 +124,7 @@ describe('operations in progress', () => {
     const signer = await slow.openEmailSession(accountId);
     await setProcessingReplies(3);
     const body = { type: 'SMS_OTP', accountId };
-    isProcessing(await slow.callSigned('POST', '/auth/credentials', body, signer));
+    expectProcessing(await slow.callSigned('POST', '/auth/credentials', body, signer));
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
     await app.advance(60_000);
     expect((await slow.credentialsOf(accountId)).map(({ type }) => type)).toEqual([

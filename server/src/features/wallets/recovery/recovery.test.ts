@@ -83,12 +83,12 @@ describe('a recovery', () => {
 describe('recovery messages', () => {
   it('state the platform, the day and the kind of contact, without secrets', async () => {
     const ownApp = await startApp({ walletRecoveryMs: DELAY });
-    const owner = walletFixture(ownApp);
+    const ownFixture = walletFixture(ownApp);
     try {
       const config = { embeddedWalletConfig: { appName: 'Quorbat' } };
-      ok(await owner.call('PATCH', '/config', config), 200);
-      const wallet = await owner.createWalletCustomer({ phoneNumber: newPhoneNumber() });
-      const secondWallet = await owner.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+      ok(await ownFixture.call('PATCH', '/config', config), 200);
+      const wallet = await ownFixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+      const secondWallet = await ownFixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       const row = await ownApp.operate((ctx) =>
         startRecovery(ctx, recoveryInput(wallet.accountId)),
       );
@@ -98,8 +98,8 @@ describe('recovery messages', () => {
       await ownApp.operate((ctx) => cancelRecovery(ctx, otherRecovery, 'OPERATOR', 'Grace'));
       await ownApp.advance(DELAY);
       const { email, phoneNumber: phone } = wallet.customer;
-      const reportedMessages = await messagesTo(ownApp, wallet.customer.id);
-      expect(reportedMessages.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
+      const completedMessages = await messagesTo(ownApp, wallet.customer.id);
+      expect(completedMessages.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
         ...[
           ['STARTED', email],
           ['STARTED', phone],
@@ -113,8 +113,8 @@ describe('recovery messages', () => {
       expect(cancellationMessages.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
-      const texts = [...reportedMessages, ...cancellationMessages].map(({ text }) => text);
-      const [addedCredential] = (await owner.credentialsOf(wallet.accountId)).slice(1);
+      const texts = [...completedMessages, ...cancellationMessages].map(({ text }) => text);
+      const [addedCredential] = (await ownFixture.credentialsOf(wallet.accountId)).slice(1);
       const secrets = [
         email,
         phone,
@@ -130,7 +130,7 @@ describe('recovery messages', () => {
         expect(text).toContain('Quorbat');
       }
       const textsByKind = new Map(
-        [...reportedMessages, ...cancellationMessages].map(({ kind, text }) => [kind, text]),
+        [...completedMessages, ...cancellationMessages].map(({ kind, text }) => [kind, text]),
       );
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(
@@ -158,7 +158,7 @@ describe('a recovery is rejected for', () => {
     );
   });
 
-  it('an existing credential of codes', async () => {
+  it('an existing credential of the same type', async () => {
     const { accountId, credential } = await recovery.createPhoneCustomer();
     expect(await rejectionOf(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet already has this credential. Codes to the email address can be requested ` +
@@ -186,7 +186,7 @@ describe('a recovery is rejected for', () => {
     expect(await rejectionOf(recovery.start(accountId))).toBe('started');
   });
 
-  it('a pending recovery of any kind', async () => {
+  it('a wallet with a pending recovery', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const { id } = await recovery.start(accountId);
     expect(await rejectionOf(recovery.start(accountId))).toBe(
@@ -224,7 +224,7 @@ describe('a recovery is rejected for', () => {
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('a pending recovery, and is accepted after a canceled recovery', async () => {
+  it('a pending recovery, but not for a canceled recovery', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
@@ -249,22 +249,22 @@ describe('the delay', () => {
   });
 
   it('is followed by a cancellation if the server has recovery disabled', async () => {
-    const withoutRecovery = await startApp();
+    const appWithoutRecovery = await startApp();
     try {
-      const walletsWithoutRecovery = walletFixture(withoutRecovery);
+      const walletsWithoutRecovery = walletFixture(appWithoutRecovery);
       const { accountId } = await walletsWithoutRecovery.createWalletCustomer({
         phoneNumber: newPhoneNumber(),
       });
-      const row = await withoutRecovery.operate((ctx) =>
+      const row = await appWithoutRecovery.operate((ctx) =>
         startRecovery(ctx, recoveryInput(accountId)),
       );
-      await withoutRecovery.advance(DELAY);
-      expect(await withoutRecovery.runtime.db.read(walletRecoveries, row.id)).toMatchObject({
+      await appWithoutRecovery.advance(DELAY);
+      expect(await appWithoutRecovery.runtime.db.read(walletRecoveries, row.id)).toMatchObject({
         ...{ status: 'CANCELLED', cancelled_for: 'SWITCHED_OFF' },
       });
       expect(await walletsWithoutRecovery.credentialsOf(accountId)).toHaveLength(1);
     } finally {
-      await withoutRecovery.close();
+      await appWithoutRecovery.close();
     }
   });
 });

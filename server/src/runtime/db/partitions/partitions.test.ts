@@ -32,9 +32,9 @@ describe('weeks', () => {
 
   it('of two IDs are compared by the times in the IDs', () => {
     const monday = Date.UTC(2026, 10, 23);
-    const at = (time: number) => `${idsFrom('Webhook', time)}-7000-8000-000000000001`;
-    expect(isSameWeek(at(monday), at(monday + WEEK_MS - 1))).toBe(true);
-    expect(isSameWeek(at(monday - 1), at(monday))).toBe(false);
+    const idAt = (time: number) => `${idsFrom('Webhook', time)}-7000-8000-000000000001`;
+    expect(isSameWeek(idAt(monday), idAt(monday + WEEK_MS - 1))).toBe(true);
+    expect(isSameWeek(idAt(monday - 1), idAt(monday))).toBe(false);
   });
 });
 
@@ -68,9 +68,11 @@ describe('partitions', () => {
   it('exist for this week and the next two weeks of every table', async () => {
     const partitions = await listPartitions(onClient(client));
     for (const { name } of PARTITIONED_TABLES) {
-      const weekly = partitions.filter(({ table, isDefault }) => table === name && !isDefault);
+      const weeklyPartitions = partitions.filter(
+        ({ table, isDefault }) => table === name && !isDefault,
+      );
       const monday = mondayOf(TEST_START);
-      expect(weekly.map(({ from, until }) => [from, until])).toEqual(
+      expect(weeklyPartitions.map(({ from, until }) => [from, until])).toEqual(
         [0, 1, 2].map((n) => [monday + n * WEEK_MS, monday + (n + 1) * WEEK_MS]),
       );
     }

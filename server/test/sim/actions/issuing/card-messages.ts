@@ -41,7 +41,7 @@ const SUFFIXES = [
   { suffix: '006', weight: 2.5 },
 ];
 
-const RECENT = 80;
+const RECENT_COUNT = 80;
 const MAX_STORED = 40;
 
 export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
@@ -49,7 +49,7 @@ export const platformIn = ({ platforms }: Sim, id: string | null | undefined): P
 
 /** Usually an active card. */
 export function chooseCard(sim: Sim): RecordedRow {
-  const recentCards = [...sim.model.cardBook.cards.values()].slice(-RECENT);
+  const recentCards = [...sim.model.cardBook.cards.values()].slice(-RECENT_COUNT);
   const activeCards = recentCards.filter(({ state }) => state === 'ACTIVE');
   return sim.chance.pick(activeCards.length && sim.chance.percent(92) ? activeCards : recentCards);
 }
@@ -159,16 +159,16 @@ async function sendNetworkRequest(sim: Sim): Promise<string> {
   const request = requestOf(sim, card, requestInput);
   const handler = handlerOf(sim, sim.pickNode(), connection);
   const decision = await handler.authorize(request, sim.effects.now() + remainingMs);
-  const actual = textOf(decision);
-  if (actual !== expectedDecision)
+  const result = textOf(decision);
+  if (result !== expectedDecision)
     throw violation(
-      `${describeRequest(requestInput, actual)}, ${connection}; expected ${expectedDecision}, of ${card.id}`,
+      `${describeRequest(requestInput, result)}, ${connection}; expected ${expectedDecision}, of ${card.id}`,
     );
   recordMessage(sim, { request, decision });
-  return `${describeRequest(requestInput, actual)}, ${connection}`;
+  return `${describeRequest(requestInput, result)}, ${connection}`;
 }
 
-const recentPayments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
+const recentPayments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT_COUNT);
 
 /** Usually a payment that expects further messages. */
 function choosePayment(sim: Sim): RecordedRow {
@@ -242,7 +242,7 @@ const PATHS: Readonly<Record<string, string>> = {
   RETURN_REVERSAL: 'return_reversal',
 };
 
-/** A wrong card or an unknown payment, with the predicted error code. */
+/** Sometimes another card or an unknown payment, and otherwise undefined. */
 function chooseWrongParent(
   sim: Sim,
   row: RecordedRow,
@@ -389,27 +389,27 @@ async function clearDeclined(sim: Sim): Promise<string> {
   return code;
 }
 
-const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
-const anyPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
+const hasCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
+const hasPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
 const hasDeclined = ({ model }: Sim) => model.cardBook.declinedTokens.size > 0;
 
 export const CARD_MESSAGES: readonly Action[] = [
-  { name: 'use a card', weight: 16, isPossible: anyCard, run: simulateRequest },
+  { name: 'use a card', weight: 16, isPossible: hasCard, run: simulateRequest },
   {
     name: 'use a card by network message',
     weight: 8,
-    isPossible: anyCard,
+    isPossible: hasCard,
     run: sendNetworkRequest,
   },
-  { name: 'send a card notice', weight: 18, isPossible: anyPayment, run: simulateNotice },
+  { name: 'send a card notice', weight: 18, isPossible: hasPayment, run: simulateNotice },
   {
     name: 'send a card notice to the handler',
     weight: 12,
-    isPossible: anyPayment,
+    isPossible: hasPayment,
     run: sendNetworkNotice,
   },
-  { name: 'use a card concurrently', weight: 1.5, isPossible: anyCard, run: authorizeConcurrently },
-  { name: 'spend a balance with a card', weight: 1, isPossible: anyCard, run: spendBalance },
+  { name: 'use a card concurrently', weight: 1.5, isPossible: hasCard, run: authorizeConcurrently },
+  { name: 'spend a balance with a card', weight: 1, isPossible: hasCard, run: spendBalance },
   {
     name: 'send a notice about a declined request',
     weight: 0.5,

@@ -118,9 +118,9 @@ interface Draft {
 }
 
 function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
-  const circulatingAccount =
+  const circulatingBalance =
     sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
-  const type = sim.chance.percent(circulatingAccount > 0n ? 50 : 93) ? 'MINT' : 'BURN';
+  const type = sim.chance.percent(circulatingBalance > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.pickWeighted<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = chooseAmount(sim, coin, type === 'BURN');
   const bank = endpointFor(sim, platform, 'bank');
@@ -154,12 +154,12 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
   if (coin.issuance_status !== 'PROVISIONED') return ['STABLECOIN_NOT_PROVISIONED'];
   if (order.codes.length) return order.codes;
   const { type, source } = order;
-  const [mints, { secret }] = [type === 'MINT', client];
+  const [isMint, { secret }] = [type === 'MINT', client];
   if (source === 'SERVICE_INTERNAL_ACCOUNT') {
     if (coin.service_status !== 'ENABLED') return ['STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
-    return [mints ? 'STABLECOIN_OPERATION_NOT_SUPPORTED' : 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED'];
+    return [isMint ? 'STABLECOIN_OPERATION_NOT_SUPPORTED' : 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED'];
   }
-  if (mints && source === 'PROVIDER_INTERNAL_BALANCE') {
+  if (isMint && source === 'PROVIDER_INTERNAL_BALANCE') {
     const reason = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
     const reservedReason = reason
       ? `STABLECOIN_PROVIDER_${reason}`

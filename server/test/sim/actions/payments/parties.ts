@@ -138,17 +138,17 @@ async function addCustomer(sim: Sim): Promise<string> {
     },
   };
   const { id } = bodyOf(await sim.call('POST', '/customers', body, platform), 201);
-  const production = platform.environment === 'production';
-  const isPreapproved = production && platform.regulated;
-  if (production && isReady && !isPreapproved) {
+  const isProduction = platform.environment === 'production';
+  const isPreapproved = isProduction && platform.regulated;
+  if (isProduction && isReady && !isPreapproved) {
     const { rejection } = await runVerb(sim, 'verifications', 'approve', id);
     if (rejection) throw violation(`${id} was not approved: ${rejection}`);
   }
-  const mayPay = isPreapproved || (isReady && (platform.regulated || production));
+  const mayPay = isPreapproved || (isReady && (platform.regulated || isProduction));
   const person: Person = {
     id,
     platform,
-    mayPay: mayPay,
+    mayPay,
     isDeleted: false,
     internalAccounts: new Map(),
   };

@@ -50,10 +50,10 @@ function runInterrupted(
   work: (ctx: Ctx) => Promise<unknown>,
   concurrentWork: () => Promise<unknown>,
 ) {
-  let attempts = 0;
+  let attemptCount = 0;
   return app.operate(async (ctx) => {
     const result = await work(ctx);
-    if (++attempts === 1) await concurrentWork();
+    if (++attemptCount === 1) await concurrentWork();
     return result;
   });
 }
@@ -71,7 +71,7 @@ async function createQuoteToPayee() {
   return { person, account, payee, target, quote: await createQuote(account.id, target.id) };
 }
 
-const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
+const deleteCustomer = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
 /** Bypasses the lifecycle, in which an approval is final. Payments check the current status. */
 const setStatus = (id: string, status: string) =>
   app.runtime.db.query('update customers set status = $2, version = version + 1 where id = $1', [
@@ -81,12 +81,12 @@ const setStatus = (id: string, status: string) =>
 
 describe('execution', () => {
   it('rejects a customer that was deleted or rejected since the quote', async () => {
-    const deletedQuote = await createQuoteToPayee();
-    await remove(deletedQuote.payee.id);
-    const response = await execute(deletedQuote.quote.id);
+    const deletedPayeePayment = await createQuoteToPayee();
+    await deleteCustomer(deletedPayeePayment.payee.id);
+    const response = await execute(deletedPayeePayment.quote.id);
     expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    expect((await readBalances(app, deletedQuote.account.id)).total).toBe(1_000_00);
-    expect((await readBalances(app, deletedQuote.target.id)).total).toBe(0);
+    expect((await readBalances(app, deletedPayeePayment.account.id)).total).toBe(1_000_00);
+    expect((await readBalances(app, deletedPayeePayment.target.id)).total).toBe(0);
 
     const rejectedPayout = await createPayout();
     await setStatus(rejectedPayout.person.id, 'REJECTED');
@@ -97,7 +97,7 @@ describe('execution', () => {
     const emptyAccount = await findInternalAccount(app, person.id, 'USD');
     const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = await createQuote(emptyAccount.id, target.id);
-    await remove(person.id);
+    await deleteCustomer(person.id);
     expect((await execute(quote.id)).body.code).toBe('CUSTOMER_DELETED');
   });
 
@@ -105,7 +105,7 @@ describe('execution', () => {
     const { account, payee, target, quote } = await createQuoteToPayee();
     const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
-      () => remove(payee.id),
+      () => deleteCustomer(payee.id),
     );
     await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect((await readBalances(app, account.id)).total).toBe(1_000_00);
@@ -138,15 +138,15 @@ describe('execution', () => {
     const { account, quote } = await createPayout();
     const { status } = await getTransaction(quote.transactionId);
     expect(status).toBe('PENDING');
-    let secondResult: number | undefined;
+    let concurrentStatus: number | undefined;
     const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
       async () => {
-        secondResult = (await execute(quote.id)).status;
+        concurrentStatus = (await execute(quote.id)).status;
       },
     );
     await expect(run).rejects.toThrow('outgoing payment: no transition start from PROCESSING');
-    expect(secondResult).toBe(200);
+    expect(concurrentStatus).toBe(200);
     expect((await readBalances(app, account.id)).balance).toBe(900_00);
   });
 
@@ -201,7 +201,7 @@ describe('funding', () => {
     };
     const run = runInterrupted(
       (ctx) => operation?.run(ctx, input) as Promise<unknown>,
-      () => remove(person.id),
+      () => deleteCustomer(person.id),
     );
     await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect((await readBalances(app, account.id)).total).toBe(0);

@@ -85,7 +85,7 @@ describe('authorizeQuote', () => {
       ok(await authorize(app, quote.id), 200);
     });
 
-    it('rejects an invalid IP address and accepts null', async () => {
+    it('may have a valid IP address or null', async () => {
       const { payer, quote } = await createPendingQuote();
       const authorizeFrom = (endUserIpAddress: string | null) =>
         authorize(app, quote.id, { code: CODE, endUserIpAddress });
@@ -188,9 +188,12 @@ describe('locked customer', () => {
   it('starts no authorization and receives no code', async () => {
     const payer = await createScaPayer(app, { usdc: 0 });
     const { quote, target } = await createQuotedPayout(app, payer);
-    const fail = { eventType: 'FAILED_LOGIN_ATTEMPT' };
+    const failedLogin = { eventType: 'FAILED_LOGIN_ATTEMPT' };
     for (let index = 0; index < 5; index++) {
-      ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
+      ok(
+        await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, failedLogin),
+        200,
+      );
     }
     const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     const body = quoteBody(payer.eur.id, target.id, 10_00);
@@ -220,9 +223,9 @@ describe('locked customer', () => {
     );
     expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, payer.person.id);
-    const usedReply = await authorize(app, quote.id);
-    expect(codeOf(usedReply)).toEqual([429, 'RATE_LIMITED']);
-    expect(Number(usedReply.headers['retry-after'])).toBe(5 * 60);
+    const limitedReply = await authorize(app, quote.id);
+    expect(codeOf(limitedReply)).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(limitedReply.headers['retry-after'])).toBe(5 * 60);
   });
 });
 
@@ -280,8 +283,8 @@ describe('authorization', () => {
         if (row) ctx.update(platforms, row, { limits });
       });
     await setDailyLimit(10_00);
-    const fullResponse = await authorize(app, quote.id);
-    expect(codeOf(fullResponse)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
+    const limitResponse = await authorize(app, quote.id);
+    expect(codeOf(limitResponse)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
     expect(await readBalances(app, payer.eur.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     await setDailyLimit(undefined);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
@@ -296,13 +299,16 @@ describe('authorization', () => {
     ok(await app.call('DELETE', `/customers/${payee.person.id}`), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
-    const rejectedQuote = await createPendingQuote();
+    const rejectedPayerQuote = await createPendingQuote();
     // Bypasses the lifecycle, in which an approval is final. Payments check the current status.
     await app.runtime.db.query(
       `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
-      [rejectedQuote.payer.person.id],
+      [rejectedPayerQuote.payer.person.id],
     );
-    expect(codeOf(await authorize(app, rejectedQuote.quote.id))).toEqual([403, 'USER_NOT_READY']);
+    expect(codeOf(await authorize(app, rejectedPayerQuote.quote.id))).toEqual([
+      403,
+      'USER_NOT_READY',
+    ]);
   });
 
   it('is rejected for a deleted payer', async () => {

@@ -7,7 +7,7 @@ import { generateRecoveryCodes, recoveryDigest } from './recovery-codes.ts';
 describe('recovery codes', () => {
   const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
 
-  it('are ten different codes in readable groups', () => {
+  it('are ten different codes in groups of four characters', () => {
     const codes = generateRecoveryCodes(testEffects());
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {
