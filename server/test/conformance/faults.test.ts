@@ -19,15 +19,15 @@ afterEach(async () => {
 /** Runs the checks whose names have one of the prefixes. Without prefixes, all checks. */
 async function checkProvider(fault?: Fault, ...prefixes: string[]) {
   const [key, railhead] = [newSignatureKey(effects), newSignatureKey(effects)];
-  const next = newSignatureKey(effects);
+  const nextKey = newSignatureKey(effects);
   const publicKeys = new Map([[key.keyId, createPublicKey(pemOf(key.privateKey))]]);
   const inbox: Inbox = await openInbox(effects, { name: 'acme-bank', port: 0, publicKeys });
-  const options = { key, railhead, next, inbox: inbox.url };
+  const options = { key, railhead, next: nextKey, inbox: inbox.url };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const calls = callsTo(effects, await provider.start(), railhead);
   openedAdapters.push({ close: provider.kill }, inbox);
   const parts = {
-    ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects), nextKey: next },
+    ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects), nextKey },
     ...{ settings: {}, waitMs: 2_500, quietMs: 300, kill: provider.kill },
     start: async () => void (await provider.start()),
   };

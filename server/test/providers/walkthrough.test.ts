@@ -124,8 +124,8 @@ function scriptOf(port: number): string {
 
 /** The expected output of each block of commands. */
 const expectedOutputs = blocks.flatMap(({ language }, index) => {
-  const next = blocks[index + 1];
-  return language === 'sh' ? [next?.language === 'text' ? next.text : ''] : [];
+  const nextBlock = blocks[index + 1];
+  return language === 'sh' ? [nextBlock?.language === 'text' ? nextBlock.text : ''] : [];
 });
 
 describe.skipIf(python === '')('the guide', () => {

@@ -213,8 +213,8 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
     await sample.account(id, INITIAL_BALANCES[i] as bigint, FLOORS[i]);
   const remainingSpecs = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
   const worker = async (_: unknown, i: number) => {
-    for (let next = remainingSpecs.shift(); next; next = remainingSpecs.shift()) {
-      const { id, input } = next;
+    for (let nextSpec = remainingSpecs.shift(); nextSpec; nextSpec = remainingSpecs.shift()) {
+      const { id, input } = nextSpec;
       const set = await build(run, id, input);
       const outcome = await (committers[i % 2] as Committer).commit(set);
       run.results.push({ id, set, outcome });

@@ -110,11 +110,11 @@ export async function startAdapter(app: TestApp) {
     },
     /** Generates a key. The messages are signed with it after `activate`. */
     newKey() {
-      const next = newSigner();
+      const nextSigner = newSigner();
       return {
-        publicKeyPem: next.publicKeyPem,
+        publicKeyPem: nextSigner.publicKeyPem,
         activate() {
-          signer = next;
+          signer = nextSigner;
         },
       };
     },

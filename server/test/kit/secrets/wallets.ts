@@ -44,8 +44,8 @@ const SECRET_FIELDS: Readonly<Record<string, (value: string) => string>> = {
 function noteFields(secrets: SecretList, value: unknown): void {
   for (const [name, field] of Object.entries(value ?? {})) {
     if (typeof field === 'object') noteFields(secrets, field);
-    const read = SECRET_FIELDS[name];
-    if (read && typeof field === 'string') secrets.note(name, read(field));
+    const readSecret = SECRET_FIELDS[name];
+    if (readSecret && typeof field === 'string') secrets.note(name, readSecret(field));
   }
 }
 

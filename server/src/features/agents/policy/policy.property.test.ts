@@ -228,7 +228,7 @@ describe('evaluate, for any policy', () => {
     );
   });
 
-  it('allows at most the same after the policy becomes stricter', () => {
+  it('is never more permissive after the policy becomes stricter', () => {
     const changes = fc.array(fc.tuple(fc.constantFrom(...STRICTER_CHANGES), amount), {
       minLength: 1,
       maxLength: 4,
@@ -251,7 +251,7 @@ describe('evaluate, for any policy', () => {
     );
   });
 
-  it('allows at most the same at a higher usage or amount', () => {
+  it('is never more permissive at a higher usage or amount', () => {
     fc.assert(
       fc.property(agents, usages, payments, usages, (agent, usage, payment, additionalUsage) => {
         const higherUsage = {

@@ -57,11 +57,11 @@ async function runUntilIdle(sim: Sim): Promise<void> {
     for (const node of sim.nodes) await runDueJobs(node);
     for (const node of sim.nodes) await deliver(sim, node);
     if ((await observe(sim)) > 0) continue;
-    const next = nextDue(sim);
-    if (next === undefined) return;
+    const nextDueAt = nextDue(sim);
+    if (nextDueAt === undefined) return;
     // Due work that remains is leased to a killed server.
-    const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASE_MS;
-    sim.effects.advance(wait);
+    const waitMs = nextDueAt > sim.effects.now() ? nextDueAt - sim.effects.now() : LEASE_MS;
+    sim.effects.advance(waitMs);
   }
   throw violation(`after ${MAX_ROUNDS} rounds work remains`);
 }
