@@ -52,7 +52,7 @@ async function recordSession(recorder: ExampleRecorder, accountId: string): Prom
   return keys;
 }
 
-/** Shows both requests of an operation that the wallet signs. */
+/** Records the first and the signed request of an operation. */
 async function signRequest(
   recorder: ExampleRecorder,
   keys: Keys,

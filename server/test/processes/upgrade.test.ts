@@ -185,7 +185,7 @@ const migrate = (version: Version, ...flags: string[]) =>
   });
 
 describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
-  it('expands while both versions serve, and permits a downgrade and another upgrade', async () => {
+  it('expands while two versions serve, and permits a downgrade and another upgrade', async () => {
     await serve();
     await replace(0, laterRelease);
     await serve();

@@ -272,7 +272,7 @@ describe('explainProviderOfTransaction', () => {
 });
 
 describe('listProviders', () => {
-  it('contains gateway and built-in providers of both environments', async () => {
+  it('contains gateway and built-in providers of the sandbox and of production', async () => {
     const { data } = await read('/providers');
     const providerOf = (id: string, environment: string) =>
       data.find(

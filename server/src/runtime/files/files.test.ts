@@ -77,7 +77,7 @@ describe('a file', () => {
     await expect(readAll(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
   });
 
-  it('remains after it is attached and is removed after it is dropped', async () => {
+  it('remains after it is attached and is removed after its deletion', async () => {
     const file = await putFile();
     await attach(file);
     await app.advance(48 * HOUR);
@@ -90,7 +90,7 @@ describe('a file', () => {
     await app.operate((ctx) => deleteFile(ctx, file.id));
   });
 
-  it('of another platform cannot be attached or dropped', async () => {
+  it('of another platform cannot be attached or deleted', async () => {
     const file = await putFile();
     const rejectedAttachment = app.operate((ctx) => attachFile(ctx, file), app.other);
     await expect(rejectedAttachment).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

@@ -1,5 +1,6 @@
-// Floods of a server with its default limits: idle and slow connections, slow and large bodies, wrong
-// credentials, and one tenant at its limit. The payments of another tenant must succeed during each flood.
+// Floods of a server with its default limits: idle and slow connections, slow and large bodies,
+// invalid credentials, and one tenant at its limit. The payments of another tenant must succeed
+// during each flood.
 import { setMaxListeners } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -89,7 +90,7 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
       socket.write(requestHead(flood.authorization, body.length) + body);
       await Promise.race([whenClosed, sleep(50)]);
     }),
-  'wrong credentials': (flood) =>
+  'invalid credentials': (flood) =>
     holdConnections(flood, 16, async ({ socket, whenClosed }) => {
       const request = `GET ${BASE}/config HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n\r\n`;
       for (let count = 0; count < 20 && !socket.destroyed; count++) {

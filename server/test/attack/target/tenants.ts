@@ -1,5 +1,5 @@
 // The callers of the attacked server: a victim whose data must stay hidden, an attacker with valid
-// credentials, agents of both, and operators.
+// credentials, agents of these tenants, and operators.
 import { createIds, type Ids } from './ids.ts';
 import { openConnection, type Reply } from './wire.ts';
 

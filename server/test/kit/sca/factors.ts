@@ -106,7 +106,7 @@ export function expectInvalidFields(reply: ApiResponse, ...fields: string[]) {
   expect(fieldsOf(reply)).toEqual(fields);
 }
 
-/** A server with a production platform with a passkey site, and requests for both modes. */
+/** A server whose production platform has a passkey site, and requests in production and sandbox. */
 export async function openFactors() {
   const app = await startApp();
   const service = app.production;

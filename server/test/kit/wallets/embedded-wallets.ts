@@ -140,7 +140,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     return openOtpSession(emailCredential, keys);
   }
 
-  /** A wallet with credentials for both kinds of codes, and a session of each. */
+  /** A wallet with an e-mail and an SMS credential, and a session of each. */
   async function createEmailAndSmsWallet() {
     const phoneNumber = `+1555${String(1_000_000 + ++counter)}`;
     const { accountId, customer, credential: email } = await createWalletCustomer({ phoneNumber });

@@ -189,7 +189,7 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
   return sums;
 }
 
-/** A wrong usage of an agent. */
+/** A usage of an agent that differs from its payments. */
 export function usageProblem(model: Model, id: string): string | undefined {
   const expectedUsage = usedBy(model, id);
   for (const account of new Set([

@@ -179,7 +179,7 @@ function differenceOf(
   return `is ${status}, funds ${funds}; it transferred [${actualText}], not [${expectedText}]`;
 }
 
-/** A payment with wrong transfers. */
+/** Reports a payment whose transfers differ from the expected sum. */
 export function effectProblem(model: Model, payment: Payment): string | undefined {
   const { row, transfers } = payment;
   const environment = model.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';

@@ -166,7 +166,7 @@ describe('evaluate', () => {
       { policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } } },
     ],
     [
-      'a payment above the threshold, because of the mode if both apply',
+      'a payment to which the mode and the threshold apply',
       'EXECUTION_MODE',
       {
         policy: {

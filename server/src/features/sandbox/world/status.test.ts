@@ -44,7 +44,7 @@ describe('setSandboxStatus', () => {
     ok(await setStatus(externalInactive.id, 'ACTIVE'), 200);
   });
 
-  it('does not unfreeze an account of a deleted customer', async () => {
+  it('rejects a change of an account of a deleted customer', async () => {
     ok(await app.call('POST', '/sandbox/reset'), 200);
     const person = await createCustomer(app);
     const account = await findInternalAccount(app, person.id, 'USD');

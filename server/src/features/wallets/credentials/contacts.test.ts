@@ -305,10 +305,10 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     await app.runtime.db.query(revokeSql, [secondWallet.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signedRequest), 200);
     const nextChange = ok(await change(person.id, { email: createEmail() }), 202);
-    const lateSignedHeaders = await signedHeaders(nextChange, person.session);
+    const secondSignedHeaders = await signedHeaders(nextChange, person.session);
     await app.runtime.db.query(revokeSql, [person.accountId, 'REVOKED']);
     const { userEmail } = JSON.parse(nextChange.payloadToSign).parameters;
-    expect(codeOf(await change(person.id, { email: userEmail }, lateSignedHeaders))).toEqual(
+    expect(codeOf(await change(person.id, { email: userEmail }, secondSignedHeaders))).toEqual(
       expectedError,
     );
   });
@@ -402,12 +402,12 @@ describe('updateCustomerById of a telephone number for one-time codes', () => {
       'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     ]);
     const secondChange = { phoneNumber: createPhone() };
-    const lateSignedHeaders = await signedHeaders(
+    const secondSignedHeaders = await signedHeaders(
       ok(await change(otherHolder.id, secondChange), 202),
       otherHolder.session,
     );
     await addOtpCredential(otherHolder, 'SMS_OTP', 'another');
-    expect(codeOf(await change(otherHolder.id, secondChange, lateSignedHeaders))).toEqual([
+    expect(codeOf(await change(otherHolder.id, secondChange, secondSignedHeaders))).toEqual([
       409,
       'SMS_OTP_CREDENTIAL_SET_CHANGED',
     ]);

@@ -1,5 +1,5 @@
-// Signed retries as clients use them, with the order of the checks of the second request in both
-// environments. A signature authorizes one operation once.
+// Signed retries as clients use them, with the order of the checks of the second request in the
+// sandbox and in production. A signature authorizes one operation once.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';

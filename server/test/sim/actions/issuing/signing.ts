@@ -88,7 +88,7 @@ async function sendUntilComplete(
   throw violation(`${request.method} ${request.path} does not complete`);
 }
 
-/** Sends a signed request to both servers concurrently. One executes it, or both fail. */
+/** Sends a signed request to two servers concurrently. At most one executes it. */
 async function sendTwice(
   sim: Sim,
   request: UnsignedRequest,

@@ -125,8 +125,11 @@ describe('passkey in the sandbox', () => {
       400,
       ['origin'],
     ]);
-    const foreignProof = { passkeyAssertion, origin: 'https://elsewhere.example' };
-    expect(fieldsOf(await authorize(app, firstQuote.id, foreignProof))).toEqual([400, ['origin']]);
+    const otherOriginProof = { passkeyAssertion, origin: 'https://other.example' };
+    expect(fieldsOf(await authorize(app, firstQuote.id, otherOriginProof))).toEqual([
+      400,
+      ['origin'],
+    ]);
     ok(await authorize(app, firstQuote.id, signChallengeOf(firstQuote)), 200);
     ok(await authorize(app, otherQuote.id, signChallengeOf(otherQuote)), 200);
   });
