@@ -173,6 +173,9 @@ export function expectedFunds({ pendingAmount, isClosed }: Facts, hasException: 
   return !isClosed || pendingAmount > 0n ? 'HELD' : 'SETTLED';
 }
 
+/** The problem of a payment whose refunds exceed what its account has paid. */
+export const EXCESS_REFUND = 'refunded more than its account had paid';
+
 /** A wrong debited amount, compared with the cleared and still authorized amounts. */
 export function conflictProblem(facts: Facts, hasException: boolean): string | undefined {
   const {
@@ -191,7 +194,7 @@ export function conflictProblem(facts: Facts, hasException: boolean): string | u
   if (direction === 'CREDIT') return undefined;
   const refundedToAccount = refundedAmount - recoveredAmount;
   if (refundedToAccount > confirmedAmount + pendingAmount + stuckAmount - releasedAmount)
-    return 'refunded more than its account had paid';
+    return EXCESS_REFUND;
   if (hasException || pendingAmount > 0n) return undefined;
   const debitedAmount = confirmedAmount - releasedAmount + writtenOffAmount;
   if (debitedAmount < settledAmount) return `debited ${debitedAmount} for ${settledAmount} cleared`;

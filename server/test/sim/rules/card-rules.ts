@@ -5,6 +5,7 @@ import {
   accountOf,
   amountInSuspense,
   conflictProblem,
+  EXCESS_REFUND,
   expectedFunds,
   expectedStatus,
   factsOf,
@@ -144,8 +145,8 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
   if (hasException && facts.stuckAmount + facts.failedAmount === 0n)
     return 'is an exception without a reason';
   const conflict = conflictProblem(facts, hasException);
-  if (conflict && !(conflict.startsWith('gave') && isAccountUnavailable(model, row)))
-    return conflict;
+  const isExempt = conflict === EXCESS_REFUND && isAccountUnavailable(model, row);
+  if (conflict && !isExempt) return conflict;
   const isCardClosed = cards.get(facts.cardId)?.state === 'CLOSED';
   const canWriteOff =
     isCardClosed || deletedHolders.has(row.customer_id as string) || replay.resolvedCount > 0;
