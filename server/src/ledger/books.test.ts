@@ -225,7 +225,7 @@ describe('freezes', () => {
     );
   });
 
-  it('have a sum with the accounts that must not be frozen, and the final amounts of emptied accounts', () => {
+  it('have a sum with the unfrozen accounts and the final amounts of emptied accounts', () => {
     const sum = sumOf([
       postingsOf(forcedTransfer('a', 'b', 4n), transfer('b', 'c', 1n)),
       freeze('a', true, true),

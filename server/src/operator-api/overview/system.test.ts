@@ -7,7 +7,7 @@ import { operatorClient } from '../../../test/kit/operator/client.ts';
 const app = testApp();
 const client = operatorClient(app);
 
-it('the state of the installation contains versions, settings and the database, without secrets', async () => {
+it('the state of the installation has versions, settings and the database without secrets', async () => {
   const system = ok(await client.call('GET', '/system'), 200);
   expect(system).toMatchObject({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),

@@ -103,7 +103,7 @@ describe('accounts refresh-funding', () => {
     expect(await readEmittedEvents(account)).toHaveLength(2);
   });
 
-  it('is rejected without collection accounts, for an unknown ID, and with both or no selection', async () => {
+  it('is rejected without collection accounts, for an unknown ID and for two or no selections', async () => {
     const { account } = await service.createPayer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',

@@ -32,7 +32,7 @@ function createFixture() {
 const OPEN = 'ECIRCUITOPEN';
 
 describe('circuit breaker', () => {
-  it('opens after consecutive calls without a response and then prevents calls to the same origin', async () => {
+  it('opens after consecutive calls without a response and then prevents calls to the origin', async () => {
     const { request, circuits, changes, effects, smsEffects } = createFixture();
     const results = [];
     for (let index = 0; index < MAX_FAILURES; index++) results.push(await request(server.url, 30));

@@ -213,7 +213,8 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
       draft.path = `${path}?${chance.pick(['a=1&a=2', '&&&', '=', 'limit=%', 'a[]=1', '__proto__=1'])}`;
     },
     () => {
-      draft.path = `${path}?cursor=${encode(createHostileText())}&limit=${chance.pick(['0', '-1', '1e9', '1.5'])}`;
+      const limit = chance.pick(['0', '-1', '1e9', '1.5']);
+      draft.path = `${path}?cursor=${encode(createHostileText())}&limit=${limit}`;
     },
     () => {
       draft.headers.push(['x-long', 'x'.repeat(chance.pick([100, 15_000, 20_000]))]);

@@ -57,7 +57,7 @@ const audit = () =>
     [agent.id],
   );
 
-describe('agentCreateQuote:', () => {
+describe('agentCreateQuote', () => {
   describe('a quote of an agent', () => {
     it('equals the resource of the platform API, with the agent ID', async () => {
       const quote = await createQuote({ description: 'Rent' });
@@ -115,24 +115,6 @@ describe('agentCreateQuote:', () => {
           200,
         );
         expect(customerId).toBe(agent.customer.id);
-      }
-    });
-
-    it('is returned by agentGetQuote to its agent only', async () => {
-      const quote = await createQuote();
-      const otherAgent = await fixture.connectAgent(agent.customer.id);
-      const platformQuote = ok(
-        await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
-        201,
-      );
-      const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
-      expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
-      for (const response of [
-        await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
-        await agent.call('GET', `${QUOTES}/${platformQuote.id}`),
-        await agent.call('GET', `${QUOTES}/nothing`),
-      ]) {
-        expect(response.body).toEqual(unknownResponse.body);
       }
     });
 
@@ -285,6 +267,26 @@ describe('agentCreateQuote:', () => {
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines).toHaveLength(2);
     });
+  });
+});
+
+describe('agentGetQuote', () => {
+  it('returns a quote to its agent only', async () => {
+    const quote = await createQuote();
+    const otherAgent = await fixture.connectAgent(agent.customer.id);
+    const platformQuote = ok(
+      await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
+      201,
+    );
+    const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
+    expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
+    for (const response of [
+      await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
+      await agent.call('GET', `${QUOTES}/${platformQuote.id}`),
+      await agent.call('GET', `${QUOTES}/nothing`),
+    ]) {
+      expect(response.body).toEqual(unknownResponse.body);
+    }
   });
 });
 

@@ -37,7 +37,7 @@ interface Payment {
   status: CardStatus;
   isCardClosed: boolean;
   /** Whether a resolution could not debit the account, so that its refunds may exceed its payments. */
-  isUncollectible: boolean;
+  wasNotDebitable: boolean;
   balances: Record<Balance, bigint>;
   heldAmount: bigint;
   steps: Set<string>;
@@ -53,7 +53,7 @@ const openPayment = (): Payment => ({
   },
   status: 'AUTHORIZED',
   isCardClosed: false,
-  isUncollectible: false,
+  wasNotDebitable: false,
   balances: { account: 0n, cards: 0n, external_settlement: 0n, losses: 0n },
   heldAmount: AUTHORIZED_AMOUNT,
   steps: new Set(['pull.1']),
@@ -156,7 +156,7 @@ const resolve =
   (payment) => {
     if (payment.status !== 'EXCEPTION' || hasPendingFundingDebit(payment.card)) return;
     const { card, steps } = applyResolution(payment.card, { outcome, isDebitable });
-    if (!isDebitable) payment.isUncollectible = true;
+    if (!isDebitable) payment.wasNotDebitable = true;
     payment.status = 'SETTLED';
     post(payment, { card, steps });
     expect(card.closed).toBe(true);
@@ -231,7 +231,7 @@ function remainderOf(card: CardFacts): bigint {
   return card.closed || remainder < 0n ? 0n : remainder;
 }
 
-function checkBooks({ card, balances, heldAmount, status, isUncollectible }: Payment) {
+function checkBooks({ card, balances, heldAmount, status, wasNotDebitable }: Payment) {
   const debitedAmount = fundingDebitAmountOf(card, 'CONFIRMED');
   const pendingAmount = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
   const { released, writtenOff, recovered } = card;
@@ -254,7 +254,7 @@ function checkBooks({ card, balances, heldAmount, status, isUncollectible }: Pay
     ),
   ).toBe(true);
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
-  if (!isUncollectible)
+  if (!wasNotDebitable)
     expect(released + creditedAmountOf(card) <= debitedAmount + pendingAmount).toBe(true);
   expect(excessOf(card)).toBe(0n);
   const owedAmount = balances.external_settlement + remainderOf(card);
@@ -295,7 +295,7 @@ describe('card payment arithmetic', () => {
         // The account pays from zero up to the amount that the network has settled.
         const paidAmount = -payment.balances.account;
         expect(paidAmount <= payment.balances.external_settlement).toBe(true);
-        if (!payment.isUncollectible) expect(paidAmount >= 0n).toBe(true);
+        if (!payment.wasNotDebitable) expect(paidAmount >= 0n).toBe(true);
       }),
       { numRuns: 1_500 },
     );

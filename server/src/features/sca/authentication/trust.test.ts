@@ -75,8 +75,8 @@ describe('beneficiary trust', () => {
     expect(statusCodeAndFields(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  describe('confirmBeneficiaryTrust and confirmBeneficiaryUntrust', () => {
-    it('are idempotent and require a proof each time', async () => {
+  describe('confirmBeneficiaryUntrust', () => {
+    it('is idempotent and requires a proof each time', async () => {
       const { account } = await createPayee();
       expect(await changeTrust(account.id, 'untrust')).toEqual({ trusted: false });
       await changeTrust(account.id, 'trust');

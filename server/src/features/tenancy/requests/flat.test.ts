@@ -195,8 +195,8 @@ describe('successful reads of all platforms', () => {
         for (const [until, after] of [
           [Date.UTC(9999, 0), undefined],
           [Date.UTC(9999, 0), { ...head, last_at: middleTime }],
-          // The rows of ten seconds may have requests before the position. Only their entries of the index are
-          // read.
+          // The rows of ten seconds may have requests before the position. Only their entries of
+          // the index are read.
           [middleTime, undefined],
         ] as const) {
           const step = { from: 0, until, operationId, tokenId, after, length: 10 };

@@ -1,5 +1,5 @@
-// Incoming funds: debits of bank accounts, deposits for quotes in requested and other amounts, and UMA payments
-// with the platform's consent. Banks and operators change some of them later.
+// Incoming funds: debits of bank accounts, deposits for quotes in requested and other amounts, and
+// UMA payments with the platform's consent. Banks and operators change some of them later.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';

@@ -53,7 +53,7 @@ describe('listScaFactors', () => {
     });
   });
 
-  it('and the other operations reject customers that are unknown, deleted or of another platform', async () => {
+  it('and the other operations reject unknown, deleted and foreign customers', async () => {
     const customerWithoutSca = await createCustomer(app);
     const deletedCustomerId = await createScaCustomer(app.platform);
     ok(await app.call('DELETE', `/customers/${deletedCustomerId}`), 200);
