@@ -103,7 +103,7 @@ describe('accounts refresh-funding', () => {
     expect(await readEmittedEvents(account)).toHaveLength(2);
   });
 
-  it('is rejected without collection accounts, for an unknown ID and for two or no selections', async () => {
+  it('requires collection accounts, a known ID and exactly one selection', async () => {
     const { account } = await service.createPayer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',
