@@ -2,7 +2,7 @@
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { type Ctx, stamps } from '../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
 import type { RateParts } from './parts.ts';
 import type { AgentUsage } from './policy/policy.ts';
@@ -39,7 +39,7 @@ export const agentView = (ctx: Ctx, row: AgentRow, usage: AgentUsage): AgentView
   isConnected: row.token_hash !== null,
   policy: row.policy,
   usage: usageOf(usage, ctx.now),
-  ...stamps(row),
+  ...timestamps(row),
 });
 
 /**

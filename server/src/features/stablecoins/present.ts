@@ -1,6 +1,6 @@
 // API view of a mint or burn.
 import { iso } from '../../kernel/effects.ts';
-import { type Ctx, stamps } from '../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../runtime/operation/context.ts';
 import { accountOfCoin } from './coins/coins.ts';
 import type { ProviderAccountRow, StablecoinOperationRow } from './store.ts';
 
@@ -24,7 +24,7 @@ function presentStablecoinOperation(row: StablecoinOperationRow, account: Provid
     ...(row.provider_status === null ? {} : { providerStatus: row.provider_status }),
     ...(row.failure_reason === null ? {} : { failureReason: row.failure_reason }),
     ...(row.description === null ? {} : { description: row.description }),
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

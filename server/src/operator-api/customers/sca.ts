@@ -29,7 +29,12 @@ const Reset = named(
       resetId: text('ID of the reset.'),
       ...CUSTOMER,
       factor: ScaFactor,
-      status: oneOf(RESET_STATUSES, { description: 'Status of the reset.' }),
+      status: oneOf(RESET_STATUSES, {
+        description:
+          'INITIATED: waits for the liveness check. PENDING_REVIEW: waits for an operator. ' +
+          'LIVENESS_PASSED: can be completed. COMPLETED: the factor is reset. REJECTED: the ' +
+          'identity was not confirmed. EXPIRED: not completed in time, or replaced.',
+      }),
       createdAt: time('Time of the request.'),
       expiresAt: time('Time at which the reset expires.'),
       completedAt: nullable(time('Time at which the factor was removed, or null until then.')),
@@ -139,7 +144,9 @@ const show = operation({
         time('Time at which the session expires, or null if there is no session.'),
       ),
       factors: Type.Array(Factor, { description: 'Enrolled factors.' }),
-      openResets: Type.Array(Reset, { description: 'Open resets.' }),
+      openResets: Type.Array(Reset, {
+        description: 'Resets that are INITIATED, PENDING_REVIEW or LIVENESS_PASSED.',
+      }),
       trustedAccounts: Type.Array(
         Type.Object({
           accountId: text('ID of the external account.'),

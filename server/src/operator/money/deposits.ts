@@ -29,7 +29,7 @@ const RECORD: Flags = {
     help: 'Unique reference that the bank assigned',
   },
   amount: { value: '100.00', required: true, help: 'Amount received' },
-  currency: { value: 'USD', required: true, help: 'Currency received' },
+  currency: { value: 'CURRENCY', required: true, help: 'Currency received' },
   account: { value: 'ACCOUNT', help: 'ID of the credited internal account' },
   'payment-reference': {
     value: 'RH…',

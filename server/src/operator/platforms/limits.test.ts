@@ -1,4 +1,4 @@
-// Limits set by an operator: the command's output and errors, and their effect on a platform.
+// Limits set by an operator: output and errors of the commands that list, set and remove them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
 import { main } from '../../operator.ts';
@@ -87,7 +87,7 @@ describe('platform limits', () => {
     [['--currency', 'USD', '--per-day=-1'], 'an amount of USD with 2 decimals at most'],
     [['--currency', 'USD', '--per-day', '0.00'], 'must be from 0.01 to '],
     [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'must be from 0.01 to '],
-    [['--per-day', '1'], '--currency USD is required'],
+    [['--per-day', '1'], '--currency CURRENCY is required'],
   ])('are rejected for %j', async (flags, message) => {
     const { code, out, err } = await run('platform', 'set-limit', platformId, ...flags);
     expect([code, out]).toEqual([2, '']);

@@ -19,7 +19,7 @@ const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'ID of t
 
 const CURRENCY_PAIR: Flags = {
   ...PLATFORM,
-  currency: { value: 'USD', required: true, help: 'The currency that is sent' },
+  currency: { value: 'CURRENCY', required: true, help: 'The currency that is sent' },
   to: { value: 'EUR', help: 'Destination currency (any)' },
 };
 

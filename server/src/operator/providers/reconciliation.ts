@@ -30,7 +30,7 @@ const PROVIDER: Flags = {
 };
 const DAY: Flags = {
   ...PROVIDER,
-  currency: { value: 'EUR', required: true, help: 'Currency of the statement' },
+  currency: { value: 'CURRENCY', required: true, help: 'Currency of the statement' },
   day: { value: '2026-11-27', required: true, help: 'Day of the statement' },
 };
 const DIFFERENCE: Flags = {

@@ -42,7 +42,7 @@ export interface PoolStats {
   /** Connections that are open or being opened. */
   open: number;
   maximum: number;
-  /** Statements without a result. */
+  /** Queries in flight. */
   queries: number;
 }
 
@@ -108,7 +108,8 @@ function removeClient(slot: Slot, client: Promise<pg.Client>): void {
 }
 
 /**
- * Replaces a connection. The old connection is closed after its queries in flight, or after `deadlineMs`.
+ * Removes a connection from its slot. The connection is closed after its queries in flight, or after
+ * `deadlineMs`.
  */
 function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
   removeClient(slot, client);

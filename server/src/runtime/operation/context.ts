@@ -290,7 +290,7 @@ export function createContext(
 }
 
 /** Fields with the same form in all resources. */
-export const stamps = (row: { created_at: Time; updated_at: Time }) => ({
+export const timestamps = (row: { created_at: Time; updated_at: Time }) => ({
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),
 });

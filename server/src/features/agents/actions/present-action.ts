@@ -1,7 +1,7 @@
 // Presents an agent action with its quote or its transfer.
 
 import type { Static } from '@sinclair/typebox';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import { presentTransaction } from '../../payments/presentation/index.ts';
 import { type QuoteRow, quoteView, readQuote } from '../../payments/quotes/index.ts';
 import {
@@ -63,6 +63,6 @@ export async function presentAction(
       ? { transaction: presentTransaction(payment) as NonNullable<View['transaction']> }
       : {}),
     ...(reason === null ? {} : { rejectionReason: reason }),
-    ...stamps(action),
+    ...timestamps(action),
   };
 }

@@ -4,7 +4,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { delegatedKeyStates } from '../issuing/states.ts';
@@ -41,7 +41,7 @@ export async function presentKey(
       publicKey: row.public_key,
       nickname: openNickname(ctx.vault, key, row),
       status: row.status,
-      ...stamps(row),
+      ...timestamps(row),
     }
   );
 }

@@ -3,7 +3,7 @@
 // functions are pure.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
-import { stamps } from '../../../runtime/operation/context.ts';
+import { timestamps } from '../../../runtime/operation/context.ts';
 import type { Card, updateCardById } from '../contract.ts';
 import type { CardRow } from '../store.ts';
 import { type CardState, cardStates } from './states.ts';
@@ -57,5 +57,5 @@ export const presentCard = (row: CardRow): CardView => ({
   currency: row.currency,
   ...fieldUnlessNull('processorRef', row.processor_ref),
   ...fieldUnlessNull('issuerRef', row.issuer_ref),
-  ...stamps(row),
+  ...timestamps(row),
 });

@@ -11,7 +11,7 @@ import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
 import { attachFile, deleteFile, type Files } from '../../../runtime/files/files.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { type OwnerRow, readOwner, requireOwner } from '../owners/index.ts';
 import {
@@ -133,7 +133,7 @@ export function presentDocument(
     ...(personal.documentNumber === null ? {} : { documentNumber: personal.documentNumber }),
     ...(personal.issuingAuthority === null ? {} : { issuingAuthority: personal.issuingAuthority }),
     fileName: personal.fileName,
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

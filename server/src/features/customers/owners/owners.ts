@@ -3,7 +3,7 @@
 
 import type { Static } from '@sinclair/typebox';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { digestsOf } from '../digests/index.ts';
 import type { BeneficialOwner, OwnerPersonal } from '../profiles/index.ts';
@@ -107,7 +107,7 @@ export function presentOwner(vault: Vault, business: CustomerRow, row: OwnerRow)
       identifier: maskIdentifier(personal.identifier ?? ''),
     },
     kycStatus: row.status,
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

@@ -1,7 +1,7 @@
 // Maps a customer row to the API resource, and a status to its event. Pure.
 
 import type { Static } from '@sinclair/typebox';
-import { stamps } from '../../../runtime/operation/context.ts';
+import { timestamps } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { currenciesOf } from '../eligibility/index.ts';
@@ -37,7 +37,7 @@ export function presentCustomer(
     umaAddress: row.uma_address,
     ...fieldUnlessNull('endUserTermsConsent', row.terms_consent),
     ...fieldUnlessNull('contactVerification', row.contact_verification),
-    ...stamps(row),
+    ...timestamps(row),
     isDeleted: row.deleted_at !== null,
   };
   if (row.type === 'INDIVIDUAL') {

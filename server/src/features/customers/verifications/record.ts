@@ -4,7 +4,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
 import { type Verification, type VerificationError, verificationEvents } from './contract.ts';
@@ -46,7 +46,7 @@ export const presentVerification = (
   customerId: row.customer_id,
   verificationStatus: row.status,
   errors: findingsOf(vault, customer, row),
-  ...stamps(row),
+  ...timestamps(row),
 });
 
 /** Latest verification of a customer, if any. */

@@ -2,7 +2,7 @@
 // platform and, if it has other settings, of a row.
 import type { Static } from '@sinclair/typebox';
 import { iso, type Time } from '../../../kernel/effects.ts';
-import { stamps } from '../../../runtime/operation/context.ts';
+import { timestamps } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { WebhookEndpoint } from './contract.ts';
 import { validKeys } from './keys.ts';
@@ -53,7 +53,7 @@ export function presentConfigured(platform: PlatformRow, row?: EndpointRow): End
     standardWebhooks: platform.standard_webhooks,
     isConfigured: true,
     keys: [],
-    ...stamps(row ?? platform),
+    ...timestamps(row ?? platform),
   };
 }
 
@@ -72,6 +72,6 @@ export function presentEndpoint(row: EndpointRow, realTime: Time): EndpointView 
       createdAt: iso(createdAt),
       ...(expiresAt === null ? {} : { expiresAt: iso(expiresAt) }),
     })),
-    ...stamps(row),
+    ...timestamps(row),
   };
 }

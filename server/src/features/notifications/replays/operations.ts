@@ -4,7 +4,7 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals } from '../../../runtime/db/paging.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { deliveryTargets, endpointOf, type Target } from '../endpoints/index.ts';
 import {
@@ -33,7 +33,7 @@ const present = (row: ReplayRow) => ({
   total: row.total,
   done: row.done,
   ...(row.failure_reason === null ? {} : { failureReason: row.failure_reason }),
-  ...stamps(row),
+  ...timestamps(row),
 });
 
 async function rangeOf(

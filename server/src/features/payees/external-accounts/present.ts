@@ -2,7 +2,7 @@
 import { maskAccountInfo, railsOf } from '../../../catalog/accounts/account-info.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import { hasInstitution } from './account.ts';
 import { statusUpdated } from './contract.ts';
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
@@ -27,7 +27,7 @@ export function presentExternalAccount(row: ExternalAccountRow, { masked = false
       ? {}
       : { beneficiaryVerifiedData: { fullName: row.verified_name } }),
     accountInfo: { ...info, ...rails },
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

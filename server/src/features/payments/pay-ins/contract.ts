@@ -84,9 +84,9 @@ export const rejectPendingPayment = operation({
   path: '/transactions/{transactionId}/reject',
   summary: 'Reject a pending payment',
   description:
-    'Rejects a payment that `approvePendingPayment` would approve. An incoming ' +
-    'payment becomes FAILED. The quote of an agent is not executed. No funds are ' +
-    'transferred at this point.',
+    'Rejects an incoming payment from a UMA address, or a payment of an agent, that is ' +
+    'pending approval. The incoming payment or the payment of a transfer becomes FAILED. ' +
+    'The quote of an agent can be executed until it expires. No funds are posted.',
   body: named(
     'RejectPaymentRequest',
     Type.Object(
@@ -94,8 +94,8 @@ export const rejectPendingPayment = operation({
         reason: Type.Optional(
           Type.String({
             description:
-              'Reason for the rejection. It is shown as `rejectionReason` of an agent ' +
-              'action, and is not sent to the sender of a payment.',
+              'Reason for the rejection, at most 255 characters for an action of an agent, ' +
+              'which shows it as `rejectionReason`. The sender of a payment does not receive it.',
           }),
         ),
       },

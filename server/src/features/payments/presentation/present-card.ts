@@ -5,7 +5,7 @@
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { iso } from '../../../kernel/effects.ts';
-import { stamps } from '../../../runtime/operation/context.ts';
+import { timestamps } from '../../../runtime/operation/context.ts';
 import {
   type CardFacts,
   cardAccountOf,
@@ -58,6 +58,6 @@ export function presentCardPayment(row: CardPaymentRow): View {
     ...(clearings.length ? { settlementSummary: summarizeAmounts(clearings) } : {}),
     authorizedAt: iso(row.created_at),
     lastEventAt: iso(row.card_last_event_at),
-    ...stamps(row),
+    ...timestamps(row),
   };
 }

@@ -5,7 +5,7 @@ import { rateDetailsOf } from '../../../catalog/currencies/rate-details.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/effects.ts';
-import { stamps } from '../../../runtime/operation/context.ts';
+import { timestamps } from '../../../runtime/operation/context.ts';
 import { paymentReferenceOf } from '../suspense/index.ts';
 import {
   type OutgoingRow,
@@ -45,7 +45,7 @@ function commonFieldsOf(row: PaymentRow) {
       ? {}
       : { receiptDeliveryConfirmedAt: iso(row.receipt_confirmed_at) }),
     reconciliationInstructions: { reference: paymentReferenceOf(row.id) },
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

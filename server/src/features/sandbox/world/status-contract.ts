@@ -65,7 +65,7 @@ export const setSandboxStatus = operation({
     'Applies a decision of the operator of the server, so that a test can reach every status. ' +
     'Internal accounts: FROZEN, ACTIVE, CLOSED. External accounts: PENDING, UNDER_REVIEW, ' +
     'INACTIVE, ACTIVE. Customers: HOLD, APPROVED, REJECTED. Held incoming payments: ' +
-    'COMPLETED (released), FAILED (returned). Stablecoins, for the use by the service: ' +
+    'COMPLETED (released), FAILED (returned). Stablecoins (`serviceOperationsStatus`): ' +
     'ENABLING (approved), NOT_ENABLED (rejected), DISABLED. The conditions and events are ' +
     'those of a decision by the operator. Returns 409 `CONFLICT` if the current status does not ' +
     'allow the change. A resource that already has the status does not change.',

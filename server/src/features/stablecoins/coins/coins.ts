@@ -6,7 +6,7 @@ import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinRegisterRequest } from '../contract.ts';
 import { scheduleEnablement, scheduleNextPoll } from '../minting/issuance-polls.ts';
 import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
@@ -39,7 +39,7 @@ function presentWith(row: StablecoinRow, account: ProviderAccountRow) {
     stablecoinProviderAccountId: account.id,
     providerEnvironment: account.provider_environment,
     providerTokenIdentifier: row.provider_token_identifier,
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

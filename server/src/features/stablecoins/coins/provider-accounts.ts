@@ -11,7 +11,7 @@ import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinProviderAccountLinkRequest } from '../contract.ts';
 import { resumePollsOf } from '../minting/issuance-polls.ts';
 import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
@@ -28,7 +28,7 @@ export function presentProviderAccount(row: ProviderAccountRow) {
     providerEnvironment: row.provider_environment,
     status: row.status,
     ...(row.last_verified_at === null ? {} : { lastVerifiedAt: iso(row.last_verified_at) }),
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 

@@ -6,7 +6,7 @@ import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import { type EndpointRule, endpointProblem } from '../../../kernel/net/endpoint.ts';
-import { stamps } from '../../../runtime/operation/context.ts';
+import { timestamps } from '../../../runtime/operation/context.ts';
 import type { PlatformChange, PlatformCurrency, PlatformRow } from '../platform/index.ts';
 import type {
   EmbeddedWalletConfig,
@@ -227,6 +227,6 @@ export function presentPlatform(row: PlatformRow): Static<typeof PlatformConfig>
     ...(row.wallet_config === null ? {} : { embeddedWalletConfig: walletConfigOf(row) }),
     ...(row.card_config === null ? {} : { cardTokenization2faConfig: row.card_config }),
     feeConfigs: row.fees,
-    ...stamps(row),
+    ...timestamps(row),
   };
 }

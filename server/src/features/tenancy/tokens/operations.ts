@@ -6,7 +6,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createToken, deleteTokenById, getTokenById, listTokens } from './contract.ts';
@@ -18,7 +18,7 @@ const presentToken = (row: TokenRow): Static<(typeof getTokenById)['replies'][20
   name: row.name,
   permissions: row.permissions,
   clientId: row.client_id,
-  ...stamps(row),
+  ...timestamps(row),
 });
 
 async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {

@@ -6,7 +6,7 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { uuid7 } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
-import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import { cancelAfterSignIn } from '../recovery/recovery.ts';
 import { cacheKey } from '../signing/stamp.ts';
 import { credentialStates, sessionStates } from '../states.ts';
@@ -99,7 +99,7 @@ export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) 
     ...(row.type === 'PASSKEY'
       ? { credentialId: factsOf<{ credentialId: string }>(ctx, wallet, row).credentialId }
       : {}),
-    ...stamps(row),
+    ...timestamps(row),
   };
 }
 
@@ -132,7 +132,7 @@ export function presentSession(
   return {
     ...presentCredential(ctx, wallet, credential),
     id: row.id,
-    ...stamps(row),
+    ...timestamps(row),
     expiresAt: iso(row.expires_at),
     ...(encryptedSessionSigningKey === undefined ? {} : { encryptedSessionSigningKey }),
   };

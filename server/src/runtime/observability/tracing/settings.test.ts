@@ -5,15 +5,15 @@ import { TRACING_SETTINGS, tracingOf } from './settings.ts';
 const endpoint = 'http://127.0.0.1:4318';
 const read = (values: Record<string, string>) => tracingOf(new Map(Object.entries(values)));
 
-describe('the collector of traces', () => {
-  it('is absent by default and receives 1 % of the traces', () => {
+describe('tracing settings', () => {
+  it('are absent without a collector, and sample 1 % of the traces by default', () => {
     expect(read({ OTEL_TRACES_SAMPLER_ARG: '1' })).toBeUndefined();
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toEqual({
       ...{ endpoint, headers: {}, serviceName: 'railhead', sampler: 'traceidratio', ratio: 0.01 },
     });
   });
 
-  it('has headers, a name and a sampler', () => {
+  it('include headers, a service name and a sampler', () => {
     const values = {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b,x-tenant=c=d',
@@ -31,7 +31,7 @@ describe('the collector of traces', () => {
     ['OTEL_EXPORTER_OTLP_HEADERS', 'secret'],
     ['OTEL_TRACES_SAMPLER', 'sometimes'],
     ['OTEL_TRACES_SAMPLER_ARG', '2'],
-  ])('rejects an invalid %s without its value', (name, value) => {
+  ])('reject an invalid %s with a message that omits its value', (name, value) => {
     const setting = TRACING_SETTINGS.find(({ env }) => env === name);
     const problem = setting?.validate(value);
     expect(problem).toBeDefined();
