@@ -158,7 +158,7 @@ const PAYMENTS = {
   ),
   QUOTE_EXPIRED: guide(
     'The quote was not executed before `expiresAt`. No funds were debited.',
-    'Create a new quote, show the new price, and execute it.',
+    'Create a new quote and execute it with a new `Idempotency-Key`. Its price can differ.',
   ),
   QUOTE_RATE_UNAVAILABLE: guide(
     'No current exchange rate exists for the two currencies.',

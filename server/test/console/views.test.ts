@@ -1,4 +1,4 @@
-// Content of the screens of the console: the environment of numbers, the actions of each state, the visible
+// Screens of the console: the environment of totals, the actions of each state, the visible
 // columns, the menu, and the record of a search.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';

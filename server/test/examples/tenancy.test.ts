@@ -130,7 +130,7 @@ async function recordPulledDeliveries(recorder: ExampleRecorder) {
     params,
     query: { limit: '1' },
   });
-  await recorder.record('acknowledgeWebhookDeliveries', 'up-to-a-place', {
+  await recorder.record('acknowledgeWebhookDeliveries', 'up-to-a-position', {
     summary: 'Acknowledge all deliveries up to a position',
     params,
     body: { cursor },

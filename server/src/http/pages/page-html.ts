@@ -1,4 +1,4 @@
-// The HTML of hosted pages. All pages have one layout: the mark of the sandbox, the platform's logo and
+// The HTML of hosted pages. All pages have one layout: the sandbox banner, the platform's logo and
 // name, the content, and a footer. All data is escaped as text.
 import { createHash } from 'node:crypto';
 import type { CardFace, LabeledValue, PageBrand, PageContent } from '../../kernel/contract/page.ts';
@@ -7,14 +7,14 @@ import { brandStyle } from './brand.ts';
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** A source of a policy that allows exactly this inline text. */
+/** A Content-Security-Policy source that allows exactly this inline text. */
 export const hashSource = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Origins that cannot end a directive of a policy. URLs allow `;` and `,` in host names. */
+/** Origins that are safe in a Content-Security-Policy directive. URLs allow `;` and `,` in host names. */
 const PLAIN_ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/;
 
-/** The origin of the logo as a source of a policy. Empty without a usable logo. */
+/** The origin of the logo as a Content-Security-Policy source. Empty without a usable logo. */
 export function logoOrigin(brand: PageBrand | undefined): string {
   if (!brand?.logoUrl) return '';
   const { origin } = new URL(brand.logoUrl);

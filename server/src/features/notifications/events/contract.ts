@@ -72,9 +72,9 @@ export const listEvents = operation({
   summary: 'List or follow events',
   description:
     'Returns the events of the platform that match every filter, with or without a webhook ' +
-    'endpoint. Without a cursor the newest events are first. With `after` the oldest are first: ' +
-    'a client that passes `after` of each reply to the next request receives every event ' +
-    'exactly once, in an order that does not change. With `wait`, such a request waits for the ' +
+    'endpoint. Without a cursor the newest events are first. With `after` the oldest are first. ' +
+    'A client that passes `after` of each reply to the next request receives every event ' +
+    'exactly once, in a fixed order. With `wait`, such a request waits for the ' +
     'next event. Events are retained for 30 days unless the operator has set another period. An ' +
     'older cursor is rejected, because events may be missing. At most 20 requests of a platform ' +
     'wait at a time in each server process. Further requests are rejected with 429.',
