@@ -74,7 +74,7 @@ export async function enter(call, email) {
   return { visit: { customerId, accountId, quotes: new Set() }, credentials };
 }
 
-/** Payee of this example. */
+/** All payouts of this example go to one payee. */
 async function payeeOf(call, customerId) {
   const path = '/customers/external-accounts';
   const [payee] = (await call('GET', `${path}?customerId=${customerId}`)).body.data;
@@ -160,7 +160,7 @@ const sandboxRoutes = (call) => ({
 
 /** All calls as `{ pattern, handle }`. The pattern matches method and path. */
 export function routesOf(call, { sandbox }) {
-  /** Checked for every call, because a session can be revoked on another device. */
+  /** Checked for every call that requires a sign-in, because another device can revoke a session. */
   async function checkSignedIn(visit) {
     const { body } = await listOf(call, visit, 'sessions');
     if (body.data.some(({ id }) => id === visit.sessionId)) return;

@@ -28,7 +28,7 @@ describe('slowdown', () => {
     expect(shortfalls([metRow])).toEqual([]);
   });
 
-  it('is missed above its limit', () => {
+  it('misses its target above the maximum', () => {
     const missedRow = row([20, 31, 90], { slowdown: { maximum: 3 } });
     expect(tableOf([missedRow])).toMatch(/≤ 3 +MISSED$/);
     expect(shortfalls([missedRow])).toEqual([
@@ -41,17 +41,19 @@ describe('slowdown', () => {
     expect(tableOf([rowWithoutTarget])).toMatch(/10\.0 \(10\.0–10\.0\)$/);
     expect(shortfalls([rowWithoutTarget])).toEqual([]);
   });
+});
 
-  it('reports unanswered requests of the background load, and lists remarks', () => {
-    const rowWithResets = row([20, 20, 20], {
-      slowdown: { maximum: 3 },
-      remark: 'two resets',
-      unansweredCount: 2,
-    });
+describe('table', () => {
+  it('has a shortfall for unanswered requests of the background load', () => {
+    const rowWithResets = row([20, 20, 20], { slowdown: { maximum: 3 }, unansweredCount: 2 });
     expect(shortfalls([rowWithResets])).toEqual([
       '8a: 2 requests of the background load were not answered.',
     ]);
-    expect(remarksOf([rowWithResets, row([1])])).toEqual(['8a: two resets.']);
+  });
+
+  it('has one remark for each row with a remark', () => {
+    const rowWithRemark = row([20, 20, 20], { remark: 'two resets' });
+    expect(remarksOf([rowWithRemark, row([1])])).toEqual(['8a: two resets.']);
   });
 });
 

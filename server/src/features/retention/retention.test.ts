@@ -166,8 +166,9 @@ describe('archives', () => {
       const { archives } = await retentionOverview(parts);
       expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
       expect(storedObjects()).toHaveLength(archives.length);
-      const secondResult = await applyRetention(parts);
-      expect(secondResult.partitions).toEqual([]);
+      // The server may have recorded requests since then.
+      const { partitions } = await applyRetention(parts);
+      expect(partitions.filter(({ history }) => history === 'events')).toEqual([]);
       expect(await idsOf('events', 'id')).toEqual([]);
     },
   );

@@ -76,7 +76,8 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   let isDead = false;
   let trap: Trap | undefined;
   let latch: Latch | undefined;
-  // An entry with a count repeats an earlier entry, possibly from before the connections were cut.
+  // An entry with a count repeats earlier errors, possibly those of a test that terminates database
+  // connections.
   const log = createLog(effects, 'error', (line) => {
     if (!('count' in JSON.parse(line))) lines.push(line);
   });

@@ -297,7 +297,7 @@ describe('allowed signers', () => {
     const keyAuthorizer = { by: 'key', publicKey: key.publicKey };
     expect(await callWithSigner(keyAuthorizer, key as never)).toBe(201);
     expect(await callWithSigner(keyAuthorizer, ownSession)).toMatch(/with a different key/);
-    expect(await callWithSigner({ by: 'unknown' }, ownSession)).toMatch(
+    expect(await callWithSigner({ by: 'nobody' }, ownSession)).toMatch(
       /belongs to another request/,
     );
   });
