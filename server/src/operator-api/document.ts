@@ -1,10 +1,10 @@
 // The OpenAPI document of the operator API.
 import type { Naming } from '../catalog/naming.ts';
 import type { DocumentHead } from '../http/document/head.ts';
-import { OPERATOR_ERROR_GUIDE } from '../http/error-guide.ts';
 import { NO_EXAMPLES } from '../http/examples.ts';
 import { openApiSteps } from '../http/openapi.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
+import { OPERATOR_ERROR_GUIDE } from './error-guide.ts';
 import { OPERATOR_OPERATIONS } from './index.ts';
 
 /** Tag → its description, in the order of the document. */

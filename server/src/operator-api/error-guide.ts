@@ -1,0 +1,36 @@
+// Causes and remedies of the operator API, whose credentials are tokens and sessions of operators.
+// Other codes have the texts of the platform API.
+import { CHECK_ID, ERROR_GUIDE, type Guide, guide } from '../http/error-guide.ts';
+import type { Code } from '../kernel/fault.ts';
+
+const CHECK_ACCESS = 'Check the ID, and that you have access to the platform that owns it.';
+
+/** A copy of the guide with other remedies, by remedy. */
+const mapRemedies = (
+  guides: Readonly<Record<Code, Guide>>,
+  remedies: Readonly<Record<string, string>>,
+) =>
+  Object.fromEntries(
+    Object.entries(guides).map(([code, { cause, remedy }]) => [
+      code,
+      { cause, remedy: remedies[remedy] ?? remedy },
+    ]),
+  ) as Record<Code, Guide>;
+
+export const OPERATOR_ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
+  ...mapRemedies(ERROR_GUIDE, { [CHECK_ID]: CHECK_ACCESS }),
+  NOT_FOUND: guide(
+    'The resource or the path does not exist, or the operator has no access to its platform.',
+    'Check the ID, your access to the platform, and the path with its version prefix.',
+  ),
+  UNAUTHORIZED: guide(
+    'The operator token or the session is missing, has expired or was revoked, or the data of the ' +
+      'sign-in is wrong.',
+    'Sign in again, or use a valid operator token.',
+  ),
+  FORBIDDEN: guide(
+    'The operator lacks a permission or the access to a platform, the request comes from another ' +
+      'site, or the operation requires a new sign-in.',
+    'Obtain the missing role or platform from an administrator, or sign in again as `reason` states.',
+  ),
+};
