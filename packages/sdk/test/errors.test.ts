@@ -125,7 +125,7 @@ describe('every operation', () => {
       ),
     );
     const missingOperations = operations.filter(
-      ({ operationId }) => !exampleOperations.hasParameter(operationId),
+      ({ operationId }) => !exampleOperations.has(operationId),
     );
     expect(missingOperations.map(({ operationId }) => operationId)).toEqual([]);
   });

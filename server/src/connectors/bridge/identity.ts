@@ -2,18 +2,6 @@
 // each poll. The response for an `id` is the state of that case, so the service must treat a
 // repeated `id` as the same case. The address is https or on this machine, and its query is a
 // secret.
-//
-// Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
-//   identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
-//   documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] }
-// `details` and `personalInfo` have the fields of customers and owners in the API.
-//
-// Verdict: { state: approved | rejected | unresolved | review,
-//   owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
-//   findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
-// `type` is a VerificationErrorType of the API. `unresolved` has at least one finding. `review`
-// without `checkAfterMs` waits for the operator and is not polled. Any other response, or none, is
-// retried after one minute.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {
@@ -29,6 +17,7 @@ type Json = Record<string, unknown>;
 /** Timeout of each post. A client waits for the first one. */
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1_000_000;
+/** A request without a valid response is repeated after this time. */
 const RETRY_AFTER_MS = 60_000;
 /** Bounds of `checkAfterMs`. */
 const MIN_CHECK_AFTER_MS = 1_000;
@@ -69,7 +58,16 @@ function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
   return { state: 'review', checkAfterMs: boundedMs };
 }
 
-/** Parses a response body, or undefined if it is invalid. */
+/**
+ * The verdict of a response body, or undefined if the body is invalid:
+ *
+ *   { state: approved | rejected | unresolved | review,
+ *     owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
+ *     findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
+ *
+ * `type` is a VerificationErrorType of the API. `unresolved` has at least one finding. `review`
+ * without `checkAfterMs` waits for the operator and is not polled.
+ */
 export function parseVerdict(body: unknown): IdentityVerdict | undefined {
   if (!isObject(body)) return undefined;
   const { state, owners = {}, findings = [] } = body;
@@ -96,6 +94,14 @@ export function httpIdentity(
   url: string,
   note: (problem: string) => void,
 ): IdentityPort {
+  /**
+   * Posts a case. `details` and `personalInfo` have the fields of customers and owners in the API:
+   *
+   *   { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
+   *     identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
+   *     documents: [{ id, holder, documentType, side?, country, documentNumber?,
+   *       issuingAuthority? }] }
+   */
   async function request(identityCase: IdentityCase): Promise<IdentityVerdict> {
     try {
       const reply = await effects.http({

@@ -91,7 +91,7 @@ const exportOne = operation({
       ...CUSTOMER,
       ...page(
         Type.Object({
-          table: text('Table of the row. `events` for events.'),
+          table: text('Name of the table that contains the row, or `events` for an event.'),
           row: Type.Record(Type.String(), Type.Unknown(), {
             description: 'Columns of the row.',
           }),

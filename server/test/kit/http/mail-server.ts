@@ -41,11 +41,13 @@ export async function startMailServer(
     onAuth({ username, password }, _session, callback) {
       const isValid = username === LOGIN.user && password === LOGIN.pass;
       if (isValid) callback(null, { user: LOGIN.user });
-      else callback(fault(535, 'No such login'));
+      else callback(fault(535, 'The user name or password is invalid.'));
     },
     onRcptTo({ address }, _session, callback) {
       const status = rejectedRecipients.get(address);
-      callback(status === undefined ? null : fault(status, `Not to ${address}`));
+      callback(
+        status === undefined ? null : fault(status, `The recipient ${address} is rejected.`),
+      );
     },
     onData(stream, { envelope }, callback) {
       const chunks: Buffer[] = [];

@@ -225,7 +225,11 @@ describe('signatures of createDelegatedKey', () => {
     const headers = await signedHeaders(ok(firstResponse, 202), walletCard.session);
     const secondResponse = await fixture.send(body, headers);
     ok(secondResponse, 202);
-    const usedError = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
+    const usedError = [
+      401,
+      'UNAUTHORIZED',
+      'The Request-Id was already used. Send the first request again to repeat the operation.',
+    ];
     expect(reasonOf(await fixture.send(body, headers))).toEqual(usedError);
     const stamp = 'service-wallet-signature';
     const mixedHeaders = {
@@ -296,7 +300,11 @@ describe('signatures of createDelegatedKey', () => {
       ]);
     }
     app.effects.set(app.effects.now() + 5 * 60_000);
-    const expiredError = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
+    const expiredError = [
+      401,
+      'UNAUTHORIZED',
+      'The Request-Id has expired. Send the first request again.',
+    ];
     for (const challenge of challenges) {
       expect(reasonOf(await fixture.sendSigned(body, challenge, walletCard.session))).toEqual(
         expiredError,
@@ -309,7 +317,11 @@ describe('signatures of createDelegatedKey', () => {
     const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const foreignResponse = await delegatedFixture(app, { as: app.other }).send(body, headers);
-    expect(reasonOf(foreignResponse)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
+    expect(reasonOf(foreignResponse)).toEqual([
+      401,
+      'UNAUTHORIZED',
+      'The Request-Id is unknown. Use the requestId of the first reply.',
+    ]);
   });
 
   it('can be the literal stamp of the sandbox while a session is open', async () => {

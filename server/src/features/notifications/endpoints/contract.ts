@@ -141,9 +141,9 @@ const settings = {
 };
 
 const URL_RULES =
-  'https with a public host, for production platforms on port 443 or a port from 1024. ' +
-  'Sandbox platforms can also use a URL on the machine of the server if the operator allows ' +
-  'it.';
+  'The scheme is https and the host is public. For production platforms the port is 443, or ' +
+  '1024 or higher. Sandbox platforms can also use a URL on the machine of the server if the ' +
+  'operator allows it.';
 
 const CreateRequest = named(
   'WebhookEndpointCreateRequest',
@@ -156,9 +156,7 @@ const CreateRequest = named(
         ),
       ),
       url: Type.Optional(
-        text(
-          `URL that deliveries are sent to, required for PUSH and absent for PULL: ${URL_RULES}`,
-        ),
+        text(`URL that deliveries are sent to. Required for PUSH, absent for PULL. ${URL_RULES}`),
       ),
       description: Type.Optional(settings.description),
       eventTypes: Type.Optional(settings.eventTypes),
@@ -180,9 +178,7 @@ const UpdateRequest = named(
   Type.Object(
     {
       url: Type.Optional(
-        text(
-          `URL that deliveries are sent to: ${URL_RULES} Not for endpoints whose deliveries are pulled.`,
-        ),
+        text(`URL that deliveries are sent to. Rejected if deliveries are pulled. ${URL_RULES}`),
       ),
       description: Type.Optional(nullable(settings.description)),
       eventTypes: Type.Optional(settings.eventTypes),

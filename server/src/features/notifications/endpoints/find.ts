@@ -1,4 +1,4 @@
-// Finds endpoints of the calling platform by ID and by number.
+// Finds an endpoint of the calling platform by its ID.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -236,7 +236,7 @@ describe('createAuthCredential', () => {
     expect(errorOf(secondResponse)).toEqual([
       401,
       'UNAUTHORIZED',
-      'The Request-Id was already used.',
+      'The Request-Id was already used. Send the first request again to repeat the operation.',
     ]);
   });
 

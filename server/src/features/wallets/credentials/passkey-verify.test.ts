@@ -97,7 +97,7 @@ describe('verifyAuthCredential', () => {
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
       expectUnauthorized(
         await passkeys.verifyWith(holder, requestId, assertion),
-        'The Request-Id was already used.',
+        'The Request-Id was already used. Send the first request again to repeat the operation.',
       );
       const openSessions = (await fixture.sessionsOf(holder.accountId)).filter(
         ({ type }) => type === 'PASSKEY',
@@ -130,13 +130,13 @@ describe('verifyAuthCredential', () => {
       for (const unknownId of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
         expectUnauthorized(
           await passkeys.verifyWith(holder, unknownId, assertion),
-          'The Request-Id is unknown.',
+          'The Request-Id is unknown. Use the requestId of the first reply.',
         );
       }
       await app.advance(5 * 60_000);
       expectUnauthorized(
         await passkeys.verifyWith(holder, requestId, assertion),
-        'The Request-Id has expired.',
+        'The Request-Id has expired. Send the first request again.',
       );
     });
 
@@ -288,7 +288,8 @@ describe('verifyAuthCredential', () => {
       expect(
         (await passkeys.verifyWith(holder, requestId, testAssertion(holder.device))).status,
       ).toBe(200);
-      const usedMessage = 'The Request-Id was already used.';
+      const usedMessage =
+        'The Request-Id was already used. Send the first request again to repeat the operation.';
       expectUnauthorized(
         await passkeys.verifyWith(holder, requestId, testAssertion(holder.device)),
         usedMessage,

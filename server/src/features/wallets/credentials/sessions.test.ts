@@ -13,6 +13,7 @@ import {
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { errorOf } from '../../../../test/kit/wallets/one-time-codes.ts';
 
+const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', reason];
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
@@ -185,18 +186,16 @@ describe('refreshAuthSession', () => {
     ]);
     const headers = await signedHeaders(changedResponse.first.body, signer);
     const otherSessionResponse = await fixture.call('POST', refreshOf(secondId), body, headers);
-    expect(errorOf(otherSessionResponse)).toEqual([
-      401,
-      'UNAUTHORIZED',
-      'The Request-Id belongs to another request.',
-    ]);
+    expect(errorOf(otherSessionResponse)).toEqual(
+      unauthorized('The Request-Id belongs to another request.'),
+    );
     ok(await fixture.call('POST', refreshOf(firstId), body, headers), 201);
     const replayedResponse = await fixture.call('POST', refreshOf(firstId), body, headers);
-    expect(errorOf(replayedResponse)).toEqual([
-      401,
-      'UNAUTHORIZED',
-      'The Request-Id was already used.',
-    ]);
+    expect(errorOf(replayedResponse)).toEqual(
+      unauthorized(
+        'The Request-Id was already used. Send the first request again to repeat the operation.',
+      ),
+    );
   });
 
   it('must be signed by the session itself', async () => {
@@ -258,7 +257,9 @@ describe('refreshAuthSession', () => {
       body,
       expiredSignedHeaders,
     );
-    expect(errorOf(expiredRefresh)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
+    expect(errorOf(expiredRefresh)).toEqual(
+      unauthorized('The Request-Id has expired. Send the first request again.'),
+    );
     await app.advance(8 * MINUTE);
     const lastChallenge = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
@@ -452,7 +453,9 @@ describe('revokeAuthSession', () => {
       undefined,
       headers,
     );
-    expect(errorOf(response)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
+    expect(errorOf(response)).toEqual(
+      unauthorized('The Request-Id is unknown. Use the requestId of the first reply.'),
+    );
     expect(await idsOf(accountId)).toEqual(ids);
   });
 

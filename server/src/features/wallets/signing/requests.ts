@@ -157,12 +157,16 @@ export async function findActiveRequest(
   const row = isId(id, 'Request') ? await ctx.read(walletRequests, id) : undefined;
   const wallet = row && (await findWallet(ctx, row.account_id));
   if (!wallet || row.platform_id !== ctx.caller.platformId) {
-    throw unauthorizedFault('The Request-Id is unknown.');
+    throw unauthorizedFault('The Request-Id is unknown. Use the requestId of the first reply.');
   }
-  if (row.status === 'DONE') throw unauthorizedFault('The Request-Id was already used.');
+  if (row.status === 'DONE')
+    throw unauthorizedFault(
+      'The Request-Id was already used. Send the first request again to repeat the operation.',
+    );
   const isStarted = row.status === 'PROCESSING' || row.status === 'SETTLED';
   const isExpired = ctx.now >= row.expires_at + (isStarted ? GRACE_MS : 0);
-  if (isExpired) throw unauthorizedFault('The Request-Id has expired.');
+  if (isExpired)
+    throw unauthorizedFault('The Request-Id has expired. Send the first request again.');
   if (row.status === 'DROPPED') {
     throw unauthorizedFault(
       'The Request-Id is invalid after too many newer requests or invalid signatures.',
