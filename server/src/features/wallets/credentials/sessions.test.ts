@@ -13,7 +13,7 @@ import {
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { errorOf } from '../../../../test/kit/wallets/one-time-codes.ts';
 
-const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', reason];
+const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', `The Request-Id ${reason}`];
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
@@ -186,15 +186,11 @@ describe('refreshAuthSession', () => {
     ]);
     const headers = await signedHeaders(changedResponse.first.body, signer);
     const otherSessionResponse = await fixture.call('POST', refreshOf(secondId), body, headers);
-    expect(errorOf(otherSessionResponse)).toEqual(
-      unauthorized('The Request-Id belongs to another request.'),
-    );
+    expect(errorOf(otherSessionResponse)).toEqual(unauthorized('belongs to another request.'));
     ok(await fixture.call('POST', refreshOf(firstId), body, headers), 201);
     const replayedResponse = await fixture.call('POST', refreshOf(firstId), body, headers);
     expect(errorOf(replayedResponse)).toEqual(
-      unauthorized(
-        'The Request-Id was already used. Send the first request again to repeat the operation.',
-      ),
+      unauthorized('was already used. Send the first request again to repeat the operation.'),
     );
   });
 
@@ -258,7 +254,7 @@ describe('refreshAuthSession', () => {
       expiredSignedHeaders,
     );
     expect(errorOf(expiredRefresh)).toEqual(
-      unauthorized('The Request-Id has expired. Send the first request again.'),
+      unauthorized('has expired. Send the first request again.'),
     );
     await app.advance(8 * MINUTE);
     const lastChallenge = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
@@ -454,7 +450,7 @@ describe('revokeAuthSession', () => {
       headers,
     );
     expect(errorOf(response)).toEqual(
-      unauthorized('The Request-Id is unknown. Use the requestId of the first reply.'),
+      unauthorized('is unknown. Use the requestId of the first reply.'),
     );
     expect(await idsOf(accountId)).toEqual(ids);
   });
