@@ -44,9 +44,9 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     const state = payment.nextStates.shift();
     if (!state) return;
     payment.state = state;
-    const baseMessage = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
+    const event = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
     const message = {
-      ...baseMessage,
+      ...event,
       type: 'transfer.updated' as const,
       transferId: id,
       transfer: state,
