@@ -44,13 +44,8 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     const state = payment.nextStates.shift();
     if (!state) return;
     payment.state = state;
-    const event = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
-    const message = {
-      ...event,
-      type: 'transfer.updated' as const,
-      transferId: id,
-      transfer: state,
-    };
+    const base = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
+    const message = { ...base, type: 'transfer.updated' as const, transferId: id, transfer: state };
     data.outbox.push(message);
     store();
     void report(message);
