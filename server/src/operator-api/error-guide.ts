@@ -5,20 +5,13 @@ import type { Code } from '../kernel/fault.ts';
 
 const CHECK_ACCESS = 'Check the ID, and that you have access to the platform that owns it.';
 
-/** A copy of the guide with other remedies, by remedy. */
-const mapRemedies = (
-  guides: Readonly<Record<Code, Guide>>,
-  remedies: Readonly<Record<string, string>>,
-) =>
-  Object.fromEntries(
-    Object.entries(guides).map(([code, { cause, remedy }]) => [
-      code,
-      { cause, remedy: remedies[remedy] ?? remedy },
-    ]),
-  ) as Record<Code, Guide>;
+const withOperatorRemedy = (each: Guide): Guide =>
+  each.remedy === CHECK_ID ? { ...each, remedy: CHECK_ACCESS } : each;
 
 export const OPERATOR_ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
-  ...mapRemedies(ERROR_GUIDE, { [CHECK_ID]: CHECK_ACCESS }),
+  ...(Object.fromEntries(
+    Object.entries(ERROR_GUIDE).map(([code, each]) => [code, withOperatorRemedy(each)]),
+  ) as Record<Code, Guide>),
   NOT_FOUND: guide(
     'The resource or the path does not exist, or the operator has no access to its platform.',
     'Check the ID, your access to the platform, and the path with its version prefix.',

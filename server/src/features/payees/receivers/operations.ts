@@ -7,6 +7,7 @@ import type { Static } from '@sinclair/typebox';
 import { type CryptoNetwork, NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { calculateFees } from '../../../catalog/currencies/fees.ts';
+import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
 import type { UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
@@ -67,7 +68,8 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   const totalFee: Money = { currency, amount: calculateFees(amount.amount, service).total };
   if (!isLess(totalFee, amount)) {
     const min = totalFee.amount + 1n;
-    const reason = `The fees reach the amount. Send at least ${min} minor units of ${currency}.`;
+    const minimum = formatMoney({ currency, amount: min });
+    const reason = `The fees reach the amount. Send at least ${minimum}.`;
     throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(min) });
   }
   return {
