@@ -14,7 +14,7 @@ import {
   type StorageSettings,
 } from './connectors/registry.ts';
 import { agentBearers } from './features/agents/index.ts';
-import { type CardParts, cardNetworkHandler } from './features/cards/index.ts';
+import { type CardDeps, cardNetworkHandler } from './features/cards/index.ts';
 import {
   linkAuthenticator,
   verificationPage,
@@ -22,7 +22,7 @@ import {
 import { createDeliverer, type Deliverer } from './features/notifications/webhooks/index.ts';
 import type { ProviderDirectory } from './features/providers/index.ts';
 import type { RetentionOptions } from './features/retention/index.ts';
-import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
+import type { ClockWork, SandboxWorldDeps } from './features/sandbox/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
@@ -181,7 +181,7 @@ function sandboxWorldOf(
   { databaseUrl }: Settings,
   runtime: Runtime,
   operations: () => readonly Operation[],
-): Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
+): Pick<SandboxWorldDeps, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
   const rules = [...RESET_RULES, fileReset, idempotencyReset];
   const connect = () =>
     connectLane(databaseUrl, { name: 'railhead reset', statementTimeoutMs: RESET_TIMEOUT_MS });
@@ -226,14 +226,14 @@ const connectorsOf = (
   });
 
 /** Connects each issuer with the handler of authorization requests. */
-function connectIssuers(runtime: Runtime, parts: CardParts): void {
+function connectIssuers(runtime: Runtime, deps: CardDeps): void {
   for (const environment of MODES) {
-    const { issuer } = parts.connectors(environment);
-    issuer?.connect?.(cardNetworkHandler(runtime, parts, environment));
+    const { issuer } = deps.connectors(environment);
+    issuer?.connect?.(cardNetworkHandler(runtime, deps, environment));
   }
 }
 
-interface RecorderParts extends Pick<Settings, 'databaseUrl' | 'connectionLimits'> {
+interface RecorderDeps extends Pick<Settings, 'databaseUrl' | 'connectionLimits'> {
   effects: Effects;
   log: Log;
   metrics: Metrics;
@@ -243,8 +243,8 @@ interface RecorderParts extends Pick<Settings, 'databaseUrl' | 'connectionLimits
  * Records requests on a connection whose commits do not wait for the disk. `ports` is for the
  * feature of recorded requests. The operations are a function, because they are created after the features.
  */
-function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]) {
-  const { databaseUrl, connectionLimits, effects, log, metrics } = parts;
+function recorderOf(deps: RecorderDeps, operations: () => readonly Operation[]) {
+  const { databaseUrl, connectionLimits, effects, log, metrics } = deps;
   const recorder = createRequestRecorder({
     async connect() {
       const client = await connectLane(databaseUrl, {
@@ -274,11 +274,11 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
 /** Readiness of the process, added to the metrics of the installation. */
 function readinessOf(
   { databaseUrl: url }: Settings,
-  watchedParts: Omit<Parameters<typeof watchInstallation>[0], 'readiness'>,
+  watchedDeps: Omit<Parameters<typeof watchInstallation>[0], 'readiness'>,
 ): Readiness {
-  const hasLane = () => watchedParts.committer.stats().lanes > 0;
+  const hasLane = () => watchedDeps.committer.stats().lanes > 0;
   const readiness = createReadiness({ url, hasLane });
-  watchInstallation({ ...watchedParts, readiness });
+  watchInstallation({ ...watchedDeps, readiness });
   return readiness;
 }
 
@@ -316,7 +316,7 @@ interface PublicPages {
   /** The public keys that verify webhooks. */
   publishedKeys: KeyRing['publishedKeys'];
   runtime: Runtime;
-  parts: ReturnType<typeof partsOf>;
+  deps: ReturnType<typeof partsOf>;
   operations: readonly Operation[];
   bearers: ReturnType<typeof linkAuthenticator>;
   limiter: ReturnType<typeof createLimiter> | undefined;
@@ -331,12 +331,12 @@ interface PublicPages {
 
 /** Adds the other routes of the role `api`: documentation and hosted pages. */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
-  const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
+  const { runtime, deps, operations, bearers, limiter, log, openApi, siteFolder } = options;
   addWebhookKeys(server, options.publishedKeys);
   addMessagesOfProviders(server, { publicUrl: undefined, ...options });
   const reference = sampleReference(runtime, operations, readExamples);
   addSite(server, { openApi, siteFolder, referenceDocument: reference });
-  const pages = PAGES.map((page) => page(runtime, parts));
+  const pages = PAGES.map((page) => page(runtime, deps));
   addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
 }
@@ -409,11 +409,11 @@ export async function compose(
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
   const ports = { ...world, ...pressure, ...recorder.ports, directory, retention };
-  const parts = partsOf({ ...common, ...ports, ...partsOfSettings(settings, followers) });
-  const operations: Operation[] = operationsOf(parts);
+  const deps = partsOf({ ...common, ...ports, ...partsOfSettings(settings, followers) });
+  const operations: Operation[] = operationsOf(deps);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
-  const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
-  const sweeps = [...sweepsOf(parts), idempotencyRetention(), attemptsSweep(), fileSweep()];
+  const handlers = [...handlersOf(deps, operations), ...fileJobs({ storage })];
+  const sweeps = [...sweepsOf(deps), idempotencyRetention(), attemptsSweep(), fileSweep()];
   const worker = measuredWorker({ runtime, handlers, sweeps, log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () =>
@@ -427,9 +427,9 @@ export async function compose(
   const { server, listen } = serversOf(settings, isApi, installation, routes);
   const readiness = readinessOf(settings, { metrics, runtime, committer });
   addHealth(server, { readiness: readiness.check, metrics: metricsOf(metrics, settings.process) });
-  connectIssuers(runtime, parts);
+  connectIssuers(runtime, deps);
   const web = { ...keyRing, ...admission, log, openApi, siteFolder: settings.siteFolder };
-  if (isApi) addPublicPages(server, { runtime, parts, operations, directory, ...web, ...hooks });
+  if (isApi) addPublicPages(server, { runtime, deps, operations, directory, ...web, ...hooks });
   const loops = { keyRing, directory, worker, deliverer, followers, recorder, committer, db };
   return {
     server,

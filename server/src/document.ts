@@ -2,7 +2,7 @@
 // are not needed.
 import { namingFor } from './catalog/naming.ts';
 import { PROVIDER_SCHEMAS } from './features/providers/index.ts';
-import { operationsOf, type Parts, webhookContracts } from './features.ts';
+import { type Deps, operationsOf, webhookContracts } from './features.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
@@ -18,12 +18,12 @@ export { statesPage } from './states-page.ts';
 
 /** Placeholders, because the parts are not called while the document is generated. */
 const contractsOfServer = (): Contract[] => {
-  const parts: Partial<Parts> = {
-    tokens: {} as Parts['tokens'],
-    webhooks: {} as Parts['webhooks'],
+  const deps: Partial<Deps> = {
+    tokens: {} as Deps['tokens'],
+    webhooks: {} as Deps['webhooks'],
     connectors: () => ({}),
   };
-  return operationsOf(parts as Parts).map((each) => each.contract);
+  return operationsOf(deps as Deps).map((each) => each.contract);
 };
 
 /** For each operation, the error codes of its contract and those common to its kind. */

@@ -8,7 +8,7 @@ import {
   internalAccountFeature,
   type transitionAccount,
 } from './features/balances/internal-accounts/index.ts';
-import { type CardParts, cardFeature } from './features/cards/index.ts';
+import { type CardDeps, cardFeature } from './features/cards/index.ts';
 import { contactFeature } from './features/customers/contacts/index.ts';
 import { documentFeature } from './features/customers/documents/index.ts';
 import { kycLinkFeature } from './features/customers/hosted-verification/index.ts';
@@ -50,12 +50,8 @@ import { recallFeature } from './features/payments/recalls/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
 import { type ProviderDirectory, providerFeature } from './features/providers/index.ts';
 import { reconciliationFeature } from './features/reconciliation/index.ts';
-import { type RetentionParts, retentionFeature } from './features/retention/index.ts';
-import {
-  type ClockParts,
-  type SandboxWorldParts,
-  sandboxFeature,
-} from './features/sandbox/index.ts';
+import { type RetentionDeps, retentionFeature } from './features/retention/index.ts';
+import { type ClockDeps, type SandboxWorldDeps, sandboxFeature } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { approvalFeature } from './features/staff/approvals/index.ts';
@@ -78,8 +74,8 @@ import { sealedSigningKeys } from './runtime/security/keys.ts';
 
 /** Resources of the server for the features. */
 export interface Resources
-  extends Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
-  connectors: CardParts['connectors'];
+  extends Pick<SandboxWorldDeps, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
+  connectors: CardDeps['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
   followers: Pick<Followers, 'register'>;
@@ -103,11 +99,11 @@ export interface Resources
   isOperation(operationId: string): boolean;
   directory: ProviderDirectory;
   /** Retention and archives of events and requests. */
-  retention: RetentionParts;
+  retention: RetentionDeps;
   providerMessageRetentionMs: number;
   ledgerCheck: LedgerCheckOptions;
   /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
-  clockWork: ClockParts['clockWork'];
+  clockWork: ClockDeps['clockWork'];
 }
 
 /** Functions of customers and payments, which are later features, for internal accounts. */
@@ -163,9 +159,9 @@ type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
 type MessagePorts = Parameters<typeof messageFeature.jobs>[0];
 type TransitionPorts = Parameters<typeof transitionAccount>[0];
 
-export type Parts = ReturnType<typeof partsOf>;
+export type Deps = ReturnType<typeof partsOf>;
 
-const FEATURES: readonly Feature<Parts>[] = [
+const FEATURES: readonly Feature<Deps>[] = [
   configFeature,
   tokenFeature,
   customerFeature,
@@ -217,14 +213,14 @@ const FEATURES: readonly Feature<Parts>[] = [
 ];
 
 /** Every operation of the server. */
-export const operationsOf = (parts: Parts) =>
-  FEATURES.flatMap((each) => each.operations?.(parts) ?? []);
+export const operationsOf = (deps: Deps) =>
+  FEATURES.flatMap((each) => each.operations?.(deps) ?? []);
 
 /** The handlers of all job kinds. */
-export const handlersOf = (parts: Parts, operations: ReturnType<typeof operationsOf>) =>
-  FEATURES.flatMap((each) => each.jobs?.(parts, operations) ?? []);
+export const handlersOf = (deps: Deps, operations: ReturnType<typeof operationsOf>) =>
+  FEATURES.flatMap((each) => each.jobs?.(deps, operations) ?? []);
 
-export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
+export const sweepsOf = (deps: Deps) => FEATURES.flatMap((each) => each.sweeps?.(deps) ?? []);
 
 /** Every column that is sealed under a key of the installation. */
 export const SEALED_COLUMNS = [

@@ -7,7 +7,7 @@ import type { Naming } from './catalog/naming.ts';
 import { gateway } from './connectors/gateway/index.ts';
 import type { Connectors } from './connectors/ports/index.ts';
 import type { ConnectorRegistry } from './connectors/registry.ts';
-import { type CardParts, cardNetworkHandler } from './features/cards/index.ts';
+import { type CardDeps, cardNetworkHandler } from './features/cards/index.ts';
 import { createFollowers, type Followers } from './features/notifications/events/index.ts';
 import {
   authenticateProvider,
@@ -23,7 +23,7 @@ import {
   withServices,
 } from './features/providers/index.ts';
 import { receivePage } from './features/reconciliation/index.ts';
-import type { SandboxWorldParts } from './features/sandbox/index.ts';
+import type { SandboxWorldDeps } from './features/sandbox/index.ts';
 import { applyReportedOrder } from './features/stablecoins/index.ts';
 import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { signIn } from './features/staff/users/index.ts';
@@ -154,7 +154,7 @@ interface ProcessSettings {
 interface OperatorResources {
   circuits: Circuits;
   committer: Committer;
-  world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
+  world: Pick<SandboxWorldDeps, 'operations' | 'perform'>;
   builtIn: ConnectorRegistry;
 }
 
@@ -204,11 +204,11 @@ export async function providersOf(
   providerMetrics.watch({ metrics, directory, db, effects });
   const entries = MODES.map((environment): [Mode, Connectors] => {
     const connectors = builtIn(environment);
-    const parts = { runtime: () => runtime, directory, environment };
-    const issuer = routed.issuer({ ...parts, builtIn: connectors.issuer });
+    const deps = { runtime: () => runtime, directory, environment };
+    const issuer = routed.issuer({ ...deps, builtIn: connectors.issuer });
     const withProviders = {
       ...connectors,
-      rail: routed.rail({ ...parts, builtIn: connectors.rail }),
+      rail: routed.rail({ ...deps, builtIn: connectors.rail }),
       // Depends on the providers, which change while the server runs.
       get issuer() {
         return issuer();
@@ -224,7 +224,7 @@ export async function providersOf(
 
 interface MessageOptions {
   runtime: Runtime;
-  parts: CardParts;
+  deps: CardDeps;
   directory: ProviderDirectory;
   naming: Naming;
   limiter: Limiter | undefined;
@@ -237,9 +237,9 @@ interface MessageOptions {
 export function addMessagesOfProviders(server: FastifyInstance, options: MessageOptions): void {
   const { runtime, directory, naming, limiter, slots, publicUrl, log } = options;
   const note = (problem: string) => log.warn({ problem }, 'a provider has a problem');
-  const networks = MODES.map((mode) => [mode, cardNetworkHandler(runtime, options.parts, mode)]);
+  const networks = MODES.map((mode) => [mode, cardNetworkHandler(runtime, options.deps, mode)]);
   const cards: Record<Mode, CardNetwork> = Object.fromEntries(networks);
-  const parts = {
+  const deps = {
     ...{ runtime, directory, protocol: gateway, note },
     cards: (environment: Mode) => cards[environment],
     statements: (providerId: string, page: Parameters<typeof receivePage>[2]) =>
@@ -254,8 +254,8 @@ export function addMessagesOfProviders(server: FastifyInstance, options: Message
   addProviderMessages(server, {
     ...{ naming, limiter, slots, publicUrl, now: runtime.effects.now },
     async authenticate(providerId, request) {
-      const provider = await authenticateProvider(parts, providerId, request);
-      return (json) => receiveMessage(parts, provider, request.body, json);
+      const provider = await authenticateProvider(deps, providerId, request);
+      return (json) => receiveMessage(deps, provider, request.body, json);
     },
     logError: (error) => log.error({ err: error }, 'a message of a provider failed'),
   });

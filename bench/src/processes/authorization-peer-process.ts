@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import { Message } from '../../../server/src/connectors/ports/providers/protocol.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
-import { type CardParts, cardOf, decide } from '../../../server/src/features/cards/index.ts';
+import { type CardDeps, cardOf, decide } from '../../../server/src/features/cards/index.ts';
 import { providerMessages } from '../../../server/src/features/payments/provider-messages/store.ts';
 import { providerTransfers } from '../../../server/src/features/providers/store.ts';
 import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
@@ -49,7 +49,7 @@ const LOCKS: Locks = {
 const effects = systemEffects();
 const load = createAuthorizationLoad();
 
-let peer: { pool: pg.Pool; vault: Vault; parts: CardParts; platformId: string } | undefined;
+let peer: { pool: pg.Pool; vault: Vault; deps: CardDeps; platformId: string } | undefined;
 
 async function close(): Promise<void> {
   await peer?.pool.end();
@@ -66,8 +66,8 @@ async function prepare({
   const masterKey = masterKeyIn(dataDir, effects);
   const vault = createVault(effects, () => masterKey);
   const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
-  const parts = { connectors, origin: () => '' };
-  peer = { pool: openPool(url, poolSize), vault, parts, platformId };
+  const deps = { connectors, origin: () => '' };
+  peer = { pool: openPool(url, poolSize), vault, deps, platformId };
 }
 
 const { publicKeys, signMessage } = createProvider();
@@ -98,7 +98,7 @@ async function verifyMessage(message: SignableRequest) {
 async function authorize(request: CardRequest, message?: SignableRequest): Promise<CardDecision> {
   const storedMessage = message && (await verifyMessage(message));
   if (!peer) throw new Error('not open');
-  const { pool, vault, parts, platformId } = peer;
+  const { pool, vault, deps, platformId } = peer;
   const client = await pool.connect();
   try {
     await client.query('begin');
@@ -113,7 +113,7 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
       ctx.insert(providerMessages, { ...storedMessage, platform_id: platformId });
     }
     const card = await cardOf(ctx, request.cardId);
-    const decision = await decide(ctx, parts, card, request);
+    const decision = await decide(ctx, deps, card, request);
     const unlockedRow = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
     if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required and not locked`);
     await writeRows(client, ctx.set);

@@ -9,7 +9,7 @@ import {
   activateKey,
   addKey,
 } from '../../../server/src/features/cards/delegated-keys/delegated-keys.ts';
-import { type CardParts, cardNetworkHandler } from '../../../server/src/features/cards/index.ts';
+import { type CardDeps, cardNetworkHandler } from '../../../server/src/features/cards/index.ts';
 import { fundingSources } from '../../../server/src/features/cards/store.ts';
 import { dataKeyOf } from '../../../server/src/features/customers/records/index.ts';
 import { customers } from '../../../server/src/features/customers/records/store.ts';
@@ -55,12 +55,12 @@ async function start({ url, dataDir }: AuthorizationOptions) {
   const wake = { events: idle, jobs: idle };
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
-  const parts: CardParts = { connectors, origin: () => '' };
+  const deps: CardDeps = { connectors, origin: () => '' };
   while (committer.stats().lanes < LANES) await new Promise((resolve) => setTimeout(resolve, 10));
   return {
     runtime,
-    parts,
-    handler: cardNetworkHandler(runtime, parts, 'sandbox'),
+    deps,
+    handler: cardNetworkHandler(runtime, deps, 'sandbox'),
     async stop() {
       await committer.close();
       await db.close();
@@ -78,13 +78,13 @@ async function receive(
   { runtime, handler }: NonNullable<typeof startedHandler>,
   request: SignableRequest,
 ): Promise<CardDecision> {
-  const parts = {
+  const deps = {
     ...{ runtime, directory, protocol: gateway, note: () => undefined, cards: () => handler },
     statements: () => Promise.reject(new Error('no statements in this row')),
     stablecoinOrders: () => Promise.reject(new Error('no orders in this row')),
   };
-  const sender = await authenticateProvider(parts, BENCH_PROVIDER, request);
-  const reply = await receiveMessage(parts, sender, request.body, JSON.parse(request.body));
+  const sender = await authenticateProvider(deps, BENCH_PROVIDER, request);
+  const reply = await receiveMessage(deps, sender, request.body, JSON.parse(request.body));
   return decisionOf(reply.authorization);
 }
 
@@ -96,7 +96,7 @@ async function close(): Promise<void> {
 }
 
 /** Stages a delegated key for a card's funding source. */
-async function grant(ctx: Ctx, { connectors }: CardParts, cardId: string): Promise<void> {
+async function grant(ctx: Ctx, { connectors }: CardDeps, cardId: string): Promise<void> {
   const [source] = await ctx.db.find(fundingSources, { card_id: cardId, ended_at: null });
   const owner = source && (await ctx.read(customers, source.customer_id));
   const key = owner && dataKeyOf(owner);
@@ -114,10 +114,10 @@ interface Grants extends AuthorizationOptions {
 
 /** Creates a delegated key for each card's wallet and closes the database. */
 async function grantKeys({ cards, platformId, ...options }: Grants): Promise<void> {
-  const { runtime, parts, stop } = await start(options);
+  const { runtime, deps, stop } = await start(options);
   const caller = systemCaller(platformId, 'sandbox');
   await Promise.all(
-    cards.map((cardId) => operate(runtime, caller, (ctx) => grant(ctx, parts, cardId))),
+    cards.map((cardId) => operate(runtime, caller, (ctx) => grant(ctx, deps, cardId))),
   );
   await stop();
 }

@@ -67,7 +67,7 @@ export const metricsOf = (metrics: Metrics, process: ProcessSettings | undefined
   text: process ? process.shareMetrics(metrics.text) : metrics.text,
 });
 
-interface InstallationParts {
+interface InstallationDeps {
   metrics: Metrics;
   runtime: Runtime;
   committer: Committer;
@@ -95,7 +95,7 @@ export function watchInstallation({
   runtime,
   committer,
   readiness,
-}: InstallationParts): void {
+}: InstallationDeps): void {
   watchReadiness(metrics, readiness);
   const { db } = runtime;
   const elapsed = () => performance.now();

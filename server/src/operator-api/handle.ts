@@ -4,7 +4,7 @@
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import { PROVIDER_CHOICES } from '../features/providers/index.ts';
-import type { SandboxWorldParts } from '../features/sandbox/index.ts';
+import type { SandboxWorldDeps } from '../features/sandbox/index.ts';
 import {
   isApprovalNeeded,
   type NeededApproval,
@@ -46,7 +46,7 @@ export interface OperatorCall {
   changes: ChangeFeed;
   process: ProcessState;
   /** Operations of the platform API, to call them on behalf of a platform. */
-  world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
+  world: Pick<SandboxWorldDeps, 'operations' | 'perform'>;
   /** The runtime without audit records. */
   unauditedRuntime: Runtime;
   /** Another operation of the operator API. */
@@ -66,7 +66,7 @@ interface RequestHeaders {
 }
 
 /** The parts that the composition provides. */
-export type HandlerParts = Omit<OperatorCall, 'operator' | 'unauditedRuntime' | 'request'>;
+export type HandlerDeps = Omit<OperatorCall, 'operator' | 'unauditedRuntime' | 'request'>;
 
 type OperatorContract = Extract<Contract, { auth: 'operator' }>;
 type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
@@ -76,7 +76,7 @@ export interface OperatorOperation {
   contract: Contract;
   /** Executes the operation without policies. The runtime of `call` writes audit records. */
   execute(call: OperatorCall, input: Input): Promise<Reply>;
-  bind(handlerParts: HandlerParts): Bound<Ctx>;
+  bind(handlerDeps: HandlerDeps): Bound<Ctx>;
 }
 
 /** The contract with a query that rejects unknown parameters. */
@@ -235,7 +235,7 @@ export const rightsIn =
 
 /** Stores a change to which a policy applies until another operator decides. */
 async function approvalReply(
-  { installation: { runtime }, operationOf }: HandlerParts,
+  { installation: { runtime }, operationOf }: HandlerDeps,
   request: AuditedRequest,
   { params, query, body }: RawInput,
   neededApproval: NeededApproval,
@@ -285,16 +285,16 @@ const isRejection = (error: unknown): error is Fault =>
  * repeated.
  */
 async function replyWithoutChange(
-  handlerParts: HandlerParts,
+  handlerDeps: HandlerDeps,
   request: AuditedRequest,
   raw: RawInput,
   error: unknown,
 ): Promise<Reply> {
   try {
     if (!isApprovalNeeded(error)) throw error;
-    return await approvalReply(handlerParts, request, raw, error);
+    return await approvalReply(handlerDeps, request, raw, error);
   } catch (rejection) {
-    const { runtime } = handlerParts.installation;
+    const { runtime } = handlerDeps.installation;
     // The route replies to a repeated request with the first reply.
     if (!isRejection(rejection) || (await auditedRuntime(runtime, request).isRepeated()))
       throw rejection;
@@ -321,7 +321,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
   const contract = servedContract(declaredContract);
   // The route has validated the input against this contract.
   const execute = (call: OperatorCall, input: Input) => run(call, input as Input<C>);
-  const bind = ({ installation, ...handlerParts }: HandlerParts): Bound<Ctx> => ({
+  const bind = ({ installation, ...handlerDeps }: HandlerDeps): Bound<Ctx> => ({
     contract,
     async run({ caller: { operator: admittedOperator } }, input) {
       if (!admittedOperator)
@@ -344,7 +344,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       const audited = auditedRuntime(installation.runtime, request, check);
       const call = {
         ...{
-          ...handlerParts,
+          ...handlerDeps,
           operator,
           unauditedRuntime: installation.runtime,
           request: raw.headers,
@@ -367,7 +367,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       } catch (error) {
         // A read has no effect, and changes that were committed before the error have a record.
         if (contract.method === 'GET' || audited.count() > 0) throw error;
-        return await replyWithoutChange({ installation, ...handlerParts }, request, raw, error);
+        return await replyWithoutChange({ installation, ...handlerDeps }, request, raw, error);
       }
     },
   });

@@ -3,7 +3,7 @@ import type { Connectors, FundingPort } from '../connectors/ports/index.ts';
 import type { transitionAccount } from '../features/balances/internal-accounts/index.ts';
 import type { AllPersonalData } from '../features/customers/privacy/index.ts';
 import type { BuiltInProvider, ProviderDirectory } from '../features/providers/index.ts';
-import type { RetentionParts } from '../features/retention/index.ts';
+import type { RetentionDeps } from '../features/retention/index.ts';
 import type { NewPlatform } from '../features/tenancy/administration/index.ts';
 import { MODES, type Mode } from '../kernel/mode.ts';
 import type { RowStream } from '../runtime/db/stream.ts';
@@ -29,7 +29,7 @@ export interface Installation {
   /** The connectors that are part of the server. */
   builtIn(): readonly BuiltInProvider[];
   /** Retention of events and requests, and where they are archived. */
-  retention: RetentionParts;
+  retention: RetentionDeps;
 }
 
 interface CreatedPlatform {

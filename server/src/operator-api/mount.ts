@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
 import type { BuiltInProvider, ProviderDirectory } from '../features/providers/index.ts';
-import type { RetentionParts } from '../features/retention/index.ts';
-import type { SandboxWorldParts } from '../features/sandbox/index.ts';
+import type { RetentionDeps } from '../features/retention/index.ts';
+import type { SandboxWorldDeps } from '../features/sandbox/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
 import { addOperatorReference } from '../http/reference.ts';
@@ -32,10 +32,10 @@ export interface OperatorMount {
   directory: ProviderDirectory;
   builtIn(): readonly BuiltInProvider[];
   provisioning: Provisioning;
-  retention: RetentionParts;
+  retention: RetentionDeps;
   changes: ChangeFeed;
   process: ProcessState;
-  world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
+  world: Pick<SandboxWorldDeps, 'operations' | 'perform'>;
   /** Address at which operators sign in. */
   operatorUrl: string | undefined;
   identityProvider: IdentityProvider | undefined;
@@ -58,9 +58,9 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  const installationParts = { operationOf, operatorUrl, identityProvider, changes, process, world };
-  const handlerParts = { installation, provisioning, ...installationParts };
-  return OPERATOR_OPERATIONS.map((each) => each.bind(handlerParts));
+  const installationDeps = { operationOf, operatorUrl, identityProvider, changes, process, world };
+  const handlerDeps = { installation, provisioning, ...installationDeps };
+  return OPERATOR_OPERATIONS.map((each) => each.bind(handlerDeps));
 }
 
 /** Serves the document of the operator API, and a page that shows it. */

@@ -26,12 +26,12 @@ async function checkProvider(fault?: Fault, ...prefixes: string[]) {
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const calls = callsTo(effects, await provider.start(), railhead);
   openedAdapters.push({ close: provider.kill }, inbox);
-  const parts = {
+  const deps = {
     ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects), nextKey },
     ...{ settings: {}, waitMs: 2_500, quietMs: 300, kill: provider.kill },
     start: async () => void (await provider.start()),
   };
-  return runChecks(parts, {
+  return runChecks(deps, {
     isSelected: (name) =>
       prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix)),
   });

@@ -33,9 +33,9 @@ interface LedgerRow {
 }
 
 function presentSystem({ id, currency, balance, held, created_at }: LedgerRow) {
-  const parts = partsOfSystemAccount(id);
-  if (!parts) throw new Error(`${id} is not a system account`);
-  const { environment: mode, purpose } = parts;
+  const deps = partsOfSystemAccount(id);
+  if (!deps) throw new Error(`${id} is not a system account`);
+  const { environment: mode, purpose } = deps;
   return {
     id,
     type: typeOfPurpose(purpose),

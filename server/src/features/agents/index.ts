@@ -8,7 +8,7 @@ import { deviceCodeSweep } from './management/device-codes.ts';
 import {
   agentJobs,
   agentManagementOperations,
-  type ManagementParts,
+  type ManagementDeps,
 } from './management/management.ts';
 import { agentPersonalData } from './personal-data.ts';
 import { agentReadOperations } from './reads/reads.ts';
@@ -30,12 +30,12 @@ export {
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const agentFeature = {
   // In the order of the API document: operations of the platform, then operations of agents.
-  operations: (parts: ManagementParts) => [
-    ...agentManagementOperations(parts),
-    ...agentApprovalOperations(parts),
-    ...agentReadOperations(parts),
-    ...agentQuoteOperations(parts),
-    ...agentActionOperations(parts),
+  operations: (deps: ManagementDeps) => [
+    ...agentManagementOperations(deps),
+    ...agentApprovalOperations(deps),
+    ...agentReadOperations(deps),
+    ...agentQuoteOperations(deps),
+    ...agentActionOperations(deps),
   ],
   jobs: agentJobs,
   sweeps: () => [deviceCodeSweep()],

@@ -4,7 +4,7 @@ import { iso } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Ctx, timestamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
-import type { RateParts } from './parts.ts';
+import type { RateDeps } from './deps.ts';
 import type { AgentUsage } from './policy/policy.ts';
 import { readAgentUsage } from './policy/usage.ts';
 import type { AgentRow } from './store.ts';
@@ -46,15 +46,15 @@ export const agentView = (ctx: Ctx, row: AgentRow, usage: AgentUsage): AgentView
  * Usage for display. Usage in former limit currencies is omitted without an exchange rate, so that
  * an agent can be read and paused without a rate.
  */
-async function readUsageForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentUsage> {
+async function readUsageForDisplay(ctx: Ctx, deps: RateDeps, row: AgentRow): Promise<AgentUsage> {
   try {
-    return await readAgentUsage(ctx, parts, row);
+    return await readAgentUsage(ctx, deps, row);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'QUOTE_RATE_UNAVAILABLE') throw error;
-    return readAgentUsage(ctx, parts, { ...row, former_currencies: [] });
+    return readAgentUsage(ctx, deps, { ...row, former_currencies: [] });
   }
 }
 
 /** The resource `Agent`. */
-export const presentAgent = async (ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentView> =>
-  agentView(ctx, row, await readUsageForDisplay(ctx, parts, row));
+export const presentAgent = async (ctx: Ctx, deps: RateDeps, row: AgentRow): Promise<AgentView> =>
+  agentView(ctx, row, await readUsageForDisplay(ctx, deps, row));

@@ -2,11 +2,11 @@
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { fundingDebitJobs } from './clearing/funding-debits.ts';
 import { cardWebhooks } from './contract.ts';
+import type { CardDeps } from './deps.ts';
 import { closeAllOnClock } from './expiry.ts';
 import { cardJobs } from './issuing/issue-jobs.ts';
 import { cardStates, delegatedKeyStates } from './issuing/states.ts';
 import { cardOperations } from './operations.ts';
-import type { CardParts } from './parts.ts';
 import { cardPersonalData } from './personal-data.ts';
 import { revealPage } from './reveal/reveal-page.ts';
 import { cardExpiryJobs, cardSweep } from './sweep.ts';
@@ -21,19 +21,19 @@ export {
 export { endFundingDebit, listFundingDebits } from './clearing/funding-debits.ts';
 export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
 export { Card } from './contract.ts';
+export { type CardDeps, cardOf } from './deps.ts';
 export {
   type CardDetails,
   closeCardByOperator,
   readCardDetails,
   searchCards,
 } from './issuing/by-operator.ts';
-export { type CardParts, cardOf } from './parts.ts';
 export { listCardReveals } from './reveal/reveal.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const cardFeature = {
   operations: cardOperations,
-  jobs: (parts: CardParts) => [...cardJobs(parts), ...fundingDebitJobs(parts), ...cardExpiryJobs()],
+  jobs: (deps: CardDeps) => [...cardJobs(deps), ...fundingDebitJobs(deps), ...cardExpiryJobs()],
   sweeps: () => [cardSweep()],
   onOwnClock: closeAllOnClock,
   webhooks: cardWebhooks,

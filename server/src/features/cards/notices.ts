@@ -48,7 +48,7 @@ import {
   requireOpenPayment,
   spendableOf,
 } from './clearing/payment.ts';
-import type { CardParts } from './parts.ts';
+import type { CardDeps } from './deps.ts';
 import { cards } from './store.ts';
 
 type NoticeOf<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
@@ -85,7 +85,7 @@ function rejectTemporarily(fault: Fault): void {
 /** Holds the missing amount if possible. Returns the result. */
 async function furtherFundingDebit(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   amount: bigint,
 ): Promise<FurtherDebit> {
@@ -93,7 +93,7 @@ async function furtherFundingDebit(
   checkFundingDebitCount(factsOf(row));
   const debitResult = await ctx.attempt(async () => {
     await rejectUnlessFunded(ctx, row, amount);
-    await signFundingDebit(ctx, parts, row, amount);
+    await signFundingDebit(ctx, deps, row, amount);
     await openFundingDebit(ctx, row, amount);
   });
   if (debitResult instanceof Fault) rejectTemporarily(debitResult);
@@ -138,7 +138,7 @@ async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promis
 /** Holds as much of an amount as the account can pay. No amount is held for a closed card. */
 export async function holdAvailable(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   amount: bigint,
 ): Promise<FurtherDebit> {
@@ -148,21 +148,21 @@ export async function holdAvailable(
   const available = spendableOf(ledgerAccount).amount / unit;
   const heldAmount = available < amount ? available : amount;
   if (heldAmount <= 0n) return NO_FURTHER_DEBIT;
-  const debit = await furtherFundingDebit(ctx, parts, row, heldAmount);
+  const debit = await furtherFundingDebit(ctx, deps, row, heldAmount);
   return debit.outcome === 'pending' ? debit : NO_FURTHER_DEBIT;
 }
 
 /** The result of debiting a missing amount that was cleared. */
 async function furtherDebitOf(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   amount: bigint,
   isExhausted: boolean,
 ): Promise<FurtherDebit> {
   if (await isClosed(ctx, row)) return { amount, outcome: 'writtenOff' };
   if (isExhausted && amount > 0n) return { amount, outcome: 'failed' };
-  return furtherFundingDebit(ctx, parts, row, amount);
+  return furtherFundingDebit(ctx, deps, row, amount);
 }
 
 /**
@@ -171,7 +171,7 @@ async function furtherDebitOf(
  */
 export async function clear(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   { amount }: NoticeOf<'CLEARING'>,
   { isExhausted = false }: { isExhausted?: boolean } = {},
@@ -181,7 +181,7 @@ export async function clear(
   if (direction === 'CREDIT')
     return stageFacts(ctx, row, applyClearing(card, amount, { direction }));
   const missingAmount = amountToDebit(card, settledOf(card) + amount, amount);
-  const furtherDebit = await furtherDebitOf(ctx, parts, row, missingAmount, isExhausted);
+  const furtherDebit = await furtherDebitOf(ctx, deps, row, missingAmount, isExhausted);
   return stageFacts(
     ctx,
     row,
@@ -201,7 +201,7 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
  */
 async function applyAdvice(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   { amount: total }: NoticeOf<'AUTHORIZATION_ADVICE'>,
 ): Promise<CardPaymentRow> {
@@ -211,7 +211,7 @@ async function applyAdvice(
   const missingAmount = amountToDebit(card, total, total - card.authorized);
   const furtherDebit = (await isClosed(ctx, row))
     ? NO_FURTHER_DEBIT
-    : await furtherFundingDebit(ctx, parts, row, missingAmount);
+    : await furtherFundingDebit(ctx, deps, row, missingAmount);
   // The increase is not cleared yet, so a hold that fails now is attempted again at the clearing.
   return stageFacts(
     ctx,
@@ -281,17 +281,17 @@ function rejectAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: big
 
 function apply(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
   switch (notice.kind) {
     case 'CLEARING':
-      return notice.amount === 0n ? expire(ctx, row) : clear(ctx, parts, row, notice);
+      return notice.amount === 0n ? expire(ctx, row) : clear(ctx, deps, row, notice);
     case 'AUTHORIZATION_EXPIRY':
       return expire(ctx, row);
     case 'AUTHORIZATION_ADVICE':
-      return applyAdvice(ctx, parts, row, notice);
+      return applyAdvice(ctx, deps, row, notice);
     case 'AUTHORIZATION_REVERSAL':
       return reverseAuthorization(ctx, row, notice);
     case 'RETURN':
@@ -306,13 +306,13 @@ function apply(
 /** Stages the changes of a notice. The caller records the notice. */
 export async function changeByNotice(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
   const amount = 'amount' in notice ? notice.amount : undefined;
   if (amount !== undefined) rejectAmount(row, notice.kind, amount);
-  return requireOpenPayment(ctx, row, () => apply(ctx, parts, row, notice));
+  return requireOpenPayment(ctx, row, () => apply(ctx, deps, row, notice));
 }
 
 /** Closes a payment without a message of its network. */

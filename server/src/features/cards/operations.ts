@@ -11,11 +11,11 @@ import { bind, checkFunding } from './clearing/funding.ts';
 import { CARD_CURRENCY } from './clearing/payment.ts';
 import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
 import { delegatedKeyOperations } from './delegated-keys/delegated-operations.ts';
+import { type CardDeps, cardOf, issuerOf, noIssuer } from './deps.ts';
 import { presentCard, stateEventFor } from './issuing/card.ts';
 import { orderCard } from './issuing/issue-jobs.ts';
 import { changeCard } from './issuing/lifecycle.ts';
 import { countCard } from './issuing/limits.ts';
-import { type CardParts, cardOf, issuerOf, noIssuer } from './parts.ts';
 import { revealOperations } from './reveal/reveal.ts';
 import { type CardRow, cards, fundingSources } from './store.ts';
 
@@ -38,8 +38,8 @@ const assignedName = ({ id, platform_card_id: name }: CardRow): string | null =>
 
 type CreateBody = Static<(typeof createCard)['body']>;
 
-async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<CardRow> {
-  const issuer = issuerOf(ctx, parts);
+async function create(ctx: Ctx, deps: CardDeps, body: CreateBody): Promise<CardRow> {
+  const issuer = issuerOf(ctx, deps);
   const { platformId } = ctx.caller;
   if (issuer.serves?.({ platformId, currency: CARD_CURRENCY }) === false) throw noIssuer();
   const holder = await cardholderOf(ctx, body.cardholderId);
@@ -93,24 +93,24 @@ async function filtersOf(
 }
 
 /** All operations on cards. */
-export const cardOperations = (parts: CardParts) => [
+export const cardOperations = (deps: CardDeps) => [
   handle(createCard, async (ctx, { body }) => ({
     status: 201,
-    body: presentCard(await create(ctx, parts, body)),
+    body: presentCard(await create(ctx, deps, body)),
   })),
   handle(listCards, async (ctx, { query }) => {
-    issuerOf(ctx, parts);
+    issuerOf(ctx, deps);
     const { limit = 20, cursor, sortOrder: sort = 'desc' } = query;
     const filters = await filtersOf(ctx, query);
     const { rows, ...rest } = await ctx.db.page(cards, { filters, sort, limit, cursor });
     return { status: 200, body: { data: rows.map(presentCard), ...rest } };
   }),
   handle(getCardById, async (ctx, { params }) => {
-    issuerOf(ctx, parts);
+    issuerOf(ctx, deps);
     return { status: 200, body: presentCard(await cardOf(ctx, params.id)) };
   }),
   handle(updateCardById, async (ctx, { params, body }) => {
-    const issuer = issuerOf(ctx, parts);
+    const issuer = issuerOf(ctx, deps);
     const row = await cardOf(ctx, params.id);
     const event = stateEventFor(row.state, body);
     requireCustomer(ctx, await customerOf(ctx, row.customer_id, { rejectDeleted: true }));
@@ -120,6 +120,6 @@ export const cardOperations = (parts: CardParts) => [
     }
     return { status: 200, body: presentCard(await changeCard(ctx, row, body, event)) };
   }),
-  ...revealOperations(parts),
-  ...delegatedKeyOperations(parts),
+  ...revealOperations(deps),
+  ...delegatedKeyOperations(deps),
 ];

@@ -9,7 +9,7 @@ import { systemCaller } from '../tenancy/platform/index.ts';
 import type { ProviderDirectory } from './directory.ts';
 import { type ProviderRouteRow, providerTransfers } from './store.ts';
 
-export interface AssignmentParts {
+export interface AssignmentDeps {
   runtime(): Runtime;
   directory: ProviderDirectory;
   environment: Mode;
@@ -17,7 +17,7 @@ export interface AssignmentParts {
 
 /** The stored assignment. An installation without providers has no assignments, so the query is omitted. */
 export const storedAssignment = async (
-  { directory, runtime }: Pick<AssignmentParts, 'directory' | 'runtime'>,
+  { directory, runtime }: Pick<AssignmentDeps, 'directory' | 'runtime'>,
   id: string,
 ) =>
   directory.current().providers.size === 0 ? undefined : runtime().db.read(providerTransfers, id);
@@ -36,7 +36,7 @@ interface RouteChoice {
   facts?: Pick<RowOf<typeof providerTransfers>, 'kind' | 'currency' | 'amount' | 'choice'>;
 }
 
-const hasRoutes = ({ directory, environment }: AssignmentParts) =>
+const hasRoutes = ({ directory, environment }: AssignmentDeps) =>
   directory.current().routes.some((route) => route.environment === environment);
 
 /**
@@ -44,18 +44,18 @@ const hasRoutes = ({ directory, environment }: AssignmentParts) =>
  * connector, which makes no external calls.
  */
 export async function assignProvider(
-  parts: AssignmentParts,
+  deps: AssignmentDeps,
   subject: Subject,
   choose: (ctx: Ctx) => Promise<RouteChoice>,
 ): Promise<string | null | undefined> {
-  const assignment = await storedAssignment(parts, subject.id);
-  if (assignment || !hasRoutes(parts)) return assignment?.provider_id;
+  const assignment = await storedAssignment(deps, subject.id);
+  if (assignment || !hasRoutes(deps)) return assignment?.provider_id;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await storeChoice(parts, subject, choose);
+      return await storeChoice(deps, subject, choose);
     } catch (error) {
       if (!isKeyTaken(error)) throw error;
-      const assignment = await storedAssignment(parts, subject.id);
+      const assignment = await storedAssignment(deps, subject.id);
       if (assignment) return assignment.provider_id;
       // Without an assignment, a concurrent transfer inserted the usage row of the day. The next attempt
       // updates that row.
@@ -66,12 +66,12 @@ export async function assignProvider(
 
 /** Selects and stores the provider in one commit. */
 function storeChoice(
-  parts: AssignmentParts,
+  deps: AssignmentDeps,
   subject: Subject,
   choose: (ctx: Ctx) => Promise<RouteChoice>,
 ): Promise<string | null> {
-  const caller = systemCaller(subject.platformId, parts.environment);
-  return operate(parts.runtime(), caller, async (ctx) => {
+  const caller = systemCaller(subject.platformId, deps.environment);
+  return operate(deps.runtime(), caller, async (ctx) => {
     const { selectedRoute, facts } = await choose(ctx);
     const providerId = selectedRoute?.provider_id ?? null;
     ctx.insert(providerTransfers, {

@@ -13,7 +13,7 @@ import {
   TRANSFER_FIELDS,
 } from './configuration/contract.ts';
 import { exportProviders, importProviders } from './configuration/import.ts';
-import { type HealthParts, healthSweep } from './health/auto-pause.ts';
+import { type HealthDeps, healthSweep } from './health/auto-pause.ts';
 import { balanceSweep } from './health/balances.ts';
 import { listHealth } from './health/list.ts';
 import { watchProviders } from './health/metrics.ts';
@@ -48,7 +48,7 @@ import { availableBalances, stageClosingBalance } from './usage.ts';
 
 export { PROVIDER_CHOICES } from './choices.ts';
 export { openProviderDirectory, type Provider, type ProviderDirectory } from './directory.ts';
-export type { BuiltInProvider, ManagerParts } from './manage.ts';
+export type { BuiltInProvider, ManagerDeps } from './manage.ts';
 export { providerOfTransfer } from './rail.ts';
 export { providerModes, reportedTransfers, type TransferOfProvider } from './reported.ts';
 export { providerOfService } from './services/select.ts';
@@ -106,7 +106,7 @@ export const providerMetrics = {
 /** The sweeps and tables of this feature. */
 export const providerFeature = {
   sealed: [{ table: 'provider_keys', column: 'private_key', contexts: (id) => [keyContext(id)] }],
-  sweeps: (parts: HealthParts) => [healthSweep(parts), balanceSweep(parts), usageSweep()],
+  sweeps: (deps: HealthDeps) => [healthSweep(deps), balanceSweep(deps), usageSweep()],
   reset: {
     retained: {
       providers: 'true',
@@ -117,4 +117,4 @@ export const providerFeature = {
       provider_calls: 'true',
     },
   },
-} satisfies Feature<HealthParts>;
+} satisfies Feature<HealthDeps>;

@@ -3,10 +3,10 @@
 // The funds of a provider's card are in this ledger, so its funding debits are confirmed immediately.
 
 import type { CardOrder, IssuerPort, ProviderIssuerPort } from '../../connectors/ports/cards.ts';
-import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
+import { type AssignmentDeps, assignProvider, storedAssignment } from './assignment.ts';
 import { chooseCardRoute } from './routing.ts';
 
-interface RoutedIssuerParts extends AssignmentParts {
+interface RoutedIssuerDeps extends AssignmentDeps {
   /** The issuer of cards without a route, or undefined if the environment has none. */
   builtIn: IssuerPort | undefined;
 }
@@ -16,7 +16,7 @@ type AssignedIssuer =
   | { kind: 'built-in'; issuer: IssuerPort };
 
 const choiceFor = (
-  { environment, directory, runtime }: RoutedIssuerParts,
+  { environment, directory, runtime }: RoutedIssuerDeps,
   { platformId, currency }: Pick<CardOrder, 'platformId' | 'currency'>,
 ) =>
   chooseCardRoute(
@@ -29,68 +29,68 @@ const choiceFor = (
  * The largest authorization that the provider may approve if this server does not respond. 0
  * without a limit.
  */
-async function standInMaxOf(parts: RoutedIssuerParts, cardId: string): Promise<bigint> {
-  const assignment = await storedAssignment(parts, cardId);
-  const routes = parts.directory.current().routes;
+async function standInMaxOf(deps: RoutedIssuerDeps, cardId: string): Promise<bigint> {
+  const assignment = await storedAssignment(deps, cardId);
+  const routes = deps.directory.current().routes;
   const route = routes.find((each) => each.id === assignment?.route_id);
   return route?.kind === 'card' ? (route.max_amount ?? 0n) : 0n;
 }
 
 async function issuerOf(
-  parts: RoutedIssuerParts,
+  deps: RoutedIssuerDeps,
   cardId: string,
   providerId: string | null | undefined,
 ): Promise<AssignedIssuer> {
   if (providerId) {
-    const provider = parts.directory.current().providers.get(providerId);
+    const provider = deps.directory.current().providers.get(providerId);
     if (!provider) throw new Error(`unknown provider ${providerId}`);
-    const standInMax = await standInMaxOf(parts, cardId);
+    const standInMax = await standInMaxOf(deps, cardId);
     return { kind: 'provider', calls: provider.port.cards, standInMax };
   }
-  if (!parts.builtIn) throw new Error('the environment has no built-in card issuer');
-  return { kind: 'built-in', issuer: parts.builtIn };
+  if (!deps.builtIn) throw new Error('the environment has no built-in card issuer');
+  return { kind: 'built-in', issuer: deps.builtIn };
 }
 
-const issuerOfCard = async (parts: RoutedIssuerParts, cardId: string): Promise<AssignedIssuer> =>
-  issuerOf(parts, cardId, (await storedAssignment(parts, cardId))?.provider_id);
+const issuerOfCard = async (deps: RoutedIssuerDeps, cardId: string): Promise<AssignedIssuer> =>
+  issuerOf(deps, cardId, (await storedAssignment(deps, cardId))?.provider_id);
 
 /** Whether the environment has an issuer: the built-in issuer, or a provider that issues cards. */
-const hasIssuer = ({ directory, environment, builtIn }: RoutedIssuerParts): boolean =>
+const hasIssuer = ({ directory, environment, builtIn }: RoutedIssuerDeps): boolean =>
   builtIn !== undefined ||
   [...directory.current().providers.values()].some(
     ({ row, capabilities }) => row.environment === environment && capabilities?.cards === true,
   );
 
-function callsOf(parts: RoutedIssuerParts): IssuerPort {
-  const { builtIn } = parts;
+function callsOf(deps: RoutedIssuerDeps): IssuerPort {
+  const { builtIn } = deps;
   return {
     connect: (handler) => builtIn?.connect?.(handler),
-    serves: (card) => builtIn !== undefined || Boolean(choiceFor(parts, card)?.provider_id),
+    serves: (card) => builtIn !== undefined || Boolean(choiceFor(deps, card)?.provider_id),
     async issue(order) {
-      const providerId = await assignProvider(parts, order, async () => {
-        const choice = choiceFor(parts, order);
+      const providerId = await assignProvider(deps, order, async () => {
+        const choice = choiceFor(deps, order);
         if (!choice?.provider_id && !builtIn) {
           throw new Error(`no route selects a provider for the card ${order.id}`);
         }
         return { selectedRoute: choice };
       });
-      const assignedIssuer = await issuerOf(parts, order.id, providerId);
+      const assignedIssuer = await issuerOf(deps, order.id, providerId);
       if (assignedIssuer.kind === 'built-in') return assignedIssuer.issuer.issue(order);
       return assignedIssuer.calls.issue(order, assignedIssuer.standInMax);
     },
     async check(order, now) {
-      const assignedIssuer = await issuerOfCard(parts, order.id);
+      const assignedIssuer = await issuerOfCard(deps, order.id);
       const issuer =
         assignedIssuer.kind === 'built-in' ? assignedIssuer.issuer : assignedIssuer.calls;
       return issuer.check(order, now);
     },
     async change(card) {
-      const assignedIssuer = await issuerOfCard(parts, card.cardId);
+      const assignedIssuer = await issuerOfCard(deps, card.cardId);
       if (assignedIssuer.kind === 'built-in') return assignedIssuer.issuer.change?.(card);
       return assignedIssuer.calls.change(card, assignedIssuer.standInMax);
     },
     async details(card) {
-      const assignedIssuer = await issuerOfCard(parts, card.cardId);
+      const assignedIssuer = await issuerOfCard(deps, card.cardId);
       const issuer =
         assignedIssuer.kind === 'built-in' ? assignedIssuer.issuer : assignedIssuer.calls;
       return issuer.details(card);
@@ -99,13 +99,13 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
       request.providerId === undefined ? builtIn?.declineReason?.(request) : undefined,
     accepts: (accountId, card) => builtIn?.accepts?.(accountId, card) ?? true,
     async debitFunding(debit) {
-      const assignedIssuer = await issuerOfCard(parts, debit.cardId);
+      const assignedIssuer = await issuerOfCard(deps, debit.cardId);
       return assignedIssuer.kind === 'built-in'
         ? assignedIssuer.issuer.debitFunding(debit)
         : { state: 'confirmed' };
     },
     async checkFundingDebit(debit, now) {
-      const assignedIssuer = await issuerOfCard(parts, debit.cardId);
+      const assignedIssuer = await issuerOfCard(deps, debit.cardId);
       return assignedIssuer.kind === 'built-in'
         ? assignedIssuer.issuer.checkFundingDebit(debit, now)
         : { state: 'confirmed' };
@@ -114,7 +114,7 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
 }
 
 /** Returns a function that returns the issuer, or undefined while the environment has none. */
-export function routedIssuer(parts: RoutedIssuerParts): () => IssuerPort | undefined {
-  const calls = callsOf(parts);
-  return () => (hasIssuer(parts) ? calls : undefined);
+export function routedIssuer(deps: RoutedIssuerDeps): () => IssuerPort | undefined {
+  const calls = callsOf(deps);
+  return () => (hasIssuer(deps) ? calls : undefined);
 }

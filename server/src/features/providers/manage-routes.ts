@@ -8,7 +8,7 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../tenancy/platform/index.ts';
 import { providerNotFound } from './keys.ts';
-import type { ManagerParts } from './manage.ts';
+import type { ManagerDeps } from './manage.ts';
 import { presentRoute, presentVerdict, type VerdictView } from './present.ts';
 import { chooseRoute, type TransferFacts } from './routing.ts';
 import { type ProviderRouteRow, providerRoutes, providers, type RouteKind } from './store.ts';
@@ -90,7 +90,7 @@ export const routeRow = (ctx: Ctx, route: NewRoute): Omit<ProviderRouteRow, 'ver
 });
 
 /** Throws INVALID_INPUT, NOT_FOUND for an unknown provider, and CONFLICT for too many routes. */
-export async function createRoute({ runtime, directory }: ManagerParts, route: NewRoute) {
+export async function createRoute({ runtime, directory }: ManagerDeps, route: NewRoute) {
   const errors = routeErrors(route);
   if (errors.length > 0) throw invalid(errors);
   const row = await operate(runtime, INSTALLATION, async (ctx) => {
@@ -117,11 +117,11 @@ export async function createRoute({ runtime, directory }: ManagerParts, route: N
 }
 
 /** All routes, in order of priority. */
-export const listRoutes = ({ directory }: ManagerParts) =>
+export const listRoutes = ({ directory }: ManagerDeps) =>
   directory.current().routes.map(presentRoute);
 
 /** Throws NOT_FOUND. */
-export async function deleteRoute({ runtime, directory }: ManagerParts, routeId: string) {
+export async function deleteRoute({ runtime, directory }: ManagerDeps, routeId: string) {
   const row = await operate(runtime, INSTALLATION, async (ctx) => {
     const route = await ctx.read(providerRoutes, routeId);
     if (!route) throw new Fault('NOT_FOUND', 'Route not found.');
@@ -133,7 +133,7 @@ export async function deleteRoute({ runtime, directory }: ManagerParts, routeId:
 }
 
 /** Returns the provider that would execute a transfer now, with a verdict per route. Nothing is stored. */
-export async function explainRoute({ runtime, directory }: ManagerParts, facts: TransferFacts) {
+export async function explainRoute({ runtime, directory }: ManagerDeps, facts: TransferFacts) {
   const now = runtime.effects.now();
   const { selectedRoute, verdicts } = await chooseRoute(runtime.db, facts, directory, now);
   return {

@@ -28,7 +28,7 @@ import { availableIn, type ReportedBalance, stageBalance } from './usage.ts';
 /** Maximum number of active keys on each side. */
 const MAX_KEYS = 4;
 
-export interface ManagerParts {
+export interface ManagerDeps {
   runtime: Runtime;
   directory: ProviderDirectory;
 }
@@ -73,7 +73,7 @@ const presentBalance = (row: BalanceRow, terms: ProviderTerms) => {
   };
 };
 
-async function presentProvider({ runtime, directory }: ManagerParts, row: ProviderRow) {
+async function presentProvider({ runtime, directory }: ManagerDeps, row: ProviderRow) {
   const keys = await runtime.db.find(providerKeys, { provider_id: row.id });
   const balances = await runtime.db.find(providerBalances, { provider_id: row.id });
   const terms = termsOf(row);
@@ -122,18 +122,18 @@ export function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): str
 export const normalizedUrl = (url: string): string => new URL(url).href.replace(/\/+$/, '');
 
 async function changeProvider(
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   change: (ctx: Ctx, row: ProviderRow) => Promise<void> | void,
 ): Promise<ProviderView> {
-  const { runtime, directory } = parts;
+  const { runtime, directory } = deps;
   await operate(runtime, INSTALLATION, async (ctx) => {
     const row = await ctx.read(providers, providerId);
     if (!row) throw providerNotFound();
     await change(ctx, row);
   });
   await directory.refresh();
-  return providerById(parts, providerId);
+  return providerById(deps, providerId);
 }
 
 /** Stages a provider and a new signing key for calls to it. */
@@ -164,10 +164,7 @@ export function stageProvider(
 }
 
 /** Adds a provider and generates its signing key. Throws CONFLICT if the name is in use. */
-export async function createProvider(
-  parts: ManagerParts,
-  input: NewProvider,
-): Promise<ProviderView> {
+export async function createProvider(deps: ManagerDeps, input: NewProvider): Promise<ProviderView> {
   const publicKey = ed25519Key(input.publicKeyPem);
   const url = urlProblem(readUrl(input.url), input.privateAddressAllowed ?? false);
   const errors = [
@@ -175,18 +172,18 @@ export async function createProvider(
     { field: 'publicKeyPem', message: 'problem' in publicKey ? publicKey.problem : null },
   ].flatMap(({ field, message }) => (message === null ? [] : [{ field, message }]));
   if ('problem' in publicKey || errors.length > 0) throw invalid(errors);
-  await operate(parts.runtime, INSTALLATION, async (ctx) =>
+  await operate(deps.runtime, INSTALLATION, async (ctx) =>
     stageProvider(ctx, input, [publicKey.pem]),
   );
-  await parts.directory.refresh();
-  return providerById(parts, input.providerId);
+  await deps.directory.refresh();
+  return providerById(deps, input.providerId);
 }
 
 /** Throws NOT_FOUND. */
-export async function providerById(parts: ManagerParts, providerId: string): Promise<ProviderView> {
-  const row = await parts.runtime.db.read(providers, providerId);
+export async function providerById(deps: ManagerDeps, providerId: string): Promise<ProviderView> {
+  const row = await deps.runtime.db.read(providers, providerId);
   if (!row) throw providerNotFound();
-  return presentProvider(parts, row);
+  return presentProvider(deps, row);
 }
 
 /** The kinds of transfers and the services that a provider offers. */
@@ -195,7 +192,7 @@ const offeredKinds = (offer: Capabilities | null): string[] => [
   ...(offer?.services ?? []),
 ];
 
-const summaryOf = ({ directory }: ManagerParts, { row, capabilities }: Provider) => ({
+const summaryOf = ({ directory }: ManagerDeps, { row, capabilities }: Provider) => ({
   kind: 'GATEWAY' as const,
   providerId: row.id,
   environment: row.environment,
@@ -214,9 +211,9 @@ const MANUAL_OPERATIONS = [
 ];
 
 /** Returns the providers that use the protocol, by name, followed by the connectors of the server. */
-export const listProviders = (parts: ManagerParts, builtIn: readonly BuiltInProvider[]) => [
-  ...[...parts.directory.current().providers.values()].map((provider) => ({
-    ...summaryOf(parts, provider),
+export const listProviders = (deps: ManagerDeps, builtIn: readonly BuiltInProvider[]) => [
+  ...[...deps.directory.current().providers.values()].map((provider) => ({
+    ...summaryOf(deps, provider),
     operations: [] as string[],
   })),
   ...builtIn.map(({ name, environment, description, serves }) => ({
@@ -228,18 +225,15 @@ export const listProviders = (parts: ManagerParts, builtIn: readonly BuiltInProv
 ];
 
 /** Requests the capabilities of a provider and stores them. A failure is stored and returned. */
-export async function checkProvider(
-  parts: ManagerParts,
-  providerId: string,
-): Promise<ProviderView> {
-  await parts.directory.refresh();
-  const provider = parts.directory.current().providers.get(providerId);
+export async function checkProvider(deps: ManagerDeps, providerId: string): Promise<ProviderView> {
+  await deps.directory.refresh();
+  const provider = deps.directory.current().providers.get(providerId);
   if (!provider) throw providerNotFound();
   const result = await provider.port.capabilities().then(
     (offer) => ({ capabilities: JSON.stringify(offer), problem: null }),
     (error: Error) => ({ problem: error.message }),
   );
-  return changeProvider(parts, providerId, (ctx, row) => {
+  return changeProvider(deps, providerId, (ctx, row) => {
     ctx.update(providers, row, { ...result, checked_at: ctx.now, updated_at: ctx.now });
   });
 }
@@ -249,11 +243,11 @@ export async function checkProvider(
  * stored.
  */
 export async function recordRates(
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   rates: ReportedRates,
 ): Promise<boolean> {
-  const isNewer = await operate(parts.runtime, INSTALLATION, async (ctx) => {
+  const isNewer = await operate(deps.runtime, INSTALLATION, async (ctx) => {
     const row = await ctx.read(providers, providerId);
     if (!row) throw providerNotFound();
     const storedRates = row.rates === null ? undefined : (JSON.parse(row.rates) as ReportedRates);
@@ -261,17 +255,17 @@ export async function recordRates(
     ctx.update(providers, row, { rates: JSON.stringify(rates), updated_at: ctx.now });
     return true;
   });
-  if (isNewer) await parts.directory.refresh();
+  if (isNewer) await deps.directory.refresh();
   return isNewer;
 }
 
 /** A paused provider receives no new transfers. Transfers already sent to it continue. */
 export const pauseProvider = (
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   reason?: string | undefined,
 ): Promise<ProviderView> =>
-  changeProvider(parts, providerId, (ctx, row) => {
+  changeProvider(deps, providerId, (ctx, row) => {
     if (row.status === 'PAUSED') throw new Fault('CONFLICT', 'The provider is already paused.');
     ctx.update(providers, row, {
       ...{ status: 'PAUSED', paused_by: 'OPERATOR', pause_reason: reason ?? null },
@@ -279,8 +273,8 @@ export const pauseProvider = (
     });
   });
 
-export const resumeProvider = (parts: ManagerParts, providerId: string): Promise<ProviderView> =>
-  changeProvider(parts, providerId, (ctx, row) => {
+export const resumeProvider = (deps: ManagerDeps, providerId: string): Promise<ProviderView> =>
+  changeProvider(deps, providerId, (ctx, row) => {
     if (row.status === 'ACTIVE') throw new Fault('CONFLICT', 'The provider is not paused.');
     ctx.update(providers, row, {
       ...{ status: 'ACTIVE', paused_by: null, pause_reason: null },
@@ -290,24 +284,24 @@ export const resumeProvider = (parts: ManagerParts, providerId: string): Promise
 
 /** Replaces the terms of a provider. Throws INVALID_INPUT with all invalid fields. */
 export async function setProviderTerms(
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   terms: ProviderTerms,
 ): Promise<ProviderView> {
   const errors = termsErrors(terms);
   if (errors.length > 0) throw invalid(errors);
-  return changeProvider(parts, providerId, (ctx, row) => {
+  return changeProvider(deps, providerId, (ctx, row) => {
     ctx.update(providers, row, { terms: JSON.stringify(terms), updated_at: ctx.now });
   });
 }
 
 /** Records the prefunded balance at a provider. */
 export const setProviderBalance = (
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   { currency, amount, asOf }: { currency: string; amount: number; asOf?: string | undefined },
 ): Promise<ProviderView> =>
-  changeProvider(parts, providerId, async (ctx, row) => {
+  changeProvider(deps, providerId, async (ctx, row) => {
     const reportedBalance: ReportedBalance = {
       ...{ currency, amount: BigInt(amount), source: 'OPERATOR' },
       asOf: asOf === undefined ? ctx.effects.now() : Date.parse(asOf),
@@ -339,11 +333,11 @@ const tooManyKeysFault = () =>
  * the provider can install it first. The earlier keys are retired after twice that time.
  */
 export const rotateOwnKey = (
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   overlapMs: number,
 ): Promise<ProviderView> =>
-  changeProvider(parts, providerId, async (ctx) => {
+  changeProvider(deps, providerId, async (ctx) => {
     const keys = await activeKeys(ctx, providerId, 'OWN');
     if (keys.length >= MAX_KEYS) throw tooManyKeysFault();
     const waitMs = Math.max(overlapMs, KEY_NOTICE_MS);
@@ -353,14 +347,14 @@ export const rotateOwnKey = (
 
 /** Adds a public key of the provider. Earlier keys are accepted for another `overlapMs`. */
 export async function addProviderKey(
-  parts: ManagerParts,
+  deps: ManagerDeps,
   providerId: string,
   publicKeyPem: string,
   overlapMs: number,
 ): Promise<ProviderView> {
   const publicKey = ed25519Key(publicKeyPem);
   if ('problem' in publicKey) throw invalidField('publicKeyPem', publicKey.problem);
-  return changeProvider(parts, providerId, async (ctx) => {
+  return changeProvider(deps, providerId, async (ctx) => {
     const keys = await activeKeys(ctx, providerId, 'PROVIDER');
     if (keys.length >= MAX_KEYS) throw tooManyKeysFault();
     insertProviderKey(ctx, providerId, publicKey.pem);

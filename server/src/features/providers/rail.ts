@@ -4,14 +4,14 @@
 import type { Progress, RailInstruction, RailPort } from '../../connectors/ports/index.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
-import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
+import { type AssignmentDeps, assignProvider, storedAssignment } from './assignment.ts';
 import { outcomeOf, recordOutcome } from './health/outcomes.ts';
 import { storedChoice } from './present.ts';
 import { chooseRoute, factsOf } from './routing.ts';
 import { providerTransfers } from './store.ts';
 import { stageUsage } from './usage.ts';
 
-interface RoutedRailParts extends AssignmentParts {
+interface RoutedRailDeps extends AssignmentDeps {
   /** The rail for transfers without a route, or undefined if the environment has none. */
   builtIn: RailPort | undefined;
 }
@@ -24,10 +24,10 @@ export const providerOfTransfer = async (
   (await db.read(providerTransfers, transferId))?.provider_id ?? undefined;
 
 /** Reads or selects the provider of a transfer. Null or undefined for the built-in rail. */
-function selectProvider(parts: RoutedRailParts, instruction: RailInstruction) {
-  const { environment, directory, builtIn } = parts;
+function selectProvider(deps: RoutedRailDeps, instruction: RailInstruction) {
+  const { environment, directory, builtIn } = deps;
   const { id, kind, currency, amount } = instruction;
-  return assignProvider(parts, instruction, async (ctx) => {
+  return assignProvider(deps, instruction, async (ctx) => {
     const transferFacts = factsOf(instruction, environment);
     const choice = await chooseRoute(ctx, transferFacts, directory, ctx.effects.now());
     const { selectedRoute } = choice;
@@ -42,7 +42,7 @@ function selectProvider(parts: RoutedRailParts, instruction: RailInstruction) {
 
 /** Records the result of a call, if it is final, and returns it. */
 async function recordResult(
-  { runtime, environment }: RoutedRailParts,
+  { runtime, environment }: RoutedRailDeps,
   { id, platformId }: RailInstruction,
   providerId: string | null | undefined,
   progress: Progress,
@@ -55,7 +55,7 @@ async function recordResult(
 }
 
 /** Returns the rail of the provider, or the built-in rail. */
-function railOf({ directory, builtIn }: RoutedRailParts, providerId: string | null | undefined) {
+function railOf({ directory, builtIn }: RoutedRailDeps, providerId: string | null | undefined) {
   if (providerId) {
     const provider = directory.current().providers.get(providerId);
     if (!provider) throw new Error(`unknown provider ${providerId}`);
@@ -67,7 +67,7 @@ function railOf({ directory, builtIn }: RoutedRailParts, providerId: string | nu
 
 /** Whether an active provider supports this kind of transfer over the rail in any currency. */
 function isOffered(
-  { directory, environment }: RoutedRailParts,
+  { directory, environment }: RoutedRailDeps,
   kind: RailInstruction['kind'],
   rail: string | null,
 ): boolean {
@@ -82,31 +82,31 @@ function isOffered(
   );
 }
 
-export function routedRail(parts: RoutedRailParts): RailPort {
-  const { builtIn } = parts;
+export function routedRail(deps: RoutedRailDeps): RailPort {
+  const { builtIn } = deps;
   return {
     supportsPayout: (accountType, rail) =>
-      (builtIn?.supportsPayout(accountType, rail) ?? false) || isOffered(parts, 'payout', rail),
+      (builtIn?.supportsPayout(accountType, rail) ?? false) || isOffered(deps, 'payout', rail),
     supportsDebit: (accountType, rail) =>
-      (builtIn?.supportsDebit?.(accountType, rail) ?? false) || isOffered(parts, 'debit', rail),
+      (builtIn?.supportsDebit?.(accountType, rail) ?? false) || isOffered(deps, 'debit', rail),
     async send(instruction) {
-      const providerId = await selectProvider(parts, instruction);
-      const progress = await railOf(parts, providerId).send(instruction);
-      return recordResult(parts, instruction, providerId, progress);
+      const providerId = await selectProvider(deps, instruction);
+      const progress = await railOf(deps, providerId).send(instruction);
+      return recordResult(deps, instruction, providerId, progress);
     },
     async check(instruction, now) {
-      const providerId = (await storedAssignment(parts, instruction.id))?.provider_id;
-      const progress = await railOf(parts, providerId).check(instruction, now);
-      return recordResult(parts, instruction, providerId, progress);
+      const providerId = (await storedAssignment(deps, instruction.id))?.provider_id;
+      const progress = await railOf(deps, providerId).check(instruction, now);
+      return recordResult(deps, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
-      const assignment = await storedAssignment(parts, instruction.id);
-      const rail = railOf(parts, assignment?.provider_id);
+      const assignment = await storedAssignment(deps, instruction.id);
+      const rail = railOf(deps, assignment?.provider_id);
       return rail.cancel ? rail.cancel(instruction, now) : 'rejected';
     },
     async recall(transfer, cause) {
-      const assignment = await storedAssignment(parts, transfer.id);
-      const rail = railOf(parts, assignment?.provider_id);
+      const assignment = await storedAssignment(deps, transfer.id);
+      const rail = railOf(deps, assignment?.provider_id);
       if (!rail.recall) throw new Error(`the rail of ${transfer.id} does not support recalls`);
       return rail.recall(transfer, cause);
     },

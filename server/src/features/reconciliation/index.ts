@@ -1,6 +1,6 @@
 // Public interface of the feature that reconciles the ledger with statements of providers.
 import type { Feature } from '../../runtime/operation/feature.ts';
-import { type ReconciliationParts, reconciliationJobs, statementSweep } from './jobs.ts';
+import { type ReconciliationDeps, reconciliationJobs, statementSweep } from './jobs.ts';
 
 export { balancesOfProviders, closeDay, pageOfDays } from './closing.ts';
 export { decideDifference } from './decide.ts';
@@ -21,8 +21,8 @@ export {
 
 /** The jobs, sweeps and tables of this feature. */
 export const reconciliationFeature = {
-  jobs: (parts: ReconciliationParts) => reconciliationJobs(parts),
-  sweeps: (parts: ReconciliationParts) => [statementSweep(parts)],
+  jobs: (deps: ReconciliationDeps) => reconciliationJobs(deps),
+  sweeps: (deps: ReconciliationDeps) => [statementSweep(deps)],
   reset: {
     retained: {
       ...{ statement_sources: 'true', provider_days: 'true', provider_statements: 'true' },

@@ -14,7 +14,7 @@ import { type Source, sourceOf } from './sources.ts';
 import { FETCH_STATEMENT, fetchStatement, RECONCILE_DAY } from './statements.ts';
 import { type DayKey, statementSources } from './store.ts';
 
-export interface ReconciliationParts {
+export interface ReconciliationDeps {
   directory: ProviderDirectory;
   log: Pick<Log, 'warn'>;
 }
@@ -93,7 +93,7 @@ const alertOf = ({ providerId, currency, day }: DayKey, newDifferences: NewDiffe
 };
 
 const handlerOf = (
-  { log, directory }: ReconciliationParts,
+  { log, directory }: ReconciliationDeps,
   definition: typeof FETCH_STATEMENT,
   run: (runtime: Runtime, key: DayKey, directory: ProviderDirectory) => Promise<NewDifferences>,
 ): JobHandler =>
@@ -111,11 +111,11 @@ const handlerOf = (
     },
   });
 
-export const reconciliationJobs = (parts: ReconciliationParts): JobHandler[] => [
-  handlerOf(parts, FETCH_STATEMENT, (runtime, key, directory) =>
+export const reconciliationJobs = (deps: ReconciliationDeps): JobHandler[] => [
+  handlerOf(deps, FETCH_STATEMENT, (runtime, key, directory) =>
     requestStatement(runtime, directory, key),
   ),
-  handlerOf(parts, RECONCILE_DAY, reconcileInOrder),
+  handlerOf(deps, RECONCILE_DAY, reconcileInOrder),
 ];
 
 const CURRENCIES = `select distinct currency from provider_days where provider_id = $1`;
@@ -170,7 +170,7 @@ async function requestDueStatements(runtime: Runtime, provider: Provider): Promi
 }
 
 /** Stages requests for the statements of completed days. */
-export function statementSweep({ directory }: ReconciliationParts): Sweep {
+export function statementSweep({ directory }: ReconciliationDeps): Sweep {
   let nextRunAt = 0;
   return {
     name: 'statements.request',

@@ -16,8 +16,8 @@ import {
 } from '../../runtime/db/partitions/partitions.ts';
 import { isolatedTypes } from '../../runtime/db/pool.ts';
 import { storeArchive } from './archive.ts';
+import type { RetentionDeps } from './deps.ts';
 import { type ExpiredPartition, expiredPartitions, type RetentionSettings } from './histories.ts';
-import type { RetentionParts } from './parts.ts';
 import {
   archivesBefore,
   detach,
@@ -56,7 +56,7 @@ const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartiti
 });
 
 /** The changes that `applyRetention` would make. */
-async function preview({ runtime, settings }: RetentionParts): Promise<RetentionResult> {
+async function preview({ runtime, settings }: RetentionDeps): Promise<RetentionResult> {
   const { db, effects } = runtime;
   const now = effects.now();
   const partitions: RemovedPartition[] = [];
@@ -75,38 +75,35 @@ const expiredArchives = async (db: Queryable, settings: RetentionSettings, now: 
   settings.archiveRetentionMs > 0 ? archivesBefore(db, now - settings.archiveRetentionMs) : [];
 
 /** Stores the rows of all detached partitions, including those of an interrupted run. */
-async function storeDetached(parts: RetentionParts, db: Connection): Promise<RemovedPartition[]> {
+async function storeDetached(deps: RetentionDeps, db: Connection): Promise<RemovedPartition[]> {
   const archivedPartitions: RemovedPartition[] = [];
   for (const archive of await detachedArchives(db)) {
-    const content = await storeArchive(parts, db, archive);
-    await finishStoring(db, archive, content, parts.runtime.effects.now());
+    const content = await storeArchive(deps, db, archive);
+    await finishStoring(db, archive, content, deps.runtime.effects.now());
     const { history, partition } = archive;
     archivedPartitions.push({ history, partition, result: 'ARCHIVED', rows: content.rows });
   }
   return archivedPartitions;
 }
 
-async function removePartitions(
-  parts: RetentionParts,
-  db: Connection,
-): Promise<RemovedPartition[]> {
-  const { runtime, settings } = parts;
+async function removePartitions(deps: RetentionDeps, db: Connection): Promise<RemovedPartition[]> {
+  const { runtime, settings } = deps;
   const { effects } = runtime;
-  const removedPartitions = await storeDetached(parts, db);
+  const removedPartitions = await storeDetached(deps, db);
   const hasArchives = settings.archiveRetentionMs > 0;
   for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
     // This check has no lock, because the detachment repeats it under a lock.
     const isNeeded = await hasDeliveries(db, each);
     const archive = hasArchives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
     const result = isNeeded ? 'WAITING' : await detach(db, each, archive);
-    if (result === 'DETACHED') removedPartitions.push(...(await storeDetached(parts, db)));
+    if (result === 'DETACHED') removedPartitions.push(...(await storeDetached(deps, db)));
     else removedPartitions.push(entryOf(each, result));
   }
   return removedPartitions;
 }
 
-async function removeArchives(parts: RetentionParts, db: Queryable): Promise<number> {
-  const { runtime, storage, settings } = parts;
+async function removeArchives(deps: RetentionDeps, db: Queryable): Promise<number> {
+  const { runtime, storage, settings } = deps;
   const now = runtime.effects.now();
   const archives = await expiredArchives(db, settings, now);
   for (const { id, object } of archives) {
@@ -121,11 +118,11 @@ async function removeArchives(parts: RetentionParts, db: Queryable): Promise<num
  * another process applies it.
  */
 export async function applyRetention(
-  parts: RetentionParts,
+  deps: RetentionDeps,
   dryRun = false,
 ): Promise<RetentionResult> {
-  if (dryRun) return preview(parts);
-  const client = await connectDatabase(parts.databaseUrl, {
+  if (dryRun) return preview(deps);
+  const client = await connectDatabase(deps.databaseUrl, {
     name: 'railhead retention',
     settings: [
       "timezone = 'UTC'",
@@ -137,9 +134,9 @@ export async function applyRetention(
   try {
     const db = onClient(client);
     if (!(await takeLock(db))) throw concurrentRunFault();
-    const partitionsCreated = await createPartitions(db, parts.runtime.effects.now());
-    const partitions = await removePartitions(parts, db);
-    const archivesRemoved = await removeArchives(parts, db);
+    const partitionsCreated = await createPartitions(db, deps.runtime.effects.now());
+    const partitions = await removePartitions(deps, db);
+    const archivesRemoved = await removeArchives(deps, db);
     return { dryRun: false, partitionsCreated, partitions, archivesRemoved };
   } finally {
     await client.end();
@@ -150,7 +147,7 @@ export async function applyRetention(
  * Whether `applyRetention` would make changes. Uses the connection pool, so that an idle check opens no
  * connection.
  */
-export async function isRetentionDue({ runtime, settings }: RetentionParts): Promise<boolean> {
+export async function isRetentionDue({ runtime, settings }: RetentionDeps): Promise<boolean> {
   const { db, effects } = runtime;
   const now = effects.now();
   if (await needsPartitions(db, now)) return true;

@@ -15,7 +15,7 @@ import { openContent, sealContent } from '../../runtime/security/sealed-stream.t
 import { SOURCES } from './lines.ts';
 import { type ArchiveRow, beginStoring, type Content, findArchive } from './store.ts';
 
-export interface ArchiveParts {
+export interface ArchiveDeps {
   runtime: Pick<Runtime, 'db' | 'effects' | 'vault'>;
   storage: StoragePort;
   databaseUrl: string;
@@ -31,7 +31,7 @@ const ignoreError = () => undefined;
 
 /** Text of all lines of a partition. `count` is called with the number of lines of each part. */
 async function* archiveLines(
-  { runtime, databaseUrl: url }: ArchiveParts,
+  { runtime, databaseUrl: url }: ArchiveDeps,
   { history, partition }: ArchiveRow,
   count: (lines: number) => void,
 ): AsyncGenerator<string> {
@@ -46,11 +46,11 @@ async function* archiveLines(
 
 /** Stores the rows of a detached partition in a new object. */
 export async function storeArchive(
-  parts: ArchiveParts,
+  deps: ArchiveDeps,
   db: Queryable,
   archive: ArchiveRow,
 ): Promise<Content> {
-  const { runtime, storage } = parts;
+  const { runtime, storage } = deps;
   const { effects, vault } = runtime;
   if (archive.object !== null) await storage.remove(archive.object);
   const object = uuid7(effects);
@@ -58,7 +58,7 @@ export async function storeArchive(
   await beginStoring(db, archive.id, object, vault.sealOwn(key, archiveKeyContext(archive.id)));
   const hash = createHash('sha256');
   let [rows, bytes] = [0, 0];
-  const lines = archiveLines(parts, archive, (count) => {
+  const lines = archiveLines(deps, archive, (count) => {
     rows += count;
   });
   // The partition is read lazily, when the storage requests the first byte.
@@ -76,7 +76,7 @@ export async function storeArchive(
 }
 
 /** An archive whose file exists. Throws NOT_FOUND and CONFLICT. */
-async function storedArchive({ runtime }: ArchiveParts, id: string) {
+async function storedArchive({ runtime }: ArchiveDeps, id: string) {
   const archive = await findArchive(runtime.db, id);
   if (!archive) throw new Fault('NOT_FOUND', 'Archive not found.');
   const { state, object, file_key: sealedKey } = archive;
@@ -87,16 +87,16 @@ async function storedArchive({ runtime }: ArchiveParts, id: string) {
 }
 
 /** The compressed content from the byte offset `from`. Throws NOT_FOUND and CONFLICT. */
-async function contentOf(parts: ArchiveParts, id: string, from = 0) {
-  const { object, sealed } = await storedArchive(parts, id);
-  const key = parts.runtime.vault.openOwn(sealed, archiveKeyContext(id));
-  const readFrom = (offset: number) => parts.storage.get(object, offset);
+async function contentOf(deps: ArchiveDeps, id: string, from = 0) {
+  const { object, sealed } = await storedArchive(deps, id);
+  const key = deps.runtime.vault.openOwn(sealed, archiveKeyContext(id));
+  const readFrom = (offset: number) => deps.storage.get(object, offset);
   return openContent(key, id, readFrom, from);
 }
 
 /** The lines of an archive as text, in parts. Throws NOT_FOUND and CONFLICT. */
-export async function archiveText(parts: ArchiveParts, id: string): Promise<AsyncIterable<string>> {
-  const content = await contentOf(parts, id);
+export async function archiveText(deps: ArchiveDeps, id: string): Promise<AsyncIterable<string>> {
+  const content = await contentOf(deps, id);
   const text = pipeline(Readable.from(content), createGunzip(), ignoreError);
   return text.setEncoding('utf8');
 }
@@ -105,10 +105,10 @@ export async function archiveText(parts: ArchiveParts, id: string): Promise<Asyn
 const PART_BYTES = 1_048_576;
 
 /** A part of the compressed content. Throws NOT_FOUND and CONFLICT. */
-export async function archivePart(parts: ArchiveParts, id: string, from: number) {
-  const { bytes } = await storedArchive(parts, id);
+export async function archivePart(deps: ArchiveDeps, id: string, from: number) {
+  const { bytes } = await storedArchive(deps, id);
   if (from > bytes) throw invalidField('from', `must be at most ${bytes}`);
-  const content = await contentOf(parts, id, from);
+  const content = await contentOf(deps, id, from);
   const end = Math.min(from + PART_BYTES, bytes);
   const chunks: Buffer[] = [];
   let position = from;

@@ -2,17 +2,17 @@
 // recorded requests.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { archiveKeyContext } from './archive.ts';
-import type { RetentionParts } from './parts.ts';
+import type { RetentionDeps } from './deps.ts';
 import { retentionSweep } from './sweep.ts';
 
 export { applyRetention, type RetentionResult } from './apply.ts';
 export { archivePart, archiveText } from './archive.ts';
+export { type RetentionDeps, type RetentionOptions, retentionPartsOf } from './deps.ts';
 export { HISTORIES } from './histories.ts';
-export { type RetentionOptions, type RetentionParts, retentionPartsOf } from './parts.ts';
 export { type RetentionOverview, retentionOverview } from './show.ts';
 
 /** Parts that this feature adds to a server. */
 export const retentionFeature = {
   sealed: [{ table: 'archives', column: 'file_key', contexts: (id) => [archiveKeyContext(id)] }],
-  sweeps: ({ retention }: { retention: RetentionParts }) => [retentionSweep(retention)],
-} satisfies Feature<{ retention: RetentionParts }>;
+  sweeps: ({ retention }: { retention: RetentionDeps }) => [retentionSweep(retention)],
+} satisfies Feature<{ retention: RetentionDeps }>;

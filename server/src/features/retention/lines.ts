@@ -10,7 +10,7 @@ import { dataKeyOf, readCustomer } from '../customers/records/index.ts';
 import type { AttemptRow } from '../notifications/webhooks/index.ts';
 import { type ReadsRow, requestsOf } from '../tenancy/requests/index.ts';
 
-interface LineParts {
+interface LineDeps {
   db: Pick<Database, 'read'>;
   vault: Pick<Vault, 'seal'>;
 }
@@ -58,7 +58,7 @@ function customerIdOf(row: EventColumns): string | undefined {
 }
 
 /** The data keys of the customers of some rows, or undefined for an erased customer. */
-async function keysOf({ db }: LineParts, customers: readonly (string | undefined)[]) {
+async function keysOf({ db }: LineDeps, customers: readonly (string | undefined)[]) {
   const ids = [...new Set(customers.flatMap((each) => each ?? []))];
   const keys = ids.map(async (id) => {
     const customer = await readCustomer(db, id);
@@ -69,25 +69,25 @@ async function keysOf({ db }: LineParts, customers: readonly (string | undefined
 
 /** A value sealed for a customer. `erased` if the key was deleted with the customer. */
 const sealedText = (
-  { vault }: LineParts,
+  { vault }: LineDeps,
   key: DataKey | undefined,
   text: string,
   context: string,
 ): Line => (key ? { sealed: vault.seal(key, text, context) } : { erased: true });
 
-function eventContent(parts: LineParts, keys: Keys, row: EventRow, customer: string | undefined) {
+function eventContent(deps: LineDeps, keys: Keys, row: EventRow, customer: string | undefined) {
   if (row.data === '') return { erased: true };
   if (row.sealed_for !== null) return { sealed: row.data };
   const text = dataOf(row);
   // If the base event is missing, only the differences remain.
   if (text === undefined) return { changes: row.data, baseId: row.base_id };
   if (customer === undefined) return { data: JSON.parse(text) };
-  return sealedText(parts, keys.get(customer), text, eventContext(row.id));
+  return sealedText(deps, keys.get(customer), text, eventContext(row.id));
 }
 
-async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<Line[]> {
+async function eventLines(deps: LineDeps, rows: readonly EventRow[]): Promise<Line[]> {
   const customers = rows.map(customerIdOf);
-  const keys = await keysOf(parts, customers);
+  const keys = await keysOf(deps, customers);
   return rows.map((row, index) => ({
     ...{ id: row.id, platformId: row.platform_id, type: row.type, resourceId: row.subject },
     ...{ createdAt: iso(row.created_at), position: String(row.position) },
@@ -95,7 +95,7 @@ async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<
     ...(row.account === null
       ? {}
       : { account: row.account, balance: String(row.balance), held: String(row.held) }),
-    ...eventContent(parts, keys, row, customers[index]),
+    ...eventContent(deps, keys, row, customers[index]),
   }));
 }
 
@@ -104,28 +104,23 @@ const attemptContext = ({ event_id, endpoint, attempt }: AttemptOfEvent) =>
   `webhook_attempts ${event_id} ${endpoint} ${attempt} response`;
 
 /** The response of an endpoint. Omitted if the event, which identifies the customer, is missing. */
-function responseOf(
-  parts: LineParts,
-  keys: Keys,
-  row: AttemptOfEvent,
-  customer: string | undefined,
-) {
+function responseOf(deps: LineDeps, keys: Keys, row: AttemptOfEvent, customer: string | undefined) {
   const { head, response, subject } = row;
   if (head === null && response === null) return {};
   if (subject === null) return { response: { omitted: true } };
   if (customer === undefined) return { response: { head, body: response } };
   const text = JSON.stringify({ head, body: response });
-  return { response: sealedText(parts, keys.get(customer), text, attemptContext(row)) };
+  return { response: sealedText(deps, keys.get(customer), text, attemptContext(row)) };
 }
 
-async function attemptLines(parts: LineParts, rows: readonly AttemptOfEvent[]): Promise<Line[]> {
+async function attemptLines(deps: LineDeps, rows: readonly AttemptOfEvent[]): Promise<Line[]> {
   const customers = rows.map(customerIdOf);
-  const keys = await keysOf(parts, customers);
+  const keys = await keysOf(deps, customers);
   return rows.map((row, index) => ({
     ...{ eventId: row.event_id, platformId: row.platform_id, endpoint: row.endpoint },
     ...{ attempt: row.attempt, at: iso(row.at), status: row.status, error: row.error },
     ...{ ms: row.ms, result: row.result, customerId: customers[index] },
-    ...responseOf(parts, keys, row, customers[index]),
+    ...responseOf(deps, keys, row, customers[index]),
   }));
 }
 
@@ -145,7 +140,7 @@ interface Source {
   /** The statement that reads a partition in the order of its lines. */
   sql(partition: string): string;
   /** The archive lines of these rows. */
-  lines(parts: LineParts, rows: readonly object[]): Promise<Line[]> | Line[];
+  lines(deps: LineDeps, rows: readonly object[]): Promise<Line[]> | Line[];
 }
 
 export const SOURCES: Readonly<Record<PartitionedName, Source>> = {
@@ -156,7 +151,7 @@ export const SOURCES: Readonly<Record<PartitionedName, Source>> = {
         e.account, e.balance, e.held, e.created_at, e.position, e.sealed_for
       from ${PARTITIONS}.${name} e left join ${PARTITIONS}.${name} b on b.id = e.base_id
       order by e.id`,
-    lines: (parts, rows) => eventLines(parts, rows as readonly EventRow[]),
+    lines: (deps, rows) => eventLines(deps, rows as readonly EventRow[]),
   },
   webhook_attempts: {
     sql: (name) => `select a.*, e.subject, e.data, e.base_id, b.data as base, e.sealed_for
@@ -164,7 +159,7 @@ export const SOURCES: Readonly<Record<PartitionedName, Source>> = {
         left join events e on e.id = a.event_id and coalesce(a.head, a.response) is not null
         left join events b on b.id = e.base_id
       order by a.event_id, a.endpoint, a.attempt`,
-    lines: (parts, rows) => attemptLines(parts, rows as readonly AttemptOfEvent[]),
+    lines: (deps, rows) => attemptLines(deps, rows as readonly AttemptOfEvent[]),
   },
   api_requests: {
     sql: (name) => `select * from ${PARTITIONS}.${name} order by created_at, id`,

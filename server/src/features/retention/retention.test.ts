@@ -20,8 +20,8 @@ import { listPartitions } from '../../runtime/db/partitions/partitions.ts';
 import { eventContext } from '../../runtime/operation/event-data.ts';
 import { applyRetention } from './apply.ts';
 import { archiveText } from './archive.ts';
+import type { RetentionDeps } from './deps.ts';
 import { DEFAULT_RETENTION } from './histories.ts';
-import type { RetentionParts } from './parts.ts';
 import { retentionOverview } from './show.ts';
 
 const DAY_MS = 86_400_000;
@@ -29,7 +29,7 @@ const WEEK_MS = 7 * DAY_MS;
 
 const app = testAppForEach();
 
-const partsOf = (storage: StoragePort = folderStorage(app.filesFolder)): RetentionParts => ({
+const partsOf = (storage: StoragePort = folderStorage(app.filesFolder)): RetentionDeps => ({
   ...{ runtime: app.runtime, storage, databaseUrl: app.databaseUrl },
   settings: DEFAULT_RETENTION,
 });
@@ -156,18 +156,18 @@ describe('archives', () => {
       await pay();
       const events = await idsOf('events', 'id');
       setClockForward(6 * WEEK_MS);
-      const parts = partsOf(failingStorage(failureTime));
-      await expect(applyRetention(parts)).rejects.toThrow('the machine stopped');
-      const [detachedArchive] = (await retentionOverview(parts)).archives;
+      const deps = partsOf(failingStorage(failureTime));
+      await expect(applyRetention(deps)).rejects.toThrow('the machine stopped');
+      const [detachedArchive] = (await retentionOverview(deps)).archives;
       expect(detachedArchive?.state).toBe('DETACHED');
-      const appliedResult = await applyRetention(parts);
+      const appliedResult = await applyRetention(deps);
       expect(appliedResult.partitions.length).toBeGreaterThan(0);
       expect((await readArchivedRows('events')).map(({ id }) => id)).toEqual(events.toSorted());
-      const { archives } = await retentionOverview(parts);
+      const { archives } = await retentionOverview(deps);
       expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
       expect(storedObjects()).toHaveLength(archives.length);
       // The server may have recorded requests since then.
-      const { partitions } = await applyRetention(parts);
+      const { partitions } = await applyRetention(deps);
       expect(partitions.filter(({ history }) => history === 'events')).toEqual([]);
       expect(await idsOf('events', 'id')).toEqual([]);
     },

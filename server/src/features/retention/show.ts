@@ -1,8 +1,8 @@
 // The retention of an installation: settings, partitions and archives.
 import { iso } from '../../kernel/effects.ts';
 import { listPartitions } from '../../runtime/db/partitions/partitions.ts';
+import type { RetentionDeps } from './deps.ts';
 import { HISTORIES, removalTime, retentionOf } from './histories.ts';
-import type { RetentionParts } from './parts.ts';
 import { latestArchives, presentArchive } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ const MAX_ARCHIVES = 500;
 
 const isoOrNull = (time: number | null) => (time === null ? null : iso(time));
 
-export async function retentionOverview({ runtime: { db }, settings }: RetentionParts) {
+export async function retentionOverview({ runtime: { db }, settings }: RetentionDeps) {
   const [partitions, archives] = await Promise.all([
     listPartitions(db),
     latestArchives(db, MAX_ARCHIVES),

@@ -3,13 +3,13 @@ import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';
 import { applyRetention, isRetentionDue } from './apply.ts';
-import type { RetentionParts } from './parts.ts';
+import type { RetentionDeps } from './deps.ts';
 
 const EVERY_MS = 3_600_000;
 /** Delay after a failure, such as unavailable storage. */
 const RETRY_MS = 60_000;
 
-export function retentionSweep(parts: RetentionParts): Sweep {
+export function retentionSweep(deps: RetentionDeps): Sweep {
   let nextRunAt: Time = 0;
   return {
     name: 'retention',
@@ -18,7 +18,7 @@ export function retentionSweep(parts: RetentionParts): Sweep {
       if (now < nextRunAt) return 0;
       nextRunAt = now + RETRY_MS;
       try {
-        if (await isRetentionDue(parts)) await applyRetention(parts);
+        if (await isRetentionDue(deps)) await applyRetention(deps);
       } catch (error) {
         // Another process is applying the retention.
         if (!(error instanceof Fault && error.code === 'CONFLICT')) throw error;

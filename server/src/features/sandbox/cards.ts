@@ -10,7 +10,7 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import {
   applyNotice,
-  type CardParts,
+  type CardDeps,
   cardOf,
   cardPaymentOf,
   decide,
@@ -52,7 +52,7 @@ interface SimulatedRequest {
 /**
  * Processes an authorization request. The reply has an issuer reference for an approval and for a decline.
  */
-async function authorize(ctx: Ctx, parts: CardParts, id: string, request: SimulatedRequest) {
+async function authorize(ctx: Ctx, deps: CardDeps, id: string, request: SimulatedRequest) {
   const { kind, merchant, money } = request;
   const card = await cardOf(ctx, id);
   const currency = money?.currency?.code ?? card.currency;
@@ -60,7 +60,7 @@ async function authorize(ctx: Ctx, parts: CardParts, id: string, request: Simula
     throw invalidField('currency.code', `must be the currency of the card, ${card.currency}`);
   }
   const token = uuid7(ctx.effects);
-  await decide(ctx, parts, card, {
+  await decide(ctx, deps, card, {
     id: ctx.id('CardMessage'),
     token,
     cardId: card.id,
@@ -113,7 +113,7 @@ function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
 /** Processes a notice about a card payment. */
 async function sendNotice(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   { id, transactionId }: { id: string; transactionId: string },
   notice: NoticeContent,
 ) {
@@ -124,7 +124,7 @@ async function sendNotice(
   }
   checkPlausible(row, notice);
   const { token } = row.card;
-  await applyNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...notice });
+  await applyNotice(ctx, deps, row, { id: ctx.id('CardMessage'), token, ...notice });
   return acceptedResponse(token);
 }
 
@@ -132,10 +132,10 @@ type Text = 'operationId' | 'path' | 'summary' | 'description';
 type RequestContract = Omit<typeof sandboxSimulateCardAuthorization, Text> & Record<Text, string>;
 
 /** Authorization requests, one operation for each kind. */
-const requestOperations = (parts: CardParts) => {
+const requestOperations = (deps: CardDeps) => {
   const simulate = (contract: RequestContract, kind: CardRequest['kind']) =>
     handle(contract, async (ctx, { params, body }) =>
-      authorize(ctx, parts, params.id, { kind, merchant: body.merchant, money: body }),
+      authorize(ctx, deps, params.id, { kind, merchant: body.merchant, money: body }),
     );
   return [
     simulate(sandboxSimulateCardAuthorization, 'AUTHORIZATION'),
@@ -144,31 +144,31 @@ const requestOperations = (parts: CardParts) => {
     simulate(sandboxSimulateCardFinancialCreditAuthorization, 'FINANCIAL_CREDIT_AUTHORIZATION'),
     simulate(sandboxSimulateCardCreditAuthorizationAdvice, 'CREDIT_AUTHORIZATION_ADVICE'),
     handle(sandboxSimulateCardBalanceInquiry, async (ctx, { params, body }) =>
-      authorize(ctx, parts, params.id, { kind: 'BALANCE_INQUIRY', merchant: body.merchant }),
+      authorize(ctx, deps, params.id, { kind: 'BALANCE_INQUIRY', merchant: body.merchant }),
     ),
   ];
 };
 
-export const sandboxCardOperations = (parts: CardParts) => [
-  ...requestOperations(parts),
+export const sandboxCardOperations = (deps: CardDeps) => [
+  ...requestOperations(deps),
   handle(sandboxSimulateCardAuthorizationAdvice, async (ctx, { params, body }) => {
     const target = { ...params, transactionId: body.cardTransactionId };
-    return sendNotice(ctx, parts, target, {
+    return sendNotice(ctx, deps, target, {
       kind: 'AUTHORIZATION_ADVICE',
       amount: BigInt(body.amount),
     });
   }),
   handle(sandboxSimulateCardClearing, async (ctx, { params, body }) => {
     const target = { ...params, transactionId: body.cardTransactionId };
-    if (body.amount === 0) return sendNotice(ctx, parts, target, { kind: 'AUTHORIZATION_EXPIRY' });
-    return sendNotice(ctx, parts, target, { kind: 'CLEARING', amount: BigInt(body.amount) });
+    if (body.amount === 0) return sendNotice(ctx, deps, target, { kind: 'AUTHORIZATION_EXPIRY' });
+    return sendNotice(ctx, deps, target, { kind: 'CLEARING', amount: BigInt(body.amount) });
   }),
   handle(sandboxSimulateCardReturn, async (ctx, { params, body }) => {
     const target = { ...params, transactionId: body.cardTransactionId };
-    return sendNotice(ctx, parts, target, { kind: 'RETURN', amount: BigInt(body.amount) });
+    return sendNotice(ctx, deps, target, { kind: 'RETURN', amount: BigInt(body.amount) });
   }),
   handle(sandboxSimulateCardReturnReversal, async (ctx, { params, body }) => {
     const target = { ...params, transactionId: body.cardTransactionId };
-    return sendNotice(ctx, parts, target, { kind: 'RETURN_REVERSAL' });
+    return sendNotice(ctx, deps, target, { kind: 'RETURN_REVERSAL' });
   }),
 ];

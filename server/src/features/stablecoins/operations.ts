@@ -19,8 +19,8 @@ import {
   registerStablecoin,
   requestStablecoinServiceEnablement,
 } from './contract.ts';
+import type { StablecoinDeps } from './deps.ts';
 import { mintOperations } from './minting/mint-operations.ts';
-import type { StablecoinParts } from './parts.ts';
 import { providerAccounts, stablecoins } from './store.ts';
 
 type AccountsQuery = Static<(typeof listStablecoinProviderAccounts)['query']>;
@@ -48,10 +48,10 @@ async function listCoins(ctx: Ctx, { limit = 20, cursor, ...filter }: CoinsQuery
 }
 
 /** Every operation of this feature. */
-export const stablecoinOperations = (parts: StablecoinParts) => [
+export const stablecoinOperations = (deps: StablecoinDeps) => [
   handle(linkStablecoinProviderAccount, async (ctx, { body }) => ({
     status: 201,
-    body: presentProviderAccount(await linkAccount(ctx, parts, body)),
+    body: presentProviderAccount(await linkAccount(ctx, deps, body)),
   })),
   handle(listStablecoinProviderAccounts, async (ctx, { query }) => ({
     status: 200,
@@ -62,7 +62,7 @@ export const stablecoinOperations = (parts: StablecoinParts) => [
     body: presentProviderAccount(await providerAccountOf(ctx, params.stablecoinProviderAccountId)),
   })),
   handle(registerStablecoin, async (ctx, { body }) => {
-    const outcome = await registerCoin(ctx, parts, body);
+    const outcome = await registerCoin(ctx, deps, body);
     return 'rejected' in outcome ? outcome : { status: 201, body: outcome };
   }),
   handle(listStablecoins, async (ctx, { query }) => ({
@@ -74,8 +74,8 @@ export const stablecoinOperations = (parts: StablecoinParts) => [
     body: await presentCoin(ctx, await stablecoinOf(ctx, params.stablecoinId)),
   })),
   handle(requestStablecoinServiceEnablement, async (ctx, { params }) => {
-    const row = requestEnablement(ctx, parts, await stablecoinOf(ctx, params.stablecoinId));
+    const row = requestEnablement(ctx, deps, await stablecoinOf(ctx, params.stablecoinId));
     return { status: 200, body: await presentCoin(ctx, row) };
   }),
-  ...mintOperations(parts),
+  ...mintOperations(deps),
 ];

@@ -1,7 +1,7 @@
 // Embedded wallets: accounts that require a signature of the holder, with their credentials and sessions.
 import type { Feature, Operation } from '../../runtime/operation/feature.ts';
 import { walletAccountOperations } from './accounts/account-operations.ts';
-import type { WalletParts } from './accounts/wallet.ts';
+import type { WalletDeps } from './accounts/wallet.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { sessionOperations } from './credentials/sessions.ts';
 import { walletPersonalData } from './personal-data.ts';
@@ -35,14 +35,14 @@ export { signedOperation } from './signing/signed.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const walletFeature = {
-  operations: (parts: WalletParts) => [
-    ...walletAccountOperations(parts),
-    ...credentialOperations(parts),
-    ...sessionOperations(parts),
+  operations: (deps: WalletDeps) => [
+    ...walletAccountOperations(deps),
+    ...credentialOperations(deps),
+    ...sessionOperations(deps),
   ],
-  jobs: (parts: { walletRecoveryMs: number | undefined }, operations: readonly Operation[]) => [
+  jobs: (deps: { walletRecoveryMs: number | undefined }, operations: readonly Operation[]) => [
     ...settleJobs(operations.filter(isSigned)),
-    ...recoveryJobs({ delayMs: parts.walletRecoveryMs }),
+    ...recoveryJobs({ delayMs: deps.walletRecoveryMs }),
   ],
   sweeps: () => [walletSweep()],
   personalData: walletPersonalData,

@@ -6,7 +6,7 @@ import type { InternalAccountRow } from '../balances/internal-accounts/index.ts'
 import type { CustomerRow } from '../customers/records/index.ts';
 import type { AuthorizeContactChange } from '../customers/registration/index.ts';
 import { openWallets, openWalletsForAccounts } from './accounts/provision.ts';
-import type { WalletParts } from './accounts/wallet.ts';
+import type { WalletDeps } from './accounts/wallet.ts';
 import { authorizeContactChange } from './credentials/contacts.ts';
 
 interface WalletPorts {
@@ -22,8 +22,8 @@ interface WalletPorts {
 }
 
 /** The functions that the composition passes to these features. */
-export const walletPorts = (parts: WalletParts): WalletPorts => ({
-  openWallets: (ctx, customer, accounts) => openWallets(ctx, parts, customer, accounts),
-  openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, parts, accounts),
-  authorizeContactChange: authorizeContactChange(parts),
+export const walletPorts = (deps: WalletDeps): WalletPorts => ({
+  openWallets: (ctx, customer, accounts) => openWallets(ctx, deps, customer, accounts),
+  openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, deps, accounts),
+  authorizeContactChange: authorizeContactChange(deps),
 });

@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
 import { expect, it } from 'vitest';
 import { CONNECTORS } from '../../connectors/registry.ts';
-import { operationsOf, type Parts } from '../../features.ts';
+import { type Deps, operationsOf } from '../../features.ts';
 import { ajvParts, named } from '../schema.ts';
 import type { Contract } from './operation.ts';
 import { compileSchemas, fieldErrors } from './validate.ts';
@@ -11,8 +11,8 @@ import { compileSchemas, fieldErrors } from './validate.ts';
 const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 
 // Only the contracts are used.
-const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
-const contracts = operationsOf(parts).map(({ contract }) => contract);
+const deps = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Deps;
+const contracts = operationsOf(deps).map(({ contract }) => contract);
 
 it('all schemas of contracts and connectors are valid', () => {
   const ajv = new Ajv({ strict: false });

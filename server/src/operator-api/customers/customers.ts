@@ -175,8 +175,8 @@ export const customerOperations = [
     const { runtime } = installation;
     const opener = await openCustomerData(runtime, customerId);
     assertPlatform(operator, opener.customer.platform_id);
-    const parts = { db: runtime.db, personalData: provisioning.personalData };
-    return { status: 200, body: await pageOfCustomerData(parts, opener, listInput(query)) };
+    const deps = { db: runtime.db, personalData: provisioning.personalData };
+    return { status: 200, body: await pageOfCustomerData(deps, opener, listInput(query)) };
   }),
   operatorHandle(erase, async (call, { params: { customerId }, body: { reason } }) => {
     const { installation, provisioning, operator } = call;

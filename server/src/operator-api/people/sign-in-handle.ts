@@ -6,7 +6,7 @@ import type { Caller } from '../../kernel/caller.ts';
 import type { Contract, Input, ReplyHeaders } from '../../kernel/contract/operation.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import {
-  type HandlerParts,
+  type HandlerDeps,
   type IdentityProvider,
   type OperatorOperation,
   withoutUnknownQuery,
@@ -22,7 +22,7 @@ interface SignInCall {
 }
 
 const browserIn = (
-  { installation: { runtime }, operatorUrl }: HandlerParts,
+  { installation: { runtime }, operatorUrl }: HandlerDeps,
   { address, requestId }: Caller,
   headers: Record<string, string | undefined>,
 ): Browser => {
@@ -44,13 +44,13 @@ export function signInHandle<C extends SignInContract, S extends keyof C['replie
     execute: async () => {
       throw new Error('a sign-in is never approved');
     },
-    bind: (handlerParts) => ({
+    bind: (handlerDeps) => ({
       contract,
       async run({ caller }, input) {
         // The route passes headers as it received them.
         const headers = input.headers as Record<string, string | undefined>;
-        const browser = browserIn(handlerParts, caller, headers);
-        const { installation, identityProvider } = handlerParts;
+        const browser = browserIn(handlerDeps, caller, headers);
+        const { installation, identityProvider } = handlerDeps;
         const call = { runtime: installation.runtime, browser, identityProvider };
         // The route has validated the input against this contract.
         const { headers: replyHeaders, ...reply } = await run(call, input as Input<C>);

@@ -1,7 +1,7 @@
 // Operations on providers: creation, capability check, pause, terms, balances, keys and configuration files.
 import { Type } from '@sinclair/typebox';
 import {
-  type ManagerParts,
+  type ManagerDeps,
   PROVIDER_SCHEMAS,
   providerManagement,
 } from '../../features/providers/index.ts';
@@ -277,7 +277,7 @@ const exportFile = operation({
 });
 
 /** Dependencies of provider management for an audited call. */
-export const managerOf = async ({ installation }: OperatorCall): Promise<ManagerParts> => ({
+export const managerOf = async ({ installation }: OperatorCall): Promise<ManagerDeps> => ({
   runtime: installation.runtime,
   directory: await installation.providers(),
 });
@@ -307,19 +307,19 @@ export const providerOperations = [
   handleStep(pause, providerManagement.pause),
   handleStep(resume, providerManagement.resume),
   operatorHandle(rotate, async (call, { params, body }) => {
-    const parts = await managerOf(call);
+    const deps = await managerOf(call);
     const { providerId } = params;
     return {
       status: 200,
-      body: await providerManagement.rotateKey(parts, providerId, overlapMs(body?.overlapHours)),
+      body: await providerManagement.rotateKey(deps, providerId, overlapMs(body?.overlapHours)),
     };
   }),
   operatorHandle(addKey, async (call, { params: { providerId }, body }) => {
-    const parts = await managerOf(call);
+    const deps = await managerOf(call);
     const overlap = overlapMs(body.overlapHours);
     return {
       status: 200,
-      body: await providerManagement.addKey(parts, providerId, body.publicKeyPem, overlap),
+      body: await providerManagement.addKey(deps, providerId, body.publicKeyPem, overlap),
     };
   }),
   operatorHandle(setTerms, async (call, { params, body }) => ({

@@ -2,7 +2,7 @@
 
 import type { Operator } from '../../kernel/caller.ts';
 import type { Installation } from '../../operator-api/installation.ts';
-import type { RotationParts } from '../../runtime/security/data-key-rotation.ts';
+import type { RotationDeps } from '../../runtime/security/data-key-rotation.ts';
 import type { CommandArgs, Flags } from './flags.ts';
 
 /** The installation that a command uses. */
@@ -12,7 +12,7 @@ export interface System extends Installation {
   /** Rejects a master key that does not open the signing keys of the installation. */
   checkMasterKey?(): Promise<void>;
   /** The keys of the installation, for their rotation. */
-  keys?: Omit<RotationParts, 'runtime'>;
+  keys?: Omit<RotationDeps, 'runtime'>;
 }
 
 /** Output of a verb, for programs and for people. */

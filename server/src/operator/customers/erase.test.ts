@@ -151,10 +151,10 @@ it('an erasure leaves no personal data in any column of any table', async () => 
   await app.settle();
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
-  const parts = { stream, personalData: PERSONAL_DATA };
+  const deps = { stream, personalData: PERSONAL_DATA };
   const chunks: string[] = [];
   const opener = await openCustomerData(app.runtime, person.id);
-  for await (const chunk of exportCustomerData(parts, opener)) chunks.push(chunk);
+  for await (const chunk of exportCustomerData(deps, opener)) chunks.push(chunk);
   const exportedData = JSON.parse(chunks.join(''));
   expect(exportedData.customers[0].personal.identifier).toBe(PERSON.identifier);
   const claimEvents = exportedData.events.filter(

@@ -19,12 +19,12 @@ function partsOf({ runtime, keys }: System) {
 }
 
 async function list(system: System): Promise<Output> {
-  const parts = partsOf(system);
-  const keys = keyStates(parts).map(({ activeFrom, ...key }) => ({
+  const deps = partsOf(system);
+  const keys = keyStates(deps).map(({ activeFrom, ...key }) => ({
     ...key,
     ...(activeFrom === null ? {} : { activeFrom: iso(activeFrom) }),
   }));
-  const staleColumns = await staleTexts(parts);
+  const staleColumns = await staleTexts(deps);
   const text = table(
     ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'].map((head) => ({ head })),
     keys.map((key) => [
@@ -37,7 +37,7 @@ async function list(system: System): Promise<Output> {
   const lines = staleColumns.map(
     ({ column, count }) => `${column}: ${count} under an earlier key\n`,
   );
-  const masterKey = masterKeyId(parts.masterKey());
+  const masterKey = masterKeyId(deps.masterKey());
   return {
     json: { masterKey, keys, waiting: staleColumns },
     text: `${text}Master key of this configuration: ${masterKey}\n${lines.join('')}`,

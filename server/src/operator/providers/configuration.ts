@@ -53,8 +53,8 @@ async function exportFile(system: System): Promise<Output> {
 
 async function setTerms(system: System, args: CommandArgs): Promise<Output> {
   const terms = jsonIn(args, ProviderTerms);
-  const parts = await managerOf(system);
-  return outputOf(await providerManagement.setTerms(parts, args.required('provider'), terms));
+  const deps = await managerOf(system);
+  return outputOf(await providerManagement.setTerms(deps, args.required('provider'), terms));
 }
 
 async function setBalance(system: System, args: CommandArgs): Promise<Output> {
@@ -67,8 +67,8 @@ async function setBalance(system: System, args: CommandArgs): Promise<Output> {
     throw usageError('--as-of must be a time such as 2026-11-27T09:00:00Z');
   }
   const balance = { currency: args.required('currency'), amount, asOf };
-  const parts = await managerOf(system);
-  return outputOf(await providerManagement.setBalance(parts, args.required('provider'), balance));
+  const deps = await managerOf(system);
+  return outputOf(await providerManagement.setBalance(deps, args.required('provider'), balance));
 }
 
 const percent = (rate: number | null) =>

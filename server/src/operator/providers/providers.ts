@@ -1,7 +1,7 @@
 // `providers list|show|add|check|pause|resume|rotate|add-key`: providers, their capabilities and keys.
 import { readFileSync } from 'node:fs';
 import {
-  type ManagerParts,
+  type ManagerDeps,
   PROVIDER_CHOICES,
   providerManagement,
 } from '../../features/providers/index.ts';
@@ -13,7 +13,7 @@ import { overlapIn } from '../platforms/keys.ts';
 
 type ProviderView = Awaited<ReturnType<typeof providerManagement.get>>;
 
-export const managerOf = async (system: System): Promise<ManagerParts> => ({
+export const managerOf = async (system: System): Promise<ManagerDeps> => ({
   runtime: system.runtime,
   directory: await system.providers(),
 });
@@ -113,7 +113,7 @@ const OVERLAP: Flags = {
 const step = (
   verb: string,
   summary: string,
-  run: (parts: ManagerParts, providerId: string) => Promise<ProviderView>,
+  run: (deps: ManagerDeps, providerId: string) => Promise<ProviderView>,
 ): Verb => ({
   noun: 'providers',
   verb,
@@ -180,10 +180,10 @@ export const providerVerbs: readonly Verb[] = [
     flags: { ...PROVIDER, ...PUBLIC_KEY, ...OVERLAP },
     positional: 'provider',
     run: async (system, args) => {
-      const parts = await managerOf(system);
+      const deps = await managerOf(system);
       const providerId = args.required('provider');
       return outputOf(
-        await providerManagement.addKey(parts, providerId, pemIn(args), overlapIn(args)),
+        await providerManagement.addKey(deps, providerId, pemIn(args), overlapIn(args)),
       );
     },
   },

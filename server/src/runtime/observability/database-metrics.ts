@@ -13,7 +13,7 @@ interface LaneStats {
   maxLanes: number;
 }
 
-interface WatchParts {
+interface WatchDeps {
   metrics: Pick<Metrics, 'watch' | 'watchEach'>;
   db: Pick<Database, 'query' | 'pool'>;
   stats(): LaneStats;
@@ -44,7 +44,7 @@ interface Replication {
 /** Period for which the metrics of a scrape share one query. */
 const CACHE_MS = 5_000;
 
-function watchReplication({ metrics, db, elapsed }: WatchParts): void {
+function watchReplication({ metrics, db, elapsed }: WatchDeps): void {
   let cachedRead: Promise<Replication> | undefined;
   let readAt = 0;
 
@@ -92,8 +92,8 @@ function watchReplication({ metrics, db, elapsed }: WatchParts): void {
 const poolCounts = ({ open, maximum }: PoolStats) => new Map(Object.entries({ open, maximum }));
 
 /** Watches the connections of this process, and the replicas of the database. */
-export function watchConnections(parts: WatchParts): void {
-  const { metrics, db, stats } = parts;
+export function watchConnections(deps: WatchDeps): void {
+  const { metrics, db, stats } = deps;
   metrics.watch('railhead_waiting_change_sets', 'Change sets waiting for a lane.', () => {
     return stats().waiting;
   });
@@ -115,5 +115,5 @@ export function watchConnections(parts: WatchParts): void {
   metrics.watch('railhead_pool_queries', 'Queries in progress on connections for reading.', () => {
     return db.pool().queries;
   });
-  watchReplication(parts);
+  watchReplication(deps);
 }

@@ -20,11 +20,11 @@ export type Operation = Bound<Ctx>;
  * Functions are properties, because the parameters of methods are compared bivariantly.
  */
 export interface Feature<P = never, C = never> {
-  operations?: (parts: P) => readonly Operation[];
+  operations?: (deps: P) => readonly Operation[];
   /** Handlers of the feature's job kinds. `operations` are the operations of all features. */
-  jobs?: (parts: P, operations: readonly Operation[]) => readonly JobHandler[];
+  jobs?: (deps: P, operations: readonly Operation[]) => readonly JobHandler[];
   /** Work found by periodic queries. */
-  sweeps?: (parts: P) => readonly Sweep[];
+  sweeps?: (deps: P) => readonly Sweep[];
   /**
    * Stages as jobs the work that sweeps find for platforms in real time. Runs when a separate clock of the
    * caller's platform is created.
@@ -41,5 +41,5 @@ export interface Feature<P = never, C = never> {
   /** Rules for the feature's tables in a reset of a sandbox platform. */
   reset?: ResetRules;
   /** A page of text and at most one button. */
-  page?: (runtime: Runtime, parts: P) => HostedPage;
+  page?: (runtime: Runtime, deps: P) => HostedPage;
 }

@@ -18,7 +18,7 @@ import { onKeys } from './keys.ts';
 import { countStale, resealBatch } from './reseal.ts';
 import type { SealedColumn } from './sealed-columns.ts';
 
-export interface RotationParts {
+export interface RotationDeps {
   runtime: Runtime;
   keys: DataKeys;
   masterKey(): Uint8Array;
@@ -58,7 +58,7 @@ export interface KeyState {
 /**
  * The keys of the installation, oldest first. Needs the master key only before the first rotation.
  */
-export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState[] {
+export function keyStates({ keys, masterKey, runtime }: RotationDeps): KeyState[] {
   const rows = keys.rows();
   if (rows.length === 0) {
     const masterKeys = [masterKeyId(masterKey())];
@@ -78,7 +78,7 @@ export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState
 }
 
 /** Number of values of each column that an earlier key has sealed. Empty before the first rotation. */
-export async function staleTexts({ runtime, keys, columns }: RotationParts) {
+export async function staleTexts({ runtime, keys, columns }: RotationDeps) {
   const number = latestNumber(keys.rows());
   if (number === 0) return [];
   const counts = [];
@@ -91,7 +91,7 @@ export async function staleTexts({ runtime, keys, columns }: RotationParts) {
 
 /** Publishes the next key, and all keys under each master key. */
 async function publish(
-  { runtime, keys, masterKey }: RotationParts,
+  { runtime, keys, masterKey }: RotationDeps,
   newMasterKey: Uint8Array | undefined,
   number: number | undefined,
 ): Promise<void> {
@@ -130,8 +130,8 @@ async function publish(
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Seals all values of earlier keys with the newest key. Yields a line for each step. */
-async function* reseal(parts: RotationParts): AsyncGenerator<string> {
-  const { runtime, keys, columns } = parts;
+async function* reseal(deps: RotationDeps): AsyncGenerator<string> {
+  const { runtime, keys, columns } = deps;
   const number = latestNumber(keys.rows());
   const activeFrom = Math.max(0, ...keys.rows().map((row) => row.active_from));
   const wait = activeFrom - runtime.effects.now();
@@ -164,12 +164,12 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
   }
 }
 
-async function* finishReseal(parts: RotationParts): AsyncGenerator<string> {
-  yield* reseal(parts);
+async function* finishReseal(deps: RotationDeps): AsyncGenerator<string> {
+  yield* reseal(deps);
   // Requests that began before the new key was active may have stored more values of earlier keys.
   await sleep(COMMIT_MS);
-  yield* reseal(parts);
-  const remainingTexts = await staleTexts(parts);
+  yield* reseal(deps);
+  const remainingTexts = await staleTexts(deps);
   if (remainingTexts.length > 0) {
     const names = remainingTexts.map(({ column, count }) => `${count} in ${column}`).join(', ');
     throw conflict(
@@ -183,25 +183,25 @@ async function* finishReseal(parts: RotationParts): AsyncGenerator<string> {
  * interrupted. Yields a line for each step.
  */
 export async function* rotateDataKeys(
-  parts: RotationParts,
+  deps: RotationDeps,
   newMasterKey?: Uint8Array,
 ): AsyncGenerator<string> {
-  const { keys, runtime } = parts;
+  const { keys, runtime } = deps;
   await keys.read();
   const rows = keys.rows();
   const latestKeyNumber = latestNumber(rows);
   const isAnnounced = activeNumber(rows, runtime.effects.now()) < latestKeyNumber;
-  const staleColumns = await staleTexts(parts);
+  const staleColumns = await staleTexts(deps);
   const isUnfinished = latestKeyNumber > 0 && (isAnnounced || staleColumns.length > 0);
   const isNewMaster = newMasterKey && !isOpenedBy(rows, masterKeyId(newMasterKey));
   const number = isUnfinished ? latestKeyNumber : latestKeyNumber + 1;
   if (isUnfinished) yield `The rotation to key ${latestKeyNumber} continues.`;
   if (!isUnfinished || isNewMaster) {
-    await publish(parts, newMasterKey, isUnfinished ? undefined : number);
+    await publish(deps, newMasterKey, isUnfinished ? undefined : number);
     if (!isUnfinished) yield `Key ${number} is published.`;
     if (newMasterKey) yield `Master key ${masterKeyId(newMasterKey)} opens all keys.`;
   }
-  yield* finishReseal(parts);
+  yield* finishReseal(deps);
   yield `Everything is sealed with key ${number}.`;
 }
 
@@ -210,10 +210,10 @@ export async function* rotateDataKeys(
  * does not wait for requests that may still contain sealed values of an earlier key.
  */
 export async function* retireDataKeys(
-  parts: RotationParts,
+  deps: RotationDeps,
   isForced: boolean,
 ): AsyncGenerator<string> {
-  const { keys, masterKey, runtime } = parts;
+  const { keys, masterKey, runtime } = deps;
   await keys.read();
   const rows = keys.rows();
   if (rows.length === 0) throw conflict('No key was rotated yet.');
@@ -227,7 +227,7 @@ export async function* retireDataKeys(
     const time = new Date(retirableAt).toISOString();
     throw conflict(`Requests may contain values of the earlier key until ${time}.`);
   }
-  yield* finishReseal(parts);
+  yield* finishReseal(deps);
   // Key 0 is retained, because keyed hashes are derived from it.
   const retiredRows = rows.filter(
     (row) => row.master_key !== id || (row.number !== 0 && row.number !== latestKeyNumber),

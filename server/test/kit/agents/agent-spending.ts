@@ -1,6 +1,6 @@
 // Fixture for the usage of agents. Each payment is evaluated and counted in one operation, in any process, at
 // configured rates. No funds are posted unless a start function is passed.
-import type { AgentParts } from '../../../src/features/agents/parts.ts';
+import type { AgentDeps } from '../../../src/features/agents/deps.ts';
 import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';
 import {
   convertRoundedUp,
@@ -36,7 +36,7 @@ interface PaymentOptions {
 export function spendingFixture(app: TestApp) {
   /** Rates between minor units, by `USD EUR`. */
   const rates: Record<string, Rate> = {};
-  const parts: Pick<AgentParts, 'connectors'> = {
+  const deps: Pick<AgentDeps, 'connectors'> = {
     connectors: () => ({
       rates: {
         rate: async (from, to) => {
@@ -99,16 +99,16 @@ export function spendingFixture(app: TestApp) {
       const { currency: limitCurrency } = agent.policy.spendingLimits;
       const convertedAmount = await convertRoundedUp(
         ctx,
-        parts,
+        deps,
         { currency: currency ?? limitCurrency, amount },
         limitCurrency,
       );
       const request = { accountId: 'one', amount: convertedAmount, thresholdAmount: null };
-      const spentAmounts = await readAgentUsage(ctx, parts, agent);
+      const spentAmounts = await readAgentUsage(ctx, deps, agent);
       const evaluation = evaluate(agent, spentAmounts, { type: 'TRANSFER_OUT', ...request });
       if (evaluation.decision === 'REJECTED') throw new Error(evaluation.reason);
       const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
-      await countSpending(ctx, parts, agent, { transactionId: id, amount: convertedAmount });
+      await countSpending(ctx, deps, agent, { transactionId: id, amount: convertedAmount });
       return { id, version: agent.version };
     };
     const ruleOf = (error: Error) => /\((\w+)\)\.$/.exec(error.message)?.[1] ?? error.message;
@@ -116,7 +116,7 @@ export function spendingFixture(app: TestApp) {
   }
 
   return {
-    parts,
+    deps,
     rates,
     rowOf,
     createAgentWithLimits,
@@ -134,7 +134,7 @@ export function spendingFixture(app: TestApp) {
     /** Usage of an agent, in minor units of the currency of its limits. */
     readUsage: (id: string) =>
       app.operate(async (ctx) => {
-        const { count, day, month } = await readAgentUsage(ctx, parts, await rowOf(id));
+        const { count, day, month } = await readAgentUsage(ctx, deps, await rowOf(id));
         return { count, day: day.amount, month: month.amount };
       }),
     /** Ledger accounts of the usage of an agent. */

@@ -14,7 +14,7 @@ export async function exportOf({ runtime }: TestApp, customerId: string) {
   }
   let text = '';
   const opener = await openCustomerData(runtime, customerId);
-  const parts = { stream, personalData: PERSONAL_DATA };
-  for await (const chunk of exportCustomerData(parts, opener)) text += chunk;
+  const deps = { stream, personalData: PERSONAL_DATA };
+  for await (const chunk of exportCustomerData(deps, opener)) text += chunk;
   return { text, all: JSON.parse(text) };
 }

@@ -48,7 +48,7 @@ export const SERVICE_CAPABILITIES = {
   services: ['funding', 'firm_quotes', 'stablecoins', 'custody'],
 };
 
-interface Parts {
+interface Deps {
   fault: string | undefined;
   /** Sends a message until its response is final, and passes the response on. */
   report(message: Json, onReply?: (reply: Json) => void): void;
@@ -71,7 +71,7 @@ function createOnce<T>(create: (key: string) => T) {
   };
 }
 
-function deposits({ fault, report }: Parts) {
+function deposits({ fault, report }: Deps) {
   const references = createOnce(() =>
     fault === 'assigns the same details to all accounts' ? 'RF-0' : nextId('RF'),
   );
@@ -103,7 +103,7 @@ function deposits({ fault, report }: Parts) {
   return { calls, receive };
 }
 
-function recalls({ fault, report, paymentOf }: Parts): Calls {
+function recalls({ fault, report, paymentOf }: Deps): Calls {
   const requestedRecalls = new Set<string>();
   const REJECTED = { state: 'rejected', reason: 'BENEFICIARY_REFUSED' };
   const returnedResult = { state: 'returned', reason: 'PROVIDER_REJECTED' };
@@ -138,7 +138,7 @@ function recalls({ fault, report, paymentOf }: Parts): Calls {
   };
 }
 
-function statements({ fault }: Parts): Calls {
+function statements({ fault }: Deps): Calls {
   let readCount = 0;
   const line = (id: string, amount: number) => ({
     ...{ id, direction: 'out', amount, kind: 'transfer', at: '2026-01-01T10:00:00Z' },
@@ -164,7 +164,7 @@ const pointOf = (key: KeyObject) => {
   return compressedPoint(`04${hex(x)}${hex(y)}`);
 };
 
-function custody({ fault }: Parts): Calls {
+function custody({ fault }: Deps): Calls {
   const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const sharedKey = newKey();
   const keys = createOnce(() => (fault === 'has one key for all' ? sharedKey : newKey()));
@@ -182,7 +182,7 @@ function custody({ fault }: Parts): Calls {
   };
 }
 
-function quotes({ fault }: Parts): Calls {
+function quotes({ fault }: Deps): Calls {
   const expiresAt = () => new Date(Date.now() + 60_000).toISOString();
   const heldQuotes = createOnce(() => ({
     ...{ result: 'quoted', reference: nextId('RATE'), rate: '0.9', expiresAt: expiresAt() },
@@ -204,7 +204,7 @@ function quotes({ fault }: Parts): Calls {
   };
 }
 
-function stablecoins({ fault, report }: Parts): Calls {
+function stablecoins({ fault, report }: Deps): Calls {
   const orders = new Map<string, { state: Json; submissions: number }>();
   const stateOf = ({ description, amount }: Json): Json => {
     const isOther = fault === 'mints another amount';
@@ -256,7 +256,7 @@ function stablecoins({ fault, report }: Parts): Calls {
   };
 }
 
-function cards({ fault, report }: Parts): Calls {
+function cards({ fault, report }: Deps): Calls {
   const newCard = () => {
     const last4 = String(1_000 + ++counter).slice(-4);
     return {
@@ -319,18 +319,18 @@ function cards({ fault, report }: Parts): Calls {
 }
 
 /** The calls of the services, and the handler of a received deposit. */
-export function servicesOf(parts: Parts) {
-  const { calls, receive } = deposits(parts);
+export function servicesOf(deps: Deps) {
+  const { calls, receive } = deposits(deps);
   return {
     receive,
     calls: {
       ...calls,
-      ...recalls(parts),
-      ...statements(parts),
-      ...custody(parts),
-      ...quotes(parts),
-      ...stablecoins(parts),
-      ...cards(parts),
+      ...recalls(deps),
+      ...statements(deps),
+      ...custody(deps),
+      ...quotes(deps),
+      ...stablecoins(deps),
+      ...cards(deps),
     } as Calls,
   };
 }

@@ -1,7 +1,7 @@
 // A signed operation whose only effect is a row, to test signed retries without the rules of real operations.
 // A test can replace each step.
 import { type Static, Type } from '@sinclair/typebox';
-import { type WalletParts, walletOf } from '../../../src/features/wallets/accounts/wallet.ts';
+import { type WalletDeps, walletOf } from '../../../src/features/wallets/accounts/wallet.ts';
 import {
   type SignedOperation,
   type Steps,
@@ -82,8 +82,8 @@ export async function signedTestOperation(
   const { accountId } = await walletFixture(app, { as }).createWalletCustomer();
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
   const resourceId = `resource-${accountId}`;
-  const parts: WalletParts = { connectors: app.connectorsOf };
-  const boundOperation = signedOperation({ ...contract, operationId } as TestContract, parts, {
+  const deps: WalletDeps = { connectors: app.connectorsOf };
+  const boundOperation = signedOperation({ ...contract, operationId } as TestContract, deps, {
     resourceId: ({ params }) => params.id,
     async begin(ctx, { params, body }) {
       return {

@@ -29,7 +29,7 @@ const reportOf = ({ id, state }: BankTransfer) => {
 
 const INVALID_BODIES = ['<html>', '{"state":"sett', {}, { state: 'settled' }, { state: 'done' }];
 
-export interface BankParts {
+export interface BankDeps {
   installation: Installation;
   seed: string;
   chance: Chance;
@@ -39,8 +39,8 @@ export interface BankParts {
   violations: string[];
 }
 
-export function simulatedBank(parts: BankParts) {
-  const { installation, seed, chance, bookkeeping, outbox, add, violations } = parts;
+export function simulatedBank(deps: BankDeps) {
+  const { installation, seed, chance, bookkeeping, outbox, add, violations } = deps;
   const { adapter, faults } = installation;
   const transfers = new Map<string, BankTransfer>();
   // Concurrent calls arrive in any order, so they do not use the random numbers of the actions.

@@ -44,7 +44,7 @@ interface ProviderDay {
   openDifferences: number;
 }
 
-export interface DayParts {
+export interface DayDeps {
   installation: Installation;
   chance: Chance;
   bank: SimulatedBank;
@@ -79,7 +79,7 @@ async function statusesOf({ app }: Installation, ids: readonly string[]) {
 }
 
 /** Compares the payments with the transfers of the bank. Returns the problems. */
-async function paymentProblems({ installation, bank, payments }: DayParts): Promise<string[]> {
+async function paymentProblems({ installation, bank, payments }: DayDeps): Promise<string[]> {
   const problems: string[] = [];
   for (const { id, providerId, text } of await statusesOf(
     installation,
@@ -101,19 +101,19 @@ async function paymentProblems({ installation, bank, payments }: DayParts): Prom
 }
 
 /** Advances the clock past midnight until all results are known, for at most 49 further hours. */
-async function settlePayments(parts: DayParts): Promise<void> {
-  const { app, advance } = parts.installation;
+async function settlePayments(deps: DayDeps): Promise<void> {
+  const { app, advance } = deps.installation;
   const untilMidnight = DAY - (app.effects.now() % DAY);
   await advance(untilMidnight + 7 * HOUR);
   for (let round = 0; ; round++) {
-    const problems = await paymentProblems(parts);
+    const problems = await paymentProblems(deps);
     if (problems.length === 0) return;
-    if (round === 6) return void parts.violations.push(...problems);
+    if (round === 6) return void deps.violations.push(...problems);
     await advance(7 * HOUR);
   }
 }
 
-async function openDays({ installation, bookkeeping }: DayParts): Promise<ProviderDay[]> {
+async function openDays({ installation, bookkeeping }: DayDeps): Promise<ProviderDay[]> {
   const { data } = await installation.read(`/provider-days?providerId=${BANK}&limit=30`);
   const today = bookkeeping.account.today();
   return (data as ProviderDay[])
@@ -121,15 +121,15 @@ async function openDays({ installation, bookkeeping }: DayParts): Promise<Provid
     .sort((a, b) => (a.day < b.day ? -1 : 1));
 }
 
-async function reconcileDays(parts: DayParts): Promise<void> {
-  const { installation } = parts;
-  for (const { day } of await openDays(parts)) {
+async function reconcileDays(deps: DayDeps): Promise<void> {
+  const { installation } = deps;
+  for (const { day } of await openDays(deps)) {
     await installation.write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day });
   }
   await installation.app.settle();
 }
 
-async function openDifferences({ installation }: DayParts): Promise<Difference[]> {
+async function openDifferences({ installation }: DayDeps): Promise<Difference[]> {
   const differences: Difference[] = [];
   let cursor = '';
   for (;;) {
@@ -142,7 +142,7 @@ async function openDifferences({ installation }: DayParts): Promise<Difference[]
 
 /** Every open difference is explained by a fault, and every fault of an ended day is listed. */
 function compareDifferences(
-  { bookkeeping, violations }: DayParts,
+  { bookkeeping, violations }: DayDeps,
   day: string,
   differences: readonly Difference[],
 ): void {
@@ -157,8 +157,8 @@ function compareDifferences(
 }
 
 /** Decides most of the differences. */
-async function decide(parts: DayParts, differences: readonly Difference[]): Promise<void> {
-  const { installation, bookkeeping, chance } = parts;
+async function decide(deps: DayDeps, differences: readonly Difference[]): Promise<void> {
+  const { installation, bookkeeping, chance } = deps;
   for (const difference of differences) {
     const expectation = bookkeeping.expected.get(keyOf(difference));
     if (!expectation) continue;
@@ -173,9 +173,9 @@ async function decide(parts: DayParts, differences: readonly Difference[]): Prom
 }
 
 /** Closes the days without open differences, and sometimes corrects one of these days. */
-async function closeDays(parts: DayParts): Promise<void> {
-  const { installation, bookkeeping, chance, outbox, violations } = parts;
-  for (const { day, ties, openDifferences: count } of await openDays(parts)) {
+async function closeDays(deps: DayDeps): Promise<void> {
+  const { installation, bookkeeping, chance, outbox, violations } = deps;
+  for (const { day, ties, openDifferences: count } of await openDays(deps)) {
     if (ties !== (count === 0)) violations.push(`${day} has ${count} differences; ties: ${ties}`);
     if (!ties) return;
     await installation.write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });
@@ -189,8 +189,8 @@ async function closeDays(parts: DayParts): Promise<void> {
 }
 
 /** Balances of the ledger equal the balances at the bank and the deposits. */
-async function compareBalances(parts: DayParts): Promise<void> {
-  const { installation, bookkeeping, deposits, violations } = parts;
+async function compareBalances(deps: DayDeps): Promise<void> {
+  const { installation, bookkeeping, deposits, violations } = deps;
   const providerBalance = -(await ledgerBalance(installation.app, PROVIDER_ACCOUNT));
   const expected = bookkeeping.account.balance();
   if (providerBalance !== expected)
@@ -201,25 +201,25 @@ async function compareBalances(parts: DayParts): Promise<void> {
   }
 }
 
-export async function endDay(parts: DayParts): Promise<void> {
-  const { bank, bookkeeping, outbox, chance, installation } = parts;
+export async function endDay(deps: DayDeps): Promise<void> {
+  const { bank, bookkeeping, outbox, chance, installation } = deps;
   const day = bookkeeping.account.today();
   installation.delayedCalls.length = 0;
   await bank.runCalmly(async () => {
     await outbox.deliverAll();
     if (chance.percent(10)) bookkeeping.shiftBalance();
-    await settlePayments(parts);
-    await reconcileDays(parts);
-    const differences = await openDifferences(parts);
-    compareDifferences(parts, day, differences);
-    await decide(parts, differences);
+    await settlePayments(deps);
+    await reconcileDays(deps);
+    const differences = await openDifferences(deps);
+    compareDifferences(deps, day, differences);
+    await decide(deps, differences);
     await outbox.deliverAll();
-    await reconcileDays(parts);
-    await closeDays(parts);
+    await reconcileDays(deps);
+    await closeDays(deps);
     await outbox.deliverAll();
     await installation.app.settle();
-    await compareBalances(parts);
-    await paymentProblems(parts).then((problems) => parts.violations.push(...problems));
+    await compareBalances(deps);
+    await paymentProblems(deps).then((problems) => deps.violations.push(...problems));
   });
   bookkeeping.startDay();
   installation.service.renewRates();

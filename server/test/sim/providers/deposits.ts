@@ -17,7 +17,7 @@ interface Deposit {
   isReturnable: boolean;
 }
 
-interface DepositParts {
+interface DepositDeps {
   installation: Pick<Installation, 'account'>;
   chance: Chance;
   bookkeeping: Bookkeeping;
@@ -25,8 +25,8 @@ interface DepositParts {
   add(fault: string): void;
 }
 
-export function simulatedDeposits(parts: DepositParts) {
-  const { installation, chance, bookkeeping, outbox, add } = parts;
+export function simulatedDeposits(deps: DepositDeps) {
+  const { installation, chance, bookkeeping, outbox, add } = deps;
   const { account: accountId } = installation;
   const deposits: Deposit[] = [];
 

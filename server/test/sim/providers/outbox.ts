@@ -19,7 +19,7 @@ interface Message {
   onDone?: (() => void) | undefined;
 }
 
-export interface OutboxParts {
+export interface OutboxDeps {
   installation: Installation;
   chance: Chance;
   add(fault: string): void;
@@ -29,7 +29,7 @@ export interface OutboxParts {
 /** Parts of a signed request. A change of each makes the signature invalid. */
 const FORGERIES = ['body', 'signature', 'host', 'time'] as const;
 
-export function createOutbox({ installation, chance, add, violations }: OutboxParts) {
+export function createOutbox({ installation, chance, add, violations }: OutboxDeps) {
   const { adapter, app, faults, write } = installation;
   const messages: Message[] = [];
   let messageCount = 0;

@@ -3,7 +3,7 @@
 import { seededChance } from '../harness/chance.ts';
 import { simulatedBank } from './bank.ts';
 import { bookkeeping as createBookkeeping } from './bookkeeping.ts';
-import { type DayParts, endDay } from './day.ts';
+import { type DayDeps, endDay } from './day.ts';
 import { simulatedDeposits } from './deposits.ts';
 import { BANK, type Installation, openInstallation } from './installation.ts';
 import { createOutbox } from './outbox.ts';
@@ -34,8 +34,8 @@ const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
  * Messages that contradict recorded states. The messages must have no effect, and must be listed for
  * operators.
  */
-function contradictionActions(parts: DayParts, deposits: DayParts['deposits']) {
-  const { installation, chance, bank, outbox, violations } = parts;
+function contradictionActions(deps: DayDeps, deposits: DayDeps['deposits']) {
+  const { installation, chance, bank, outbox, violations } = deps;
   const { service, app } = installation;
   let count = 0;
 
@@ -96,11 +96,11 @@ function prepare(installation: Installation, seed: string) {
   const payments: string[] = [];
   const bookkeeping = createBookkeeping(installation, seed, add);
   const outbox = createOutbox({ installation, chance, add, violations });
-  const commonParts = { installation, chance, bookkeeping, outbox, add, violations };
-  const bank = simulatedBank({ ...commonParts, seed });
-  const deposits = simulatedDeposits(commonParts);
-  const parts: DayParts = { ...commonParts, bank, deposits, payments };
-  const contradictions = contradictionActions(parts, deposits);
+  const commonDeps = { installation, chance, bookkeeping, outbox, add, violations };
+  const bank = simulatedBank({ ...commonDeps, seed });
+  const deposits = simulatedDeposits(commonDeps);
+  const deps: DayDeps = { ...commonDeps, bank, deposits, payments };
+  const contradictions = contradictionActions(deps, deposits);
   const { delayedCalls } = installation;
   const actions: Action[] = [
     {
@@ -132,14 +132,14 @@ function prepare(installation: Installation, seed: string) {
     { name: 'rotate the key', weight: 0.5, run: () => rotateKey(installation) },
     { name: 'renew the key of the bank', weight: 0.5, run: outbox.renewKey },
   ];
-  return { parts, actions, faults, check: contradictions.check };
+  return { deps, actions, faults, check: contradictions.check };
 }
 
 /** Runs a simulation. Throws with a description when an expectation is violated. */
 export async function simulateProviders(seed: string, steps: number): Promise<Report> {
   const installation = await openInstallation(seed);
-  const { parts, actions, faults, check } = prepare(installation, seed);
-  const { violations, payments, chance } = parts;
+  const { deps, actions, faults, check } = prepare(installation, seed);
+  const { violations, payments, chance } = deps;
   const latestActions: string[] = [];
   let days = 0;
   const failureOf = (step: number, problem: string, cause?: unknown) =>
@@ -159,7 +159,7 @@ export async function simulateProviders(seed: string, steps: number): Promise<Re
       await action.run();
       if (step % STEPS_PER_DAY === 0 || step === steps) {
         days += 1;
-        await endDay(parts);
+        await endDay(deps);
         await check();
       }
       if (violations.length > 0) throw new Error(violations.join('\n'));

@@ -16,7 +16,7 @@ import {
 import type { OutgoingRow, PaymentRow } from '../../payments/transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../../payments/transfers/index.ts';
 import { type SignableRequest, stampOf } from '../../wallets/index.ts';
-import { type AgentParts, readOwnAgent } from '../parts.ts';
+import { type AgentDeps, readOwnAgent } from '../deps.ts';
 import { generalRejection, PERMISSION_FOR } from '../policy/policy.ts';
 import { requireOwnAccount, requireOwnQuote } from '../reads/agent-resources.ts';
 import type { ActionType } from '../states.ts';
@@ -51,7 +51,7 @@ async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<vo
 /** Whether the source wallet has signed, or a rejection if the signature does not match. */
 async function checkWalletSignature(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   quote: QuoteRow,
   payment: OutgoingRow,
   { params, headers }: Input<typeof agentExecuteQuote>,
@@ -65,7 +65,7 @@ async function checkWalletSignature(
     input: { params, body: undefined },
     headers: stamp === undefined ? {} : { 'service-wallet-signature': stamp },
   };
-  const outcome = await signQuote(ctx, parts, quote, payment, signableRequest);
+  const outcome = await signQuote(ctx, deps, quote, payment, signableRequest);
   if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
   const reason =
@@ -75,7 +75,7 @@ async function checkWalletSignature(
 
 async function executeQuote(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow,
   input: Input<typeof agentExecuteQuote>,
 ) {
@@ -87,13 +87,13 @@ async function executeQuote(
   checkExecutable(ctx, quote, payment);
   await rejectDuplicateAction(ctx, payment);
   const requestedSpending = await spendingOf(ctx, type, payment);
-  const evaluation = await evaluateSpending(ctx, parts, agent, requestedSpending);
+  const evaluation = await evaluateSpending(ctx, deps, agent, requestedSpending);
   if (evaluation.decision === 'REJECTED')
     return rejectByPolicy(ctx, agent, evaluation, requestedSpending);
-  const signature = await checkWalletSignature(ctx, parts, quote, payment, input);
+  const signature = await checkWalletSignature(ctx, deps, quote, payment, input);
   if (typeof signature === 'object') return signature;
   const submission = { type, payment, quote, isSigned: signature, evaluation } as const;
-  return { status: 200 as const, body: await submitAction(ctx, parts, agent, submission) };
+  return { status: 200 as const, body: await submitAction(ctx, deps, agent, submission) };
 }
 
 /** The ID, or null for any other client input, which may contain secrets. The audit is permanent. */
@@ -117,7 +117,7 @@ const auditDetails = ({ type, source, destination, amount }: TransferRequest) =>
 /** Evaluates the policy before the transaction is staged. */
 async function submitTransfer(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow,
   { type, source, destination, amount }: TransferRequest,
   stage: () => Promise<PaymentRow>,
@@ -135,12 +135,12 @@ async function submitTransfer(
   }
   const { id: accountId, currency } = internalAccount;
   const requestedTransfer = { type, accountId, amount: BigInt(amount as number), currency };
-  const evaluation = await evaluateSpending(ctx, parts, agent, requestedTransfer);
+  const evaluation = await evaluateSpending(ctx, deps, agent, requestedTransfer);
   if (evaluation.decision === 'REJECTED')
     return rejectByPolicy(ctx, agent, evaluation, requestedTransfer);
   const payment = await stage();
   const submission = { type, payment, quote: undefined, isSigned: false, evaluation };
-  return { status: 201 as const, body: await submitAction(ctx, parts, agent, submission) };
+  return { status: 201 as const, body: await submitAction(ctx, deps, agent, submission) };
 }
 
 async function readOwnAction(ctx: Ctx, id: string): Promise<ActionRow> {
@@ -151,12 +151,12 @@ async function readOwnAction(ctx: Ctx, id: string): Promise<ActionRow> {
 }
 
 /** Operations that submit and list the actions of the calling agent. */
-export const agentActionOperations = (parts: AgentParts) => [
+export const agentActionOperations = (deps: AgentDeps) => [
   handle(agentExecuteQuote, async (ctx, input) => {
     const agent = await readOwnAgent(ctx);
     const requestedAction = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
     return auditRejections(ctx, agent, requestedAction, () =>
-      executeQuote(ctx, parts, agent, input),
+      executeQuote(ctx, deps, agent, input),
     );
   }),
   handle(agentListActions, async (ctx, { query }) => {
@@ -178,17 +178,17 @@ export const agentActionOperations = (parts: AgentParts) => [
   handle(agentCreateTransferOut, async (ctx, { body }) => {
     const agent = await readOwnAgent(ctx);
     const requestedAction = { type: 'TRANSFER_OUT', ...body } as const;
-    const stage = () => stageTransferOut(ctx, parts, body);
+    const stage = () => stageTransferOut(ctx, deps, body);
     return auditRejections(ctx, agent, auditDetails(requestedAction), () =>
-      submitTransfer(ctx, parts, agent, requestedAction, stage),
+      submitTransfer(ctx, deps, agent, requestedAction, stage),
     );
   }),
   handle(agentCreateTransferIn, async (ctx, { body }) => {
     const agent = await readOwnAgent(ctx);
     const requestedAction = { type: 'TRANSFER_IN', ...body } as const;
-    const stage = () => stageTransferIn(ctx, parts, body);
+    const stage = () => stageTransferIn(ctx, deps, body);
     return auditRejections(ctx, agent, auditDetails(requestedAction), () =>
-      submitTransfer(ctx, parts, agent, requestedAction, stage),
+      submitTransfer(ctx, deps, agent, requestedAction, stage),
     );
   }),
 ];

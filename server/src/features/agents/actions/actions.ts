@@ -18,7 +18,7 @@ import {
 } from '../../payments/transactions/index.ts';
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
 import { recordAudit } from '../audit.ts';
-import { type AgentParts, forbidden } from '../parts.ts';
+import { type AgentDeps, forbidden } from '../deps.ts';
 import {
   evaluate,
   type PaymentRequest,
@@ -70,16 +70,16 @@ export async function spendingOf(
 /** Evaluates the policy with the current usage. */
 export async function evaluateSpending(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow,
   { amount: units, currency, ...requestFields }: Spending,
 ): Promise<Rejection | Evaluation> {
   const { policy } = agent;
   const threshold = thresholdOf(policy);
   const convertAmount = (to: CurrencyCode) =>
-    convertRoundedUp(ctx, parts, { currency, amount: units }, to);
+    convertRoundedUp(ctx, deps, { currency, amount: units }, to);
   const [usage, amount, thresholdAmount] = await Promise.all([
-    readAgentUsage(ctx, parts, agent),
+    readAgentUsage(ctx, deps, agent),
     convertAmount(policy.spendingLimits.currency),
     threshold ? convertAmount(threshold.currency) : null,
   ]);
@@ -129,14 +129,14 @@ export async function auditRejections<R>(
 /** Counts the payment against the limits and starts it. */
 async function startPayment(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow,
   { action, payment, quote, amount }: ActionWithContext & Pick<Evaluation, 'amount'>,
 ): Promise<PaymentRow> {
   if (payment.type === 'OUTGOING') await checkFunds(ctx, payment);
-  await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
-  if (payment.type === 'INCOMING') return startTransferIn(ctx, parts, payment);
-  if (quote) return startQuote(ctx, parts, quote, payment, { signed: action.signed });
+  await countSpending(ctx, deps, agent, { transactionId: payment.id, amount });
+  if (payment.type === 'INCOMING') return startTransferIn(ctx, deps, payment);
+  if (quote) return startQuote(ctx, deps, quote, payment, { signed: action.signed });
   return startTransferOut(ctx, payment);
 }
 
@@ -164,7 +164,7 @@ async function checkPendingLimit(ctx: Ctx, agent: AgentRow): Promise<void> {
 /** Stages the action and executes it, or emits an event if it is pending approval. */
 export async function submitAction(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow,
   { type, payment, quote, isSigned, evaluation }: Submission,
 ): Promise<Awaited<ReturnType<typeof presentAction>>> {
@@ -186,7 +186,7 @@ export async function submitAction(
   const details = { ...detailsOf(await spendingOf(ctx, type, payment)), transactionId: payment.id };
   if (!needsApproval) {
     const { amount } = evaluation;
-    const startedPayment = await startPayment(ctx, parts, agent, {
+    const startedPayment = await startPayment(ctx, deps, agent, {
       action,
       payment,
       quote,
@@ -208,7 +208,7 @@ export async function submitAction(
 /** Executes an approved action under the current policy and usage. Throws if the action is impossible now. */
 async function executeAction(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow | undefined,
   actionContext: ActionWithContext,
 ): Promise<PaymentRow> {
@@ -219,12 +219,12 @@ async function executeAction(
   if (quote) checkExecutable(ctx, quote, asOutgoing(payment));
   const evaluation = await evaluateSpending(
     ctx,
-    parts,
+    deps,
     agent,
     await spendingOf(ctx, action.type, payment),
   );
   if (evaluation.decision === 'REJECTED') throw forbidden(evaluation);
-  return startPayment(ctx, parts, agent, { ...actionContext, amount: evaluation.amount });
+  return startPayment(ctx, deps, agent, { ...actionContext, amount: evaluation.amount });
 }
 
 /** The agent of an action, for the audit. The agent may have been deleted. */
@@ -268,13 +268,13 @@ const isRetryable = (code: Code) =>
  */
 export async function approve(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   actionContext: ActionWithContext,
 ): Promise<ActionWithContext & { failure?: Fault }> {
   const { action } = actionContext;
   assertPending(action);
   const agent = await ctx.read(agents, action.agent_id);
-  const outcome = await ctx.attempt(() => executeAction(ctx, parts, agent, actionContext));
+  const outcome = await ctx.attempt(() => executeAction(ctx, deps, agent, actionContext));
   if (!(outcome instanceof Fault)) {
     const status = actionStates.next(action.status, 'approve');
     recordAudit(ctx, agentOfAction(action), 'ACTION_APPROVED', { action });

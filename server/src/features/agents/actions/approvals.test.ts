@@ -394,8 +394,8 @@ describe('pending action under changed conditions', () => {
   async function approveWith(actionId: string, otherParts: Partial<Connectors>) {
     const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
     const connectors = () => ({ ...app.connectorsOf('sandbox'), ...otherParts });
-    const parts = { connectors, origin: () => '' };
-    return app.operate(async (ctx) => approve(ctx, parts, await loadAction(ctx, row)));
+    const deps = { connectors, origin: () => '' };
+    return app.operate(async (ctx) => approve(ctx, deps, await loadAction(ctx, row)));
   }
 
   it('remains pending without an exchange rate', async () => {

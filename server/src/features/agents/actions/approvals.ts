@@ -6,7 +6,7 @@ import { type Filter, UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { PaymentRow } from '../../payments/transactions/index.ts';
-import type { AgentParts } from '../parts.ts';
+import type { AgentDeps } from '../deps.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
 import { approve, reject } from './actions.ts';
 import { approveAgentAction, listAgentApprovals, rejectAgentAction } from './actions-contract.ts';
@@ -24,7 +24,7 @@ async function actionOf(
   return loadAction(ctx, row);
 }
 
-export const agentApprovalOperations = (parts: AgentParts) => [
+export const agentApprovalOperations = (deps: AgentDeps) => [
   handle(listAgentApprovals, async (ctx, { query }) => {
     const { limit = 20, cursor, sortOrder: sort = 'desc', startDate, endDate } = query;
     const filters: Filter<typeof agentActions>[] = [
@@ -46,7 +46,7 @@ export const agentApprovalOperations = (parts: AgentParts) => [
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(approveAgentAction, async (ctx, { params }) => {
-    const decidedAction = await approve(ctx, parts, await actionOf(ctx, params));
+    const decidedAction = await approve(ctx, deps, await actionOf(ctx, params));
     return { status: 200, body: await presentAction(ctx, decidedAction) };
   }),
   handle(rejectAgentAction, async (ctx, { params, body }) => {
@@ -76,7 +76,7 @@ export async function pendingActionOf(
 }
 
 /** Functions that decide the pending action of a transaction, or undefined if no action is pending. */
-export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
+export const decidePendingAction = (deps: AgentDeps) => async (ctx: Ctx, payment: PaymentRow) => {
   // A payment that has started has no pending action. An expired payment can still have a pending action.
   if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
   const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
@@ -85,7 +85,7 @@ export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payme
   const fullAction = await loadAction(ctx, action);
   return {
     async approve() {
-      const { failure, payment: updatedPayment } = await approve(ctx, parts, fullAction);
+      const { failure, payment: updatedPayment } = await approve(ctx, deps, fullAction);
       // The payment of a quote remains PENDING for another action, so the rejection must be returned.
       if (failure && updatedPayment.status === 'PENDING')
         return { rejected: approvalConflict(failure) };

@@ -11,7 +11,7 @@ import {
   type QuoteRequest,
   quoteFeature,
 } from '../../payments/quotes/index.ts';
-import { type AgentParts, checkAllowed, forbidden, readOwnAgent, rejectionOf } from '../parts.ts';
+import { type AgentDeps, checkAllowed, forbidden, readOwnAgent, rejectionOf } from '../deps.ts';
 import { agentScoped, type PlatformHandler, platformHandlerOf } from '../policy/agent-scoped.ts';
 import { PERMISSION_FOR, rejection } from '../policy/policy.ts';
 import { checkUsable, requireOwnQuote } from '../reads/agent-resources.ts';
@@ -64,12 +64,12 @@ const APPROVAL_NOT_POSSIBLE =
 /** Throws FORBIDDEN for a payment funded by a pay-in unless the policy allows it without approval. */
 async function checkPayInFunded(
   ctx: Ctx,
-  parts: AgentParts,
+  deps: AgentDeps,
   agent: AgentRow,
   { destination, totalSendingAmount, sendingCurrency }: Static<typeof Quote>,
 ): Promise<void> {
   const id = 'accountId' in destination ? destination.accountId : '';
-  const evaluation = await evaluateSpending(ctx, parts, agent, {
+  const evaluation = await evaluateSpending(ctx, deps, agent, {
     type: 'EXECUTE_QUOTE',
     accountId: isId(id, 'InternalAccount') ? id : '',
     amount: BigInt(totalSendingAmount),
@@ -86,7 +86,7 @@ async function checkPayInFunded(
  */
 const evaluatePayInFundedQuote =
   (
-    parts: AgentParts,
+    deps: AgentDeps,
     create: PlatformHandler<typeof createQuote>,
   ): PlatformHandler<typeof createQuote> =>
   async (ctx, input) => {
@@ -97,7 +97,7 @@ const evaluatePayInFundedQuote =
     const outcome = await ctx.attempt(async () => {
       checkAllowed(agent, PERMISSION_FOR[type]);
       const quote = await create(ctx, input);
-      if (!('rejected' in quote)) await checkPayInFunded(ctx, parts, agent, quote.body);
+      if (!('rejected' in quote)) await checkPayInFunded(ctx, deps, agent, quote.body);
       return quote;
     });
     if (!(outcome instanceof Fault)) return outcome;
@@ -106,12 +106,9 @@ const evaluatePayInFundedQuote =
     return rejectByPolicy(ctx, agent, rejection, { type });
   };
 
-export function agentQuoteOperations(parts: AgentParts) {
-  const platformOperations = quoteFeature.operations({ ...parts, pendingActionOf });
-  const create = evaluatePayInFundedQuote(
-    parts,
-    platformHandlerOf(platformOperations, createQuote),
-  );
+export function agentQuoteOperations(deps: AgentDeps) {
+  const platformOperations = quoteFeature.operations({ ...deps, pendingActionOf });
+  const create = evaluatePayInFundedQuote(deps, platformHandlerOf(platformOperations, createQuote));
   return [
     agentScoped(agentCreateQuote, create, {
       permission: 'CREATE_QUOTES',

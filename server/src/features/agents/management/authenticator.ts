@@ -9,7 +9,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readCustomer } from '../../customers/records/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
-import { invalidToken } from '../parts.ts';
+import { invalidToken } from '../deps.ts';
 import { type AgentRow, agents } from '../store.ts';
 
 /** 160 bits. */

@@ -10,7 +10,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { recordAudit } from '../audit.ts';
-import type { RateParts } from '../parts.ts';
+import type { RateDeps } from '../deps.ts';
 import { presentAgent } from '../present.ts';
 import { type AgentRow, type AuditRow, agentAudit, agents } from '../store.ts';
 
@@ -63,8 +63,8 @@ export async function searchAgents(
   return { data: rows.map(summaryOf), ...rest };
 }
 
-const detailsOf = async (ctx: Ctx, parts: RateParts, row: AgentRow) => ({
-  ...(await presentAgent(ctx, parts, row)),
+const detailsOf = async (ctx: Ctx, deps: RateDeps, row: AgentRow) => ({
+  ...(await presentAgent(ctx, deps, row)),
   platformId: row.platform_id,
   state: stateOf(row),
 });
@@ -85,10 +85,10 @@ async function operateOnAgent<R>(
 /** An agent with its policy and usage. Throws NOT_FOUND. */
 export const readAgentDetails = (
   runtime: Runtime,
-  parts: RateParts,
+  deps: RateDeps,
   agentId: string,
 ): Promise<AgentDetails> =>
-  operateOnAgent(runtime, agentId, (ctx, row) => detailsOf(ctx, parts, row));
+  operateOnAgent(runtime, agentId, (ctx, row) => detailsOf(ctx, deps, row));
 
 interface PauseInput {
   agentId: string;
@@ -100,13 +100,13 @@ interface PauseInput {
 /** Pauses or resumes an agent. Throws NOT_FOUND. */
 export const pauseAgentByOperator = (
   runtime: Runtime,
-  parts: RateParts,
+  deps: RateDeps,
   { agentId, paused, reason }: PauseInput,
 ): Promise<AgentDetails> =>
   operateOnAgent(runtime, agentId, async (ctx, row) => {
     if (row.deleted_at !== null) throw new Fault('NOT_FOUND', 'Agent not found.');
     recordAudit(ctx, row, 'CHANGED', { paused, reason });
-    return detailsOf(ctx, parts, ctx.update(agents, row, { paused, updated_at: ctx.now }));
+    return detailsOf(ctx, deps, ctx.update(agents, row, { paused, updated_at: ctx.now }));
   });
 
 async function auditEntryById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AuditRow> {

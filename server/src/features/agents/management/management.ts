@@ -14,7 +14,7 @@ import { END_AGENTS } from '../../customers/registration/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { rejectPendingActions } from '../actions/approvals.ts';
 import { recordAudit } from '../audit.ts';
-import type { AgentParts } from '../parts.ts';
+import type { AgentDeps } from '../deps.ts';
 import {
   accountErrors,
   completePolicyErrors,
@@ -42,7 +42,7 @@ import {
   updateAgentPolicy,
 } from './management-contract.ts';
 
-export interface ManagementParts extends AgentParts {
+export interface ManagementDeps extends AgentDeps {
   /** Service name prefix of device codes. */
   serviceNamePrefix(): string;
 }
@@ -142,7 +142,7 @@ function filtersOf(
   return [...filters, ...timeFilters(query)];
 }
 
-const codeOperations = ({ serviceNamePrefix }: ManagementParts) => [
+const codeOperations = ({ serviceNamePrefix }: ManagementDeps) => [
   handle(regenerateAgentDeviceCode, async (ctx, { params }) => ({
     status: 201,
     body: await reissueDeviceCode(ctx, await agentOf(ctx, params.agentId), serviceNamePrefix()),
@@ -161,36 +161,36 @@ const codeOperations = ({ serviceNamePrefix }: ManagementParts) => [
 ];
 
 /** Operations of the platform on its agents, and the redemption of device codes. */
-export const agentManagementOperations = (parts: ManagementParts) => [
+export const agentManagementOperations = (deps: ManagementDeps) => [
   handle(createAgent, async (ctx, { body }) => {
     const row = await create(ctx, body);
-    const deviceCode = issueDeviceCode(ctx, row, parts.serviceNamePrefix());
+    const deviceCode = issueDeviceCode(ctx, row, deps.serviceNamePrefix());
     return { status: 201, body: { agent: agentView(ctx, row, emptyUsage(row)), deviceCode } };
   }),
   handle(listAgents, async (ctx, { query }) => {
     const { limit = 20, cursor } = query;
     const filters = filtersOf(query, ctx.caller.platformId);
     const { rows, ...rest } = await ctx.db.page(agents, { filters, sort: 'desc', limit, cursor });
-    const data = await Promise.all(rows.map((row) => presentAgent(ctx, parts, row)));
+    const data = await Promise.all(rows.map((row) => presentAgent(ctx, deps, row)));
     return { status: 200, body: { data, ...rest } };
   }),
   handle(getAgentById, async (ctx, { params }) => ({
     status: 200,
-    body: await presentAgent(ctx, parts, await agentOf(ctx, params.agentId)),
+    body: await presentAgent(ctx, deps, await agentOf(ctx, params.agentId)),
   })),
   handle(updateAgent, async (ctx, { params, body }) => {
     const row = update(ctx, await agentOf(ctx, params.agentId), body);
-    return { status: 200, body: await presentAgent(ctx, parts, row) };
+    return { status: 200, body: await presentAgent(ctx, deps, row) };
   }),
   handle(updateAgentPolicy, async (ctx, { params, body }) => {
     const row = await changePolicy(ctx, await agentOf(ctx, params.agentId), body);
-    return { status: 200, body: await presentAgent(ctx, parts, row) };
+    return { status: 200, body: await presentAgent(ctx, deps, row) };
   }),
   handle(deleteAgent, async (ctx, { params }) => {
     await remove(ctx, await agentOf(ctx, params.agentId));
     return { status: 204, body: undefined };
   }),
-  ...codeOperations(parts),
+  ...codeOperations(deps),
 ];
 
 const NOT_DELETED: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' };

@@ -9,7 +9,7 @@ import type {
 } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type AuditEvent, recordAudit } from '../audit.ts';
-import { checkAllowed, forbidden, readOwnAgent, rejectionOf } from '../parts.ts';
+import { checkAllowed, forbidden, readOwnAgent, rejectionOf } from '../deps.ts';
 import { type AgentRow, agents } from '../store.ts';
 import type { AgentPermission } from './policy.ts';
 

@@ -182,7 +182,7 @@ describe('usage', () => {
       else competingResults.push(await fixture.pay(id, 60_00n));
       const amount = { currency: 'USD', amount: 50_00n };
       const payment = { transactionId: 'Transaction:decided-twice', amount };
-      await countSpending(ctx, fixture.parts, agent, payment);
+      await countSpending(ctx, fixture.deps, agent, payment);
     });
     expect(competingResults.map(isPaid)).toEqual([true]);
     expect(await fixture.readUsage(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
@@ -209,7 +209,7 @@ describe('usage', () => {
     await fixture.changeLimits(id, { dailyLimit: 20_00 });
     expect(isPaid(await fixture.pay(id, 5_00n))).toBe(true);
     const outdatedCount = app.operate((ctx) =>
-      countSpending(ctx, fixture.parts, staleRow, {
+      countSpending(ctx, fixture.deps, staleRow, {
         transactionId: 'Transaction:late',
         amount: { currency: 'USD', amount: 50_00n },
       }),
@@ -227,7 +227,7 @@ describe('limits in another currency', () => {
     app.operate(async (ctx) => {
       const convertedAmount = await convertRoundedUp(
         ctx,
-        fixture.parts,
+        fixture.deps,
         { currency: from, amount },
         to,
       );
@@ -330,7 +330,7 @@ describe('limits in another currency', () => {
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const agent = await fixture.rowOf(id);
     const forcedCount = app.operate((ctx) =>
-      countSpending(ctx, fixture.parts, agent, {
+      countSpending(ctx, fixture.deps, agent, {
         transactionId: 'Transaction:forced',
         amount: { currency: 'EUR', amount: 1n },
       }),

@@ -21,7 +21,7 @@ import {
   type VelocityLimit,
 } from '../../balances/velocity-limits/index.ts';
 import { midRate } from '../../payees/discovery/index.ts';
-import { forbidden, type RateParts } from '../parts.ts';
+import { forbidden, type RateDeps } from '../deps.ts';
 import { type AgentRow, agents } from '../store.ts';
 import { type AgentUsage, rejection, usageLimitReasons } from './policy.ts';
 
@@ -35,11 +35,11 @@ type Period = keyof typeof PERIOD;
 /** Converts at the current rate, rounded up. Throws QUOTE_RATE_UNAVAILABLE without a rate. */
 export async function convertRoundedUp(
   ctx: Ctx,
-  parts: RateParts,
+  deps: RateDeps,
   money: Money,
   to: CurrencyCode,
 ): Promise<Money> {
-  const { rates } = parts.connectors(ctx.caller.environment);
+  const { rates } = deps.connectors(ctx.caller.environment);
   const { currency: sourceCurrency } = money;
   const rate = await midRate(rates, sourceCurrency, to);
   if (!rate)
@@ -68,7 +68,7 @@ function formerCurrenciesIn({ policy, former_currencies }: AgentRow, periodKey: 
 /** Spending of a period in former currencies, converted to the current currency. */
 async function readSpentInFormerCurrencies(
   ctx: Ctx,
-  parts: RateParts,
+  deps: RateDeps,
   agent: AgentRow,
   periodKey: string,
 ): Promise<Money> {
@@ -77,7 +77,7 @@ async function readSpentInFormerCurrencies(
     formerCurrenciesIn(agent, periodKey).map(async (formerCurrency) => {
       const amount = await usedOf(ctx, amountsOf(agent, formerCurrency, periodKey));
       if (amount <= 0n) return { currency, amount: 0n };
-      return convertRoundedUp(ctx, parts, { currency: formerCurrency, amount }, currency);
+      return convertRoundedUp(ctx, deps, { currency: formerCurrency, amount }, currency);
     }),
   );
   return sum(currency, amounts);
@@ -85,7 +85,7 @@ async function readSpentInFormerCurrencies(
 
 async function readSpentIn(
   ctx: Ctx,
-  parts: RateParts,
+  deps: RateDeps,
   agent: AgentRow,
   period: Period,
 ): Promise<Money> {
@@ -93,7 +93,7 @@ async function readSpentIn(
   const periodKey = PERIOD[period](ctx.now);
   const [amount, formerSpending] = await Promise.all([
     usedOf(ctx, amountsOf(agent, currency, periodKey)),
-    readSpentInFormerCurrencies(ctx, parts, agent, periodKey),
+    readSpentInFormerCurrencies(ctx, deps, agent, periodKey),
   ]);
   return add({ currency, amount }, formerSpending);
 }
@@ -110,13 +110,13 @@ const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit =
 /** Usage of the agent in the currency of its limits. */
 export async function readAgentUsage(
   ctx: Ctx,
-  parts: RateParts,
+  deps: RateDeps,
   agent: AgentRow,
 ): Promise<AgentUsage> {
   const [count, day, month] = await Promise.all([
     usedOf(ctx, paymentCountLimit(agent, ctx.now)),
-    readSpentIn(ctx, parts, agent, 'day'),
-    readSpentIn(ctx, parts, agent, 'month'),
+    readSpentIn(ctx, deps, agent, 'day'),
+    readSpentIn(ctx, deps, agent, 'month'),
   ]);
   return { count, day, month };
 }
@@ -124,7 +124,7 @@ export async function readAgentUsage(
 /** The velocity limit of a period, reduced by spending in former currencies. */
 async function amountLimitIn(
   ctx: Ctx,
-  parts: RateParts,
+  deps: RateDeps,
   agent: AgentRow,
   period: Period,
 ): Promise<VelocityLimit> {
@@ -133,7 +133,7 @@ async function amountLimitIn(
   const amounts = amountsOf(agent, currency, periodKey);
   const limit = bigintOrNull(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...amounts, limit };
-  const formerSpending = await readSpentInFormerCurrencies(ctx, parts, agent, periodKey);
+  const formerSpending = await readSpentInFormerCurrencies(ctx, deps, agent, periodKey);
   const remainingMoney = subtract({ currency, amount: limit }, formerSpending);
   return {
     ...amounts,
@@ -150,15 +150,15 @@ async function amountLimitIn(
  */
 export async function countSpending(
   ctx: Ctx,
-  parts: RateParts,
+  deps: RateDeps,
   agent: AgentRow,
   { transactionId, amount: money }: { transactionId: string; amount: Money },
 ): Promise<void> {
   const limits = agent.policy.spendingLimits;
   const { amount } = money;
   const [day, month] = await Promise.all([
-    amountLimitIn(ctx, parts, agent, 'day'),
-    amountLimitIn(ctx, parts, agent, 'month'),
+    amountLimitIn(ctx, deps, agent, 'day'),
+    amountLimitIn(ctx, deps, agent, 'month'),
   ]);
   const count = paymentCountLimit(agent, ctx.now);
   ctx.require(agents, agent);

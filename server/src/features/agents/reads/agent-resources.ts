@@ -9,7 +9,7 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { externalAccountOf } from '../../payees/external-accounts/index.ts';
 import { type QuoteRow, quoteOf } from '../../payments/quotes/index.ts';
-import { forbidden } from '../parts.ts';
+import { forbidden } from '../deps.ts';
 import { accountRejection, type Policy } from '../policy/policy.ts';
 import type { AgentRow } from '../store.ts';
 

@@ -18,7 +18,7 @@ import {
   listTransactions,
   presentationFeature,
 } from '../../payments/presentation/index.ts';
-import { type AgentParts, checkAllowed, forbidden, readOwnAgent } from '../parts.ts';
+import { type AgentDeps, checkAllowed, forbidden, readOwnAgent } from '../deps.ts';
 import { agentScoped, platformHandlerOf } from '../policy/agent-scoped.ts';
 import { rejection } from '../policy/policy.ts';
 import { presentAgent } from '../present.ts';
@@ -92,8 +92,8 @@ async function requireDeletableExternalAccount(
 
 const REQUIRES_MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 
-function externalAccountReads(parts: AgentParts) {
-  const platformOperations = externalAccountFeature.operations(parts);
+function externalAccountReads(deps: AgentDeps) {
+  const platformOperations = externalAccountFeature.operations(deps);
   return [
     agentScoped(
       agentListExternalAccounts,
@@ -137,10 +137,10 @@ function externalAccountReads(parts: AgentParts) {
   ];
 }
 
-export const agentReadOperations = (parts: AgentParts) => [
+export const agentReadOperations = (deps: AgentDeps) => [
   handle(getAgentMe, async (ctx) => ({
     status: 200,
-    body: await presentAgent(ctx, parts, await readOwnAgent(ctx)),
+    body: await presentAgent(ctx, deps, await readOwnAgent(ctx)),
   })),
   handle(agentListInternalAccounts, async (ctx, { query }) => {
     const agent = await readOwnAgent(ctx);
@@ -149,5 +149,5 @@ export const agentReadOperations = (parts: AgentParts) => [
     return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccountsOf(agent));
   }),
   ...transactionReads(),
-  ...externalAccountReads(parts),
+  ...externalAccountReads(deps),
 ];

@@ -44,7 +44,7 @@ export interface CustomersOfAccounts {
   isCustomerDeleted(ctx: Ctx, customerId: string): Promise<boolean>;
 }
 
-interface AccountParts extends CustomersOfAccounts {
+interface AccountDeps extends CustomersOfAccounts {
   connectors(environment: Mode): Connectors;
   /** Stages the keys of the wallets of newly opened accounts. */
   openWalletsForAccounts(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
@@ -79,19 +79,19 @@ async function accountsOf(ctx: Ctx, owners: readonly string[], includesPlatform:
   return (owner: string | null) => rows.filter((row) => row.customer_id === owner);
 }
 
-async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts): Promise<void> {
+async function openMissing(ctx: Ctx, input: BackfillInput, deps: AccountDeps): Promise<void> {
   const platform = await readPlatform(ctx, input.platformId);
   if (!platform) return;
   const enabledCodes = new Set(platform.currencies.map((each) => each.currencyCode));
   const currencies = input.currencies.filter((currency) => enabledCodes.has(currency));
   const isFirst = input.after === undefined;
-  const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
+  const customers = await deps.customersAfter(ctx, platform, input.after ?? START, PAGE);
   const existingAccountsOf = await accountsOf(
     ctx,
     customers.map((each) => each.id),
     isFirst,
   );
-  const { funding } = parts.connectors(platform.environment);
+  const { funding } = deps.connectors(platform.environment);
   const openFor = (customerId: string | null, currencies: string[]) =>
     provisionAccounts(ctx, {
       customerId,
@@ -109,7 +109,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
       ),
     ),
   ];
-  await parts.openWalletsForAccounts(ctx, openedAccounts);
+  await deps.openWalletsForAccounts(ctx, openedAccounts);
   const accountIds = openedAccounts.map((row) => row.id);
   if (openedAccounts.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
   const lastCustomer = customers.at(-1);
@@ -143,7 +143,7 @@ async function readCaller(runtime: Runtime, platformId: string) {
 /** Requests the funding instructions of an account. The call is repeated until the provider responds. */
 async function requestFunding(
   runtime: Runtime,
-  { connectors }: AccountParts,
+  { connectors }: AccountDeps,
   { platformId, accountId }: JobInput<typeof REQUEST_FUNDING>,
 ) {
   const caller = await readCaller(runtime, platformId);
@@ -164,22 +164,22 @@ async function requestFunding(
 }
 
 /** Jobs that open and activate accounts, and request their funding instructions. */
-export function accountJobs(parts: AccountParts): JobHandler[] {
+export function accountJobs(deps: AccountDeps): JobHandler[] {
   return [
     jobHandler(BACKFILL_ACCOUNTS, {
       run: async (runtime, { input }) => {
         const caller = await readCaller(runtime, input.platformId);
-        return { caller, stage: (ctx) => openMissing(ctx, input, parts) };
+        return { caller, stage: (ctx) => openMissing(ctx, input, deps) };
       },
     }),
     jobHandler(ACTIVATE_ACCOUNTS, {
       run: async (runtime, { input }) => {
         const caller = await readCaller(runtime, input.platformId);
-        return { caller, stage: (ctx) => activate(ctx, parts, input.accountIds) };
+        return { caller, stage: (ctx) => activate(ctx, deps, input.accountIds) };
       },
     }),
     jobHandler(REQUEST_FUNDING, {
-      run: (runtime, { input }) => requestFunding(runtime, parts, input),
+      run: (runtime, { input }) => requestFunding(runtime, deps, input),
     }),
   ];
 }

@@ -123,9 +123,7 @@ export const accountsByOperator = {
   byId: accountById,
 };
 
-interface TransitionParts
-  extends PaymentsOfAccount,
-    Pick<CustomersOfAccounts, 'isCustomerDeleted'> {
+interface TransitionDeps extends PaymentsOfAccount, Pick<CustomersOfAccounts, 'isCustomerDeleted'> {
   runtime: Runtime;
 }
 
@@ -138,22 +136,22 @@ interface TransitionInput {
 /** Conditions in addition to the lifecycle table. */
 async function checkTransition(
   ctx: Ctx,
-  parts: TransitionParts,
+  deps: TransitionDeps,
   row: InternalAccountRow,
   event: InternalAccountEvent,
 ): Promise<void> {
-  if (event === 'close') await checkClosable(ctx, parts, row);
+  if (event === 'close') await checkClosable(ctx, deps, row);
   if (event !== 'unfreeze' && event !== 'retry') return;
-  if (row.customer_id === null || !(await parts.isCustomerDeleted(ctx, row.customer_id))) return;
+  if (row.customer_id === null || !(await deps.isCustomerDeleted(ctx, row.customer_id))) return;
   throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
 }
 
 /** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
 export async function transitionAccount(
-  parts: TransitionParts,
+  deps: TransitionDeps,
   { accountId, event, reason }: TransitionInput,
 ): Promise<AccountSummary> {
-  const { runtime } = parts;
+  const { runtime } = deps;
   const { id, platform_id } = await accountById(runtime, accountId);
   const { environment } = await platformById(runtime, platform_id);
   const caller = systemCaller(platform_id, environment);
@@ -163,7 +161,7 @@ export async function transitionAccount(
     if (internalAccountStates.targetOf(row.status, event) === undefined) {
       throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }
-    await checkTransition(ctx, parts, row, event);
+    await checkTransition(ctx, deps, row, event);
     const accountAfter = transitionInternalAccount(ctx, row, event, { actor: 'operator', reason });
     if (event === 'retry') {
       ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform_id, accountIds: [id] });

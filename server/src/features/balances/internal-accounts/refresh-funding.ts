@@ -13,14 +13,14 @@ import { internalAccounts } from './store.ts';
 
 const BATCH_SIZE = 100;
 
-interface RefreshParts {
+interface RefreshDeps {
   runtime: Runtime;
   fundingOf(environment: Mode): FundingPort | undefined;
 }
 
 /** Returns the IDs of the accounts whose instructions have changed. */
 async function refresh(
-  { runtime, fundingOf }: RefreshParts,
+  { runtime, fundingOf }: RefreshDeps,
   { id, environment }: PlatformRow,
   ids: readonly string[],
 ): Promise<string[]> {
@@ -51,10 +51,10 @@ type RefreshInput = { accountId: string } | { platformId: string };
 
 /** Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT if no funding accounts are configured. */
 export async function refreshAccountFunding(
-  parts: RefreshParts,
+  deps: RefreshDeps,
   input: RefreshInput,
 ): Promise<{ platformId: string; accounts: number; changed: string[] }> {
-  const { runtime } = parts;
+  const { runtime } = deps;
   const accountId = 'accountId' in input ? input.accountId : undefined;
   const row =
     accountId !== undefined && isId(accountId, 'InternalAccount')
@@ -67,7 +67,7 @@ export async function refreshAccountFunding(
   let accounts = 0;
   for await (const ids of row ? [[row.id]] : pagesOf(runtime, platform.id)) {
     accounts += ids.length;
-    changedIds.push(...(await refresh(parts, platform, ids)));
+    changedIds.push(...(await refresh(deps, platform, ids)));
   }
   return { platformId, accounts, changed: changedIds };
 }

@@ -12,8 +12,8 @@ import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { type CustomerRow, readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import { spendableOf } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
+import type { CardDeps } from '../deps.ts';
 import { checkAmount, openPayment } from '../issuing/open.ts';
-import type { CardParts } from '../parts.ts';
 import type { CardRow, DelegatedKeyRow } from '../store.ts';
 import { declineReason, type FundingSourceState } from './decline.ts';
 import { writeDecision } from './messages.ts';
@@ -81,7 +81,7 @@ export async function declineLate(
  */
 export async function decide(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   card: CardRow,
   request: CardRequest,
 ): Promise<CardDecision> {
@@ -90,7 +90,7 @@ export async function decide(
     readCustomer(ctx, card.customer_id),
     findPrimaryFundingSource(ctx, card),
   ]);
-  const { issuer } = parts.connectors(ctx.caller.environment);
+  const { issuer } = deps.connectors(ctx.caller.environment);
   const issuerDecline = issuer?.declineReason?.(request);
   const source = firstDebitedAccount?.source;
   const reason = declineReason({ card, request, issuerDecline, holder, source, now: ctx.now });
@@ -103,7 +103,7 @@ export async function decide(
   }
   const { account, key } = firstDebitedAccount;
   const openedAttempt = await ctx.attempt(() =>
-    openPayment(ctx, parts, { card, holder, account, key, request }),
+    openPayment(ctx, deps, { card, holder, account, key, request }),
   );
   if (openedAttempt instanceof Fault) {
     if (openedAttempt.code !== 'WALLET_SIGNATURE_INVALID') throw openedAttempt;

@@ -18,8 +18,8 @@ import type {
 } from '../../payments/provider-messages/index.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
+import { type CardDeps, cardOf } from '../deps.ts';
 import { checkAmount, openApprovedPayment } from '../issuing/open.ts';
-import { type CardParts, cardOf } from '../parts.ts';
 import { type CardRow, cardMessages } from '../store.ts';
 import { findPrimaryFundingSource, withoutMerchant } from './decide.ts';
 import {
@@ -31,9 +31,9 @@ import {
   writeNotice,
 } from './messages.ts';
 
-interface NetworkEventParts {
+interface NetworkEventDeps {
   runtime: Runtime;
-  parts: CardParts;
+  deps: CardDeps;
   holderOf(cardId: string): Promise<Caller>;
 }
 
@@ -63,7 +63,7 @@ async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
 /** Stages a payment that was approved without this server, with its entry in the decision log. */
 async function openReportedPayment(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   card: CardRow,
   request: CardRequest,
   isCleared: boolean,
@@ -76,7 +76,7 @@ async function openReportedPayment(
   if (!holder || !source) throw contradiction('The card has no account.');
   const recordedRequest = withoutMerchant(request, holder);
   const openingRequest = { card, holder, account: source.account, request: recordedRequest };
-  const row = await openApprovedPayment(ctx, parts, openingRequest, isCleared);
+  const row = await openApprovedPayment(ctx, deps, openingRequest, isCleared);
   writeDecision(ctx, card, recordedRequest, { approved: true, transactionId: row.id });
   return row;
 }
@@ -108,7 +108,7 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
  */
 async function postWithoutPayment(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   card: CardRow,
   entry: CardEntry,
 ): Promise<CardPaymentRow | boolean> {
@@ -126,7 +126,7 @@ async function postWithoutPayment(
   const kind = entry.kind === 'REFUND' ? 'CREDIT_AUTHORIZATION' : 'AUTHORIZATION';
   // A declined request with the same ID keeps its decision.
   const openingRequest = { ...request, id: `${requestId} without authorization`, kind } as const;
-  const row = await openReportedPayment(ctx, parts, card, openingRequest, true);
+  const row = await openReportedPayment(ctx, deps, card, openingRequest, true);
   writeNotice(ctx, row, { id, token, kind: 'CLEARING', amount });
   return row;
 }
@@ -136,7 +136,7 @@ const isRecorded = async (ctx: Ctx, id: string): Promise<boolean> =>
 
 async function postEntryIn(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   entry: CardEntry,
   stage: StageMessage,
 ): Promise<CardOutcome> {
@@ -145,7 +145,7 @@ async function postEntryIn(
   checkCurrency(card, { currency: entry.currency, amount: entry.amount ?? 0n });
   const payment = await findPaymentOfToken(ctx.db, environment, entry.token);
   if (!payment) {
-    const postResult = await postWithoutPayment(ctx, parts, card, entry);
+    const postResult = await postWithoutPayment(ctx, deps, card, entry);
     const transactionId = typeof postResult === 'boolean' ? null : postResult.id;
     if (postResult !== false) stage(ctx, { platformId, transactionId });
     return { platformId, transactionId, isNew: postResult !== false };
@@ -155,14 +155,14 @@ async function postEntryIn(
   if (row.card.cardId !== card.id) throw contradiction('The payment belongs to another card.');
   const isRepeated = await isRecorded(ctx, entry.id);
   // Throws CONFLICT if another entry has this ID.
-  await applyNotice(ctx, parts, row, noticeOf(entry, row));
+  await applyNotice(ctx, deps, row, noticeOf(entry, row));
   if (!isRepeated) stage(ctx, subject);
   return { ...subject, isNew: !isRepeated };
 }
 
 async function postApprovedIn(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   request: CardRequest,
   decidedId: string,
   stage: StageMessage,
@@ -186,21 +186,21 @@ async function postApprovedIn(
   const isReversed = earlierMessage?.kind === 'AUTHORIZATION_REVERSAL';
   if (isReversed) return { platformId, transactionId: null, isNew: false };
   const isCleared = request.kind.startsWith('FINANCIAL_');
-  const row = await openReportedPayment(ctx, parts, card, request, isCleared);
+  const row = await openReportedPayment(ctx, deps, card, request, isCleared);
   const subject = { platformId, transactionId: row.id };
   stage(ctx, subject);
   return { ...subject, isNew: true };
 }
 
-export function networkEventPoster({ runtime, parts, holderOf }: NetworkEventParts) {
+export function networkEventPoster({ runtime, deps, holderOf }: NetworkEventDeps) {
   const run = async (cardId: string, work: (ctx: Ctx) => Promise<CardOutcome>) => {
     const caller = await holderOf(cardId);
     return withSecondAttempt(() => operate(runtime, caller, work));
   };
   return {
     postApproved: (request: CardRequest, decidedId: string, stage: StageMessage) =>
-      run(request.cardId, (ctx) => postApprovedIn(ctx, parts, request, decidedId, stage)),
+      run(request.cardId, (ctx) => postApprovedIn(ctx, deps, request, decidedId, stage)),
     postEntry: (entry: CardEntry, stage: StageMessage) =>
-      run(entry.cardId, (ctx) => postEntryIn(ctx, parts, entry, stage)),
+      run(entry.cardId, (ctx) => postEntryIn(ctx, deps, entry, stage)),
   };
 }

@@ -18,8 +18,8 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { requirePayment } from '../clearing/payment.ts';
+import type { CardDeps } from '../deps.ts';
 import { changeByNotice } from '../notices.ts';
-import type { CardParts } from '../parts.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
 export const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
@@ -142,7 +142,7 @@ export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): 
  */
 export async function applyNotice(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
@@ -158,7 +158,7 @@ export async function applyNotice(
   // The payment is required even if it does not change. The entry contains the merchant as read, which an
   // erasure may remove concurrently.
   requirePayment(ctx, row);
-  const changedPayment = await changeByNotice(ctx, parts, row, notice);
+  const changedPayment = await changeByNotice(ctx, deps, row, notice);
   writeNotice(ctx, row, notice);
   return changedPayment;
 }

@@ -336,8 +336,8 @@ describe('a rejection before the decision', () => {
 
   it('applies to every message of another environment', async () => {
     const fundedCard = await cardOf();
-    const parts = { connectors: app.connectorsOf, origin: () => '' };
-    const productionHandler = cardNetworkHandler(app.runtime, parts, 'production');
+    const deps = { connectors: app.connectorsOf, origin: () => '' };
+    const productionHandler = cardNetworkHandler(app.runtime, deps, 'production');
     const request = network.message(fundedCard.cardId, 30_00);
     await expect(productionHandler.authorize(request, Infinity)).rejects.toMatchObject({
       code: 'NOT_FOUND',

@@ -20,8 +20,8 @@ import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/op
 import type { CardNetwork, StageMessage } from '../../payments/provider-messages/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
+import { type CardDeps, cardOf } from '../deps.ts';
 import { undoPayment } from '../issuing/open.ts';
-import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
 import { networkEventPoster } from './facts.ts';
@@ -71,7 +71,7 @@ async function retryUntilFinal<R>(work: () => Promise<R>): Promise<R> {
 
 interface PendingRequest {
   runtime: Runtime;
-  parts: CardParts;
+  deps: CardDeps;
   caller: Caller;
   request: CardRequest;
   isLate(): boolean;
@@ -93,12 +93,12 @@ async function decideBeforeDeadline(
   ctx: Ctx,
   pendingRequest: PendingRequest,
 ): Promise<RecordedDecision> {
-  const { parts, request, isLate } = pendingRequest;
+  const { deps, request, isLate } = pendingRequest;
   const earlierDecision = await findEarlierDecision(ctx, request);
   if (earlierDecision) return { decision: earlierDecision, isNew: false, isStaged: false };
   const card = await cardOf(ctx, request.cardId);
   const decidedAttempt = await ctx.attempt(async () => {
-    const decision = await decide(ctx, parts, card, request);
+    const decision = await decide(ctx, deps, card, request);
     // A custodian may respond after the deadline. The approval is then discarded.
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
@@ -237,7 +237,7 @@ function createSerializer() {
  */
 export function cardNetworkHandler(
   runtime: Runtime,
-  parts: CardParts,
+  deps: CardDeps,
   environment: Mode,
 ): CardNetworkHandler & CardNetwork {
   const { db, effects } = runtime;
@@ -261,12 +261,12 @@ export function cardNetworkHandler(
     const request = storableRequestOf(message);
     const caller = await holderOf(request.cardId);
     const isLate = () => effects.now() > deadline;
-    const pendingRequest = { runtime, parts, caller, request, isLate, stage };
+    const pendingRequest = { runtime, deps, caller, request, isLate, stage };
     const outcome = await serialize(request.id, () => authorize(pendingRequest));
     return { ...outcome, platformId: caller.platformId };
   }
 
-  const networkEvents = networkEventPoster({ runtime, parts, holderOf });
+  const networkEvents = networkEventPoster({ runtime, deps, holderOf });
 
   return {
     authorize: async (message, deadline) => (await decideRequest(message, deadline)).decision,
@@ -296,7 +296,7 @@ export function cardNetworkHandler(
       const { platformId, transactionId } = payment;
       const apply = () =>
         operate(runtime, callerOfPlatform(platformId), async (ctx) => {
-          await applyNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);
+          await applyNotice(ctx, deps, await cardPaymentOf(ctx, transactionId), notice);
         });
       try {
         await apply();

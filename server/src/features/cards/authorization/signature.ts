@@ -12,7 +12,7 @@ import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { custodyOf, findWallet, signWithKey } from '../../wallets/index.ts';
 import { currencyOfAccount, inAccountCurrency } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
-import type { CardParts } from '../parts.ts';
+import type { CardDeps } from '../deps.ts';
 import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 
 const invalidSignature = (reason: string, cause?: unknown) =>
@@ -42,15 +42,15 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
  */
 async function requestCustodian(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   { id, signer }: DelegatedKeyRow,
   payload: string,
 ): Promise<string | undefined> {
   if (signer === null) return undefined;
   try {
-    return await custodyOf(ctx, parts).stampWith({ id, signer, payload });
+    return await custodyOf(ctx, deps).stampWith({ id, signer, payload });
   } catch (cause) {
-    parts.note?.(`the custodian did not sign with ${id}`);
+    deps.note?.(`the custodian did not sign with ${id}`);
     throw invalidSignature('The custodian of the key did not respond.', cause);
   }
 }
@@ -62,7 +62,7 @@ async function requestCustodian(
  */
 export async function signFundingDebit(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   row: CardPaymentRow,
   amount: bigint,
   knownKey?: DelegatedKeyRow,
@@ -80,7 +80,7 @@ export async function signFundingDebit(
     subject: row.id,
     description: textOf(row, key, amount),
     publicKey: key.public_key,
-    stampWith: (payload) => requestCustodian(ctx, parts, key, payload),
+    stampWith: (payload) => requestCustodian(ctx, deps, key, payload),
   });
   if (!isSigned) throw invalidSignature('The signature of the delegated key is invalid.');
   // Rejects the commit if the key is revoked concurrently.

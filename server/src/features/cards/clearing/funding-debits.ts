@@ -22,7 +22,7 @@ import { loadPayment, readCurrent } from '../../payments/payouts/index.ts';
 import { recordRailResult } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, loadTransaction } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import type { CardParts } from '../parts.ts';
+import type { CardDeps } from '../deps.ts';
 import { applyFundingDebitResult, fundingDebitStep } from './arithmetic.ts';
 import {
   asCardPayment,
@@ -210,7 +210,7 @@ export async function listFundingDebits(
 }
 
 const runDebitJob =
-  ({ connectors }: Pick<CardParts, 'connectors'>) =>
+  ({ connectors }: Pick<CardDeps, 'connectors'>) =>
   async (runtime: Runtime, job: JobOf<typeof FUNDING_DEBIT>): Promise<Result> => {
     const { row, caller } = await loadPayment(runtime, job, asCardPayment);
     const { input } = job;
@@ -229,6 +229,6 @@ const runDebitJob =
     return { caller, stage };
   };
 
-export const fundingDebitJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
-  jobHandler(FUNDING_DEBIT, { maxAttempts: OUTAGE_ATTEMPTS, run: runDebitJob(parts) }),
+export const fundingDebitJobs = (deps: Pick<CardDeps, 'connectors'>): JobHandler[] => [
+  jobHandler(FUNDING_DEBIT, { maxAttempts: OUTAGE_ATTEMPTS, run: runDebitJob(deps) }),
 ];

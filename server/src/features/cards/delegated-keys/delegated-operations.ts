@@ -14,8 +14,8 @@ import {
   walletOf,
 } from '../../wallets/index.ts';
 import { bindingsOf } from '../clearing/funding.ts';
-import type { CardParts } from '../parts.ts';
-import { cardOf } from '../parts.ts';
+import type { CardDeps } from '../deps.ts';
+import { cardOf } from '../deps.ts';
 import { type CardRow, cards, type FundingSourceRow, fundingSources } from '../store.ts';
 import {
   createDelegatedKey,
@@ -102,13 +102,13 @@ const createPolicyActivity = ({ card, wallet }: Target, id: string): Activity =>
   },
 });
 
-const createKey = (parts: CardParts) =>
-  signedOperation(createDelegatedKey, parts, {
+const createKey = (deps: CardDeps) =>
+  signedOperation(createDelegatedKey, deps, {
     async begin(ctx, { body }) {
       const { wallet, source } = await targetOf(ctx, body);
       await checkKeyCount(ctx, source);
       const id = ctx.id('DelegatedKey');
-      const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
+      const key: NewKey = { id, ...(await custodyOf(ctx, deps).newSigner({ id })) };
       const payload = createKeyActivity(body.nickname.trim(), key);
       const boundStep: Step = { step: 'key', key };
       return {
@@ -173,8 +173,8 @@ const revokeOwnKey = handle(revokeDelegatedKey, async (ctx, { params }) => {
   return { status: 204, body: undefined };
 });
 
-export const delegatedKeyOperations = (parts: CardParts): Bound<Ctx>[] => [
-  createKey(parts),
+export const delegatedKeyOperations = (deps: CardDeps): Bound<Ctx>[] => [
+  createKey(deps),
   listKeys,
   getKey,
   revokeOwnKey,

@@ -257,12 +257,12 @@ function handlerWith(stampWith: (input: { payload: string }) => Promise<string>)
   const { custody, ...rest } = app.connectorsOf('sandbox');
   const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
   const loggedProblems: string[] = [];
-  const parts = {
+  const deps = {
     connectors,
     origin: () => '',
     note: (problem: string) => void loggedProblems.push(problem),
   };
-  return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), loggedProblems };
+  return { handler: cardNetworkHandler(app.runtime, deps, 'sandbox'), loggedProblems };
 }
 
 async function createOtherStamp({ payload }: { payload: string }): Promise<string> {

@@ -13,12 +13,12 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { CLOSE_CARDS } from '../../customers/registration/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import type { CardParts } from '../parts.ts';
+import type { CardDeps } from '../deps.ts';
 import { type CardRow, cards } from '../store.ts';
 import { closeCard, emitCardState, NOTIFY_ISSUER, notifyIssuer } from './lifecycle.ts';
 import { cardStates } from './states.ts';
 
-type Parts = Pick<CardParts, 'connectors'>;
+type Deps = Pick<CardDeps, 'connectors'>;
 
 const IssueInput = Type.Object({
   cardId: Type.String(),
@@ -44,12 +44,12 @@ const orderOf = (row: CardRow, withName: boolean): CardOrder => ({
 });
 
 /** The card of a job with its issuer and the system caller of its platform. */
-async function loadCard(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
+async function loadCard(runtime: Runtime, deps: Deps, job: JobOf<typeof NOTIFY_ISSUER>) {
   const row = await runtime.db.read(cards, job.input.cardId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} refers to no card`);
   const caller = systemCaller(platform.id, platform.environment);
-  const { issuer } = parts.connectors(caller.environment);
+  const { issuer } = deps.connectors(caller.environment);
   if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
   return { row, caller, issuer };
 }
@@ -101,12 +101,12 @@ async function applyIssuingProgress(
 
 type IssuerCall = (issuer: IssuerPort, order: CardOrder, now: Time) => Promise<IssueProgress>;
 
-const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): JobHandler =>
+const issueJob = (deps: Deps, definition: typeof ISSUE, call: IssuerCall): JobHandler =>
   jobHandler(definition, {
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
       const { input } = job;
-      const { row, caller, issuer } = await loadCard(runtime, parts, job);
+      const { row, caller, issuer } = await loadCard(runtime, deps, job);
       const now = await runtime.clocks.nowOf(caller);
       const progress = await call(issuer, orderOf(row, input.named), now);
       return { caller, stage: (ctx) => applyIssuingProgress(ctx, input, progress) };
@@ -114,11 +114,11 @@ const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): Job
   });
 
 /** Two jobs may run concurrently. A job that sent an outdated state stages another job. */
-const notifyIssuerJob = (parts: Parts): JobHandler =>
+const notifyIssuerJob = (deps: Deps): JobHandler =>
   jobHandler(NOTIFY_ISSUER, {
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
-      const { row, caller, issuer } = await loadCard(runtime, parts, job);
+      const { row, caller, issuer } = await loadCard(runtime, deps, job);
       const { id: cardId, issuer_ref: issuerRef, state, currency, max_spend: maxSpend } = row;
       const change = { cardId, state, currency, maxSpend };
       if (issuerRef !== null) await issuer.change?.({ ...change, issuerRef });
@@ -161,9 +161,9 @@ const closeJob = (): JobHandler =>
   });
 
 /** Jobs from the order of a card to its closure. */
-export const cardJobs = (parts: Parts): JobHandler[] => [
-  issueJob(parts, ISSUE, (issuer, order) => issuer.issue(order)),
-  issueJob(parts, CHECK, (issuer, order, now) => issuer.check(order, now)),
-  notifyIssuerJob(parts),
+export const cardJobs = (deps: Deps): JobHandler[] => [
+  issueJob(deps, ISSUE, (issuer, order) => issuer.issue(order)),
+  issueJob(deps, CHECK, (issuer, order, now) => issuer.check(order, now)),
+  notifyIssuerJob(deps),
   closeJob(),
 ];

@@ -25,8 +25,8 @@ import {
   postSteps,
   requireOpenPayment,
 } from '../clearing/payment.ts';
+import type { CardDeps } from '../deps.ts';
 import { clear, holdAvailable } from '../notices.ts';
-import type { CardParts } from '../parts.ts';
 import { type CardRow, cards, type DelegatedKeyRow } from '../store.ts';
 
 /** Rows that the decision depends on. */
@@ -96,7 +96,7 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
  */
 export async function openPayment(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   opening: Opening,
 ): Promise<CardPaymentRow> {
   const { card, holder, account, key, request } = opening;
@@ -105,7 +105,7 @@ export async function openPayment(
   requireInternalAccount(ctx, account);
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
-    await signFundingDebit(ctx, parts, row, request.amount, key);
+    await signFundingDebit(ctx, deps, row, request.amount, key);
     row = changePayment(ctx, row, {
       fundingDebits: await openFundingDebit(ctx, row, request.amount),
     });
@@ -116,7 +116,7 @@ export async function openPayment(
     return row;
   }
   const { id, token, amount } = request;
-  return clear(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
+  return clear(ctx, deps, row, { id, token, kind: 'CLEARING', amount });
 }
 
 /**
@@ -126,7 +126,7 @@ export async function openPayment(
  */
 export async function openApprovedPayment(
   ctx: Ctx,
-  parts: CardParts,
+  deps: CardDeps,
   opening: Omit<Opening, 'key'>,
   isCleared: boolean,
 ): Promise<CardPaymentRow> {
@@ -135,14 +135,14 @@ export async function openApprovedPayment(
   requireInternalAccount(ctx, account);
   let row = insertPayment(ctx, { ...opening, key: undefined });
   if (row.direction === 'DEBIT') {
-    const { amount } = await holdAvailable(ctx, parts, row, request.amount);
+    const { amount } = await holdAvailable(ctx, deps, row, request.amount);
     const fundingDebits = amount === 0n ? [] : [{ amount, status: 'PENDING' as const }];
     row = changePayment(ctx, row, { fundingDebits });
   }
   const { id, token, amount } = request;
   if (isCleared) {
     const clearing = { id, token, kind: 'CLEARING', amount } as const;
-    return clear(ctx, parts, row, clearing, { isExhausted: true });
+    return clear(ctx, deps, row, clearing, { isExhausted: true });
   }
   awaitNetwork(ctx, row);
   emitCardPayment(ctx, row);

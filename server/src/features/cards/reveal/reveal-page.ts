@@ -15,7 +15,7 @@ import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/plat
 import { cardReveals } from '../store.ts';
 import { consumeLink, REVEAL_PATH, restoreLink } from './reveal.ts';
 
-interface Parts {
+interface Deps {
   connectors(environment: Mode): Connectors;
   /** Logs a problem if the issuer does not respond. */
   note(problem: string): void;
@@ -58,7 +58,7 @@ const pageOf = (
   },
 });
 
-export function revealPage(runtime: Runtime, { connectors, note }: Parts): HostedPage {
+export function revealPage(runtime: Runtime, { connectors, note }: Deps): HostedPage {
   async function contentOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     const { issuer } = connectors(environment);

@@ -10,7 +10,7 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
-import { type CardParts, cardOf, issuerOf } from '../parts.ts';
+import { type CardDeps, cardOf, issuerOf } from '../deps.ts';
 import { type CardRevealRow, type CardRow, cardReveals, cards } from '../store.ts';
 import { revealCard } from './reveal-contract.ts';
 
@@ -31,8 +31,8 @@ async function hasHolder(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
   return true;
 }
 
-async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
-  issuerOf(ctx, parts);
+async function reveal(ctx: Ctx, deps: CardDeps, cardId: string) {
+  issuerOf(ctx, deps);
   const card = await cardOf(ctx, cardId);
   if (!hasNumber(card) || !(await hasHolder(ctx, card)))
     throw new Fault('NOT_FOUND', 'The card has no number to show. It must be ACTIVE or FROZEN.');
@@ -51,7 +51,7 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
     expires_at: ctx.now + LIFETIME_MS,
     created_at: ctx.now,
   });
-  const panEmbedUrl = `${parts.origin()}${REVEAL_PATH}/${secret}`;
+  const panEmbedUrl = `${deps.origin()}${REVEAL_PATH}/${secret}`;
   return { panEmbedUrl, expiresAt: iso(expires_at) };
 }
 
@@ -99,9 +99,9 @@ export async function listCardReveals({ db }: Runtime, { platformId, cardId, ...
   return { data: rows.map(presentReveal), ...rest };
 }
 
-export const revealOperations = (parts: CardParts) => [
+export const revealOperations = (deps: CardDeps) => [
   handle(revealCard, async (ctx, { params }) => ({
     status: 200,
-    body: await reveal(ctx, parts, params.id),
+    body: await reveal(ctx, deps, params.id),
   })),
 ];

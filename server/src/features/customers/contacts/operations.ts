@@ -30,7 +30,7 @@ import {
   sendCustomerPhoneVerification,
 } from './contract.ts';
 
-interface ContactParts {
+interface ContactDeps {
   connectors: (environment: Mode) => Connectors;
 }
 
@@ -83,7 +83,7 @@ const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, binding: st
     fixedCode: ctx.caller.environment === 'sandbox' ? SANDBOX_CODE : undefined,
   }) satisfies CodePurpose;
 
-async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, customerId: string) {
+async function send(ctx: Ctx, { connectors }: ContactDeps, channel: Channel, customerId: string) {
   const { row, platform, address } = await requirePendingChannel(ctx, channel, customerId);
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), channel.via, environment)) {
@@ -120,15 +120,15 @@ async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: str
   return { status: 200, body: await customerView(ctx, updatedCustomer) } as const;
 }
 
-export const contactOperations = (parts: ContactParts) => [
+export const contactOperations = (deps: ContactDeps) => [
   handle(sendCustomerEmailVerification, (ctx, { params }) =>
-    send(ctx, parts, EMAIL, params.customerId),
+    send(ctx, deps, EMAIL, params.customerId),
   ),
   handle(confirmCustomerEmailVerification, (ctx, { params, body }) =>
     confirm(ctx, EMAIL, params.customerId, body.code),
   ),
   handle(sendCustomerPhoneVerification, (ctx, { params }) =>
-    send(ctx, parts, PHONE, params.customerId),
+    send(ctx, deps, PHONE, params.customerId),
   ),
   handle(confirmCustomerPhoneVerification, (ctx, { params, body }) =>
     confirm(ctx, PHONE, params.customerId, body.code),

@@ -70,7 +70,7 @@ const isDecided = ({ customer, owner }: Holder): boolean =>
   isFinal(customer) || (owner !== null && isFinal(owner));
 
 /** Dependencies of the document operations. */
-export interface DocumentParts {
+export interface DocumentDeps {
   connectors(environment: Mode): Connectors;
   files: Pick<Files, 'read'>;
 }
@@ -138,11 +138,7 @@ export function presentDocument(
 }
 
 /** Validates a document: first by the rules, then by the document checker. */
-async function assertAcceptable(
-  ctx: Ctx,
-  parts: DocumentParts,
-  input: DocumentInput,
-): Promise<void> {
+async function assertAcceptable(ctx: Ctx, deps: DocumentDeps, input: DocumentInput): Promise<void> {
   const errors = documentErrors(input);
   if (errors.length) throw invalid(errors);
   const { file } = input;
@@ -154,9 +150,9 @@ async function assertAcceptable(
     issuingAuthority: trimmedText(input.issuingAuthority),
     fileName: file.fileName,
     findings: file.findings as DocumentFindings,
-    content: () => parts.files.read(file),
+    content: () => deps.files.read(file),
   };
-  const verdict = await parts.connectors(ctx.caller.environment).documents?.check(check);
+  const verdict = await deps.connectors(ctx.caller.environment).documents?.check(check);
   if (verdict?.state === 'rejected') throw new Fault(verdict.code, verdict.reason);
 }
 
@@ -225,12 +221,12 @@ async function assertNoDuplicate(
 /** Creates a document. Implements `uploadDocument`. */
 export async function addDocument(
   ctx: Ctx,
-  parts: DocumentParts,
+  deps: DocumentDeps,
   input: DocumentInput & { documentHolder: string },
 ): Promise<{ row: DocumentRow; customer: CustomerRow }> {
   const { customer, id: holder_id } = await holderOf(ctx, input.documentHolder);
   await assertNoDuplicate(ctx, holder_id, input);
-  await assertAcceptable(ctx, parts, input);
+  await assertAcceptable(ctx, deps, input);
   await attachFile(ctx, input.file);
   const id = ctx.id('Document');
   const row = ctx.insert(documents, {
@@ -247,7 +243,7 @@ export async function addDocument(
 /** Replaces the file and data of a document. Implements `replaceDocument`. */
 export async function changeDocument(
   ctx: Ctx,
-  parts: DocumentParts,
+  deps: DocumentDeps,
   previousRow: DocumentRow,
   input: DocumentInput,
 ): Promise<{ row: DocumentRow; customer: CustomerRow }> {
@@ -258,7 +254,7 @@ export async function changeDocument(
     throw new Fault('INVALID_INPUT', reason);
   }
   await assertNoDuplicate(ctx, previousRow.holder_id, input, previousRow.id);
-  await assertAcceptable(ctx, parts, input);
+  await assertAcceptable(ctx, deps, input);
   await attachFile(ctx, input.file);
   await deleteFile(ctx, previousRow.file_id);
   const content = contentOf(ctx, keyOf(holder.customer), previousRow.id, input);

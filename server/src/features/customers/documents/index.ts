@@ -7,7 +7,7 @@ export { DocumentType, replaceDocument, uploadDocument } from './contract.ts';
 export {
   addDocument,
   changeDocument,
-  type DocumentParts,
+  type DocumentDeps,
   documentOf,
   documentsOf,
   markSubmitted,

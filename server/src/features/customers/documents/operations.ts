@@ -15,7 +15,7 @@ import {
 import {
   addDocument,
   changeDocument,
-  type DocumentParts,
+  type DocumentDeps,
   type DocumentView,
   documentOf,
   presentDocument,
@@ -42,9 +42,9 @@ function filtersOf(ctx: Ctx, holder: string | undefined): Filter<typeof document
   return [ownPlatformFilter, { column: 'holder_id', op: '=', value: holder }];
 }
 
-export const documentOperations = (parts: DocumentParts) => [
+export const documentOperations = (deps: DocumentDeps) => [
   handle(uploadDocument, async (ctx, { body }) => {
-    const { row, customer } = await addDocument(ctx, parts, body);
+    const { row, customer } = await addDocument(ctx, deps, body);
     return { status: 201, body: presentDocument(ctx.vault, customer, row) };
   }),
 
@@ -66,7 +66,7 @@ export const documentOperations = (parts: DocumentParts) => [
 
   handle(replaceDocument, async (ctx, { params, body }) => {
     const previousRow = await documentOf(ctx, params.documentId);
-    const { row, customer } = await changeDocument(ctx, parts, previousRow, body);
+    const { row, customer } = await changeDocument(ctx, deps, previousRow, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 

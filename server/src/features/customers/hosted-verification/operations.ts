@@ -6,9 +6,9 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../records/index.ts';
 import { createCustomerKycLink, getCustomerKycLink } from './contract.ts';
 import { createLink } from './links.ts';
-import { type PageParts, pageOperations } from './page-operations.ts';
+import { type PageDeps, pageOperations } from './page-operations.ts';
 
-interface KycLinkParts extends PageParts {
+interface KycLinkDeps extends PageDeps {
   /** Public origin of this server, without a trailing slash. */
   origin: () => string;
 }
@@ -27,16 +27,16 @@ async function findByPlatformCustomerId(
   return row;
 }
 
-export const kycLinkOperations = (parts: KycLinkParts) => [
+export const kycLinkOperations = (deps: KycLinkDeps) => [
   handle(createCustomerKycLink, async (ctx, { params, body }) => {
     const row = await customerOf(ctx, params.customerId, { rejectDeleted: true });
-    return { status: 201, body: createLink(ctx, row, body.redirectUri, parts.origin()) };
+    return { status: 201, body: createLink(ctx, row, body.redirectUri, deps.origin()) };
   }),
 
   handle(getCustomerKycLink, async (ctx, { query }) => {
     const row = await findByPlatformCustomerId(ctx, query.platformCustomerId);
-    return { status: 200, body: createLink(ctx, row, query.redirectUri, parts.origin()) };
+    return { status: 200, body: createLink(ctx, row, query.redirectUri, deps.origin()) };
   }),
 
-  ...pageOperations(parts),
+  ...pageOperations(deps),
 ];

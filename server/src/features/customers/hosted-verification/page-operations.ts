@@ -12,7 +12,7 @@ import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import {
   addDocument,
   changeDocument,
-  type DocumentParts,
+  type DocumentDeps,
   type DocumentRow,
   documentOf,
   documentsOf,
@@ -23,13 +23,13 @@ import {
 import { addOwner, changeOwner, ownerOf, ownersOf, presentOwner } from '../owners/index.ts';
 import { choicesFor } from '../profiles/index.ts';
 import { type CustomerRow, isFinal, personalOf } from '../records/index.ts';
-import { type CustomerParts, changeCustomer } from '../registration/index.ts';
+import { type CustomerDeps, changeCustomer } from '../registration/index.ts';
 import {
   presentVerification,
   requirementsOf,
   submit,
+  type VerificationDeps,
   type VerificationError,
-  type VerificationParts,
 } from '../verifications/index.ts';
 import { openLink } from './links.ts';
 import {
@@ -47,7 +47,7 @@ import { kycLinks } from './store.ts';
 const REDACTED_REASON =
   'Your details need further review. Contact the company that sent you the link.';
 
-export type PageParts = CustomerParts & DocumentParts & VerificationParts;
+export type PageDeps = CustomerDeps & DocumentDeps & VerificationDeps;
 
 /**
  * Link and customer of an identity check without a final decision. Otherwise throws LINK_ENDED or CONFLICT.
@@ -89,11 +89,11 @@ const redactFindings = (errors: readonly VerificationError[]): VerificationError
       : error,
   );
 
-async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
+async function stateOf(ctx: Ctx, deps: PageDeps, secret: string) {
   const { link, customer } = await openLink(ctx, secret);
   const [platform, owners] = await Promise.all([readOwnPlatform(ctx), ownersOf(ctx, customer)]);
   const [{ gaps, findings }, documents] = await Promise.all([
-    isFinal(customer) ? { gaps: [], findings: [] } : requirementsOf(ctx, parts, customer),
+    isFinal(customer) ? { gaps: [], findings: [] } : requirementsOf(ctx, deps, customer),
     documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]),
   ]);
   const { details, identifier } = personalOf(ctx.vault, customer);
@@ -130,9 +130,9 @@ async function assertHolderOfCustomer(ctx: Ctx, customer: CustomerRow, id: strin
   throw new Fault('DOCUMENT_HOLDER_NOT_FOUND', 'The customer or beneficial owner was not found.');
 }
 
-async function submitLink(ctx: Ctx, parts: PageParts, secret: string) {
+async function submitLink(ctx: Ctx, deps: PageDeps, secret: string) {
   const { link, customer } = await openUndecided(ctx, secret);
-  const row = await submit(ctx, parts, customer.id).catch(async (error: unknown) => {
+  const row = await submit(ctx, deps, customer.id).catch(async (error: unknown) => {
     // If a concurrent submission has used the link, LINK_ENDED is the correct error.
     await openLink(ctx, secret);
     throw error;
@@ -149,17 +149,17 @@ async function submitLink(ctx: Ctx, parts: PageParts, secret: string) {
 
 const NO_CONTENT = { status: 204, body: undefined } as const;
 
-export const pageOperations = (parts: PageParts) => [
+export const pageOperations = (deps: PageDeps) => [
   handle(readVerificationPage, async (ctx, { params }) => ({
     status: 200,
-    body: await stateOf(ctx, parts, params.secret),
+    body: await stateOf(ctx, deps, params.secret),
   })),
 
   handle(changeOnVerificationPage, async (ctx, { params, body }) => {
     const { id: customerId } = await requireOpenLink(ctx, params.secret);
     // The page cannot change fields that the platform controls or that are verified by other means.
     const { email, phoneNumber, currencies, umaAddress, endUserTermsConsent, ...ownFields } = body;
-    await changeCustomer(ctx, parts, {
+    await changeCustomer(ctx, deps, {
       params: { customerId },
       query: {},
       headers: {},
@@ -186,14 +186,14 @@ export const pageOperations = (parts: PageParts) => [
   handle(uploadOnVerificationPage, async (ctx, { params, body }) => {
     const customer = await requireOpenLink(ctx, params.secret);
     await assertHolderOfCustomer(ctx, customer, body.documentHolder);
-    const { row } = await addDocument(ctx, parts, body);
+    const { row } = await addDocument(ctx, deps, body);
     return { status: 201, body: presentDocument(ctx.vault, customer, row) };
   }),
 
   handle(replaceOnVerificationPage, async (ctx, { params, body }) => {
     const customer = await requireOpenLink(ctx, params.secret);
     const previousDocument = await requireDocument(ctx, customer, params.documentId);
-    const { row } = await changeDocument(ctx, parts, previousDocument, body);
+    const { row } = await changeDocument(ctx, deps, previousDocument, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 
@@ -205,6 +205,6 @@ export const pageOperations = (parts: PageParts) => [
 
   handle(submitVerificationPage, async (ctx, { params }) => ({
     status: 200,
-    body: await submitLink(ctx, parts, params.secret),
+    body: await submitLink(ctx, deps, params.secret),
   })),
 ];

@@ -20,7 +20,7 @@ import { createCustomer } from '../registration/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
 import { importEvents } from './contract.ts';
 import { FILE_CORRELATION_ID, importView, isFinished } from './present.ts';
-import { type Failure, type Item, type RowParts, registerRows } from './rows.ts';
+import { type Failure, type Item, type RowDeps, registerRows } from './rows.ts';
 import { type RawRow, readRows } from './scan.ts';
 import { type ImportOutcome, importStates } from './states.ts';
 import { type ImportRow, importErrors, imports } from './store.ts';
@@ -31,7 +31,7 @@ type SliceJob = JobOf<typeof IMPORT_SLICE>;
 
 export const keyContext = (importId: string) => `file key of ${importId}`;
 
-interface ImportParts extends RowParts {
+interface ImportDeps extends RowDeps {
   files: Pick<Files, 'read'>;
 }
 
@@ -58,7 +58,7 @@ interface Slice {
 
 async function readRawRows(
   { vault }: Runtime,
-  { files }: ImportParts,
+  { files }: ImportDeps,
   row: ImportRow,
 ): Promise<RawRow[]> {
   const { id, file_id, file_key, next_byte } = row;
@@ -92,7 +92,7 @@ function splitIntoBatches(rawRows: readonly RawRow[]): RawRow[][] {
 
 /** Maps rows to request bodies, with pauses in which the event loop serves other clients. */
 async function parseItems(
-  { bodyErrors }: ImportParts,
+  { bodyErrors }: ImportDeps,
   columns: readonly string[],
   firstNumber: number,
   rawRows: readonly RawRow[],
@@ -114,14 +114,14 @@ const nextRow = ({ successful, failed }: ImportRow): number => successful + fail
 async function processSlice(
   runtime: Runtime,
   caller: Caller,
-  parts: ImportParts,
+  deps: ImportDeps,
   row: ImportRow,
   rawRows: readonly RawRow[],
   attempts: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
-  const items = await parseItems(parts, columns, nextRow(row), rawRows);
-  const result = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
+  const items = await parseItems(deps, columns, nextRow(row), rawRows);
+  const result = await registerRows(runtime, caller, deps, items, { importId: id, attempts });
   const lastRow = rawRows[result.rows - 1];
   return { ...result, nextByte: lastRow ? BigInt(lastRow.end) : next_byte };
 }
@@ -184,18 +184,18 @@ async function failUnreadable(ctx: Ctx, currentRow: ImportRow): Promise<void> {
   await finishImport(ctx, row, [failure], 'fail');
 }
 
-export function importJobs(parts: ImportParts): JobHandler[] {
+export function importJobs(deps: ImportDeps): JobHandler[] {
   let runningSlices = 0;
 
   async function runSlice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
     runningSlices++;
     try {
-      const rawRows = await readRawRows(runtime, parts, row).catch((error: unknown) => {
+      const rawRows = await readRawRows(runtime, deps, row).catch((error: unknown) => {
         if (job.attempts < MAX_READ_ATTEMPTS) throw error;
         return undefined;
       });
       if (!rawRows) return { caller, stage: (ctx: Ctx) => failUnreadable(ctx, row) };
-      const result = await processSlice(runtime, caller, parts, row, rawRows, job.attempts);
+      const result = await processSlice(runtime, caller, deps, row, rawRows, job.attempts);
       return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, result) };
     } finally {
       runningSlices--;

@@ -13,13 +13,13 @@ import { readPlatform } from '../../tenancy/platform/index.ts';
 import { readCustomer } from '../records/index.ts';
 import {
   type CreateBody,
-  type CustomerParts,
+  type CustomerDeps,
   registerCustomer,
   registrationErrors,
 } from '../registration/index.ts';
 import { type Candidate, errorsByColumn } from './columns.ts';
 
-export interface RowParts extends CustomerParts {
+export interface RowDeps extends CustomerDeps {
   /** Validates a body by the contract of an operation. */
   bodyErrors: (contract: Contract, body: unknown) => FieldError[];
   /** Whether the server is under load from requests. */
@@ -103,7 +103,7 @@ async function findAllErrors(
 async function registerRow(
   runtime: Runtime,
   caller: Caller,
-  parts: RowParts,
+  deps: RowDeps,
   item: Item,
   slice: { importId: string; attempts: number },
 ): Promise<Failure | undefined> {
@@ -113,7 +113,7 @@ async function registerRow(
   const id = customerIdOf(slice.importId, item.number);
   const body = item.body as CreateBody;
   try {
-    await operate(runtime, caller, (ctx) => registerCustomer(ctx, body, parts, { id }));
+    await operate(runtime, caller, (ctx) => registerCustomer(ctx, body, deps, { id }));
     return undefined;
   } catch (error) {
     return handleFailure(runtime, item, id, error, slice.attempts);
@@ -166,7 +166,7 @@ interface SliceResult {
 export async function registerRows(
   runtime: Runtime,
   caller: Caller,
-  parts: RowParts,
+  deps: RowDeps,
   items: readonly Item[],
   slice: { importId: string; attempts: number },
 ): Promise<SliceResult> {
@@ -175,7 +175,7 @@ export async function registerRows(
   const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS, [ids]);
   const existingIds = new Set(existingRows.map(({ id }) => id));
   const enqueue = createKeyedQueue();
-  const observedRuntime = addCommitCallback(runtime, parts.written);
+  const observedRuntime = addCommitCallback(runtime, deps.written);
   const failures: Failure[] = [];
   let isFailed = false;
   let rows = 0;
@@ -186,14 +186,14 @@ export async function registerRows(
     const index = rows++;
     const item = items[index] as Item;
     if (existingIds.has(ids[index] as string)) return;
-    const work = () => registerRow(observedRuntime, caller, parts, item, slice);
+    const work = () => registerRow(observedRuntime, caller, deps, item, slice);
     const failure = await enqueue(uniqueKeysOf(item), work);
     if (failure) failures.push(failure);
   }
 
   async function worker(index: number): Promise<void> {
     while (hasNext()) {
-      const isThrottled = parts.isUnderLoad();
+      const isThrottled = deps.isUnderLoad();
       try {
         if (!isThrottled || index < CONCURRENCY_UNDER_LOAD) await processNext();
       } catch (error) {

@@ -16,7 +16,7 @@ import { NOTIFY_CLAIMED } from './jobs.ts';
 import { invitationStates } from './states.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
-interface InvitationParts {
+interface InvitationDeps {
   /** Origin of links to hosted pages. */
   origin: () => string;
 }
@@ -157,7 +157,7 @@ async function cancel(ctx: Ctx, code: string): Promise<InvitationRow> {
   });
 }
 
-export const invitationOperations = ({ origin }: InvitationParts) => {
+export const invitationOperations = ({ origin }: InvitationDeps) => {
   const viewOf = (ctx: Ctx, row: InvitationRow): InvitationView =>
     presentInvitation(row, ctx.now, origin());
   return [

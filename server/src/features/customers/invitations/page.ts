@@ -12,7 +12,7 @@ import { readPlatform } from '../../tenancy/platform/index.ts';
 import { INVITATION_PATH, isCode, statusOf } from './invitation.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
-interface Parts {
+interface Deps {
   connectors(environment: Mode): Connectors;
 }
 
@@ -90,7 +90,7 @@ function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
 }
 
 /** Page at `/i/<code>`. The page has no action, because a provider claims the invitation. */
-export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedPage {
+export function invitationPage(runtime: Runtime, { connectors }: Deps): HostedPage {
   async function show(code: string): Promise<PageContent> {
     const row = isCode(code) ? await runtime.db.read(invitations, code) : undefined;
     if (!row) return NOT_FOUND;

@@ -18,13 +18,13 @@ import { type AllPersonalData, subjectIdsSql } from './subjects.ts';
 type CustomerOpener = Opener<CustomerRow>;
 type Table = PersonalTable<CustomerRow>;
 
-interface ExportParts {
+interface ExportDeps {
   /** Streams the rows of one statement from one snapshot. */
   stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
   personalData: AllPersonalData;
 }
 
-interface PageParts extends Pick<Runtime, 'db'> {
+interface PageDeps extends Pick<Runtime, 'db'> {
   personalData: AllPersonalData;
 }
 
@@ -69,7 +69,7 @@ function openRow(opener: CustomerOpener, { without = [], open }: Table, row: Jso
 }
 
 async function* rowsOf(
-  { stream }: ExportParts,
+  { stream }: ExportDeps,
   opener: CustomerOpener,
   name: string,
   table: Table,
@@ -83,11 +83,11 @@ async function* rowsOf(
   }
 }
 
-async function* eventsOf(parts: ExportParts, opener: CustomerOpener): AsyncGenerator<Json> {
+async function* eventsOf(deps: ExportDeps, opener: CustomerOpener): AsyncGenerator<Json> {
   const { id, platform_id, created_at } = opener.customer;
   const values = [id, platform_id, eventsFrom(created_at)];
-  const sql = eventsSql(parts.personalData);
-  for await (const chunk of parts.stream<{ row: Json }>(sql, values)) {
+  const sql = eventsSql(deps.personalData);
+  for await (const chunk of deps.stream<{ row: Json }>(sql, values)) {
     for (const { row } of chunk) yield openEvent(opener, row);
   }
 }
@@ -114,17 +114,17 @@ export async function openCustomerData(
 
 /** Streams the export as JSON text. */
 export async function* exportCustomerData(
-  parts: ExportParts,
+  deps: ExportDeps,
   opener: CustomerOpener,
 ): AsyncGenerator<string> {
   yield '{\n';
-  for (const { tables } of parts.personalData) {
+  for (const { tables } of deps.personalData) {
     for (const [name, table] of Object.entries(tables)) {
-      yield* streamSection(name, rowsOf(parts, opener, name, table));
+      yield* streamSection(name, rowsOf(deps, opener, name, table));
       yield ',\n';
     }
   }
-  yield* streamSection('events', eventsOf(parts, opener));
+  yield* streamSection('events', eventsOf(deps, opener));
   yield '\n}\n';
 }
 
@@ -155,7 +155,7 @@ const EVENTS = 'events';
 
 /** Up to `limit` rows of one table, after an ID. */
 async function rowsAfter(
-  { db, personalData }: PageParts,
+  { db, personalData }: PageDeps,
   opener: CustomerOpener,
   { table: name, id: afterId }: ExportPosition,
   limit: number,
@@ -186,11 +186,11 @@ async function rowsAfter(
  * two pages.
  */
 export async function pageOfCustomerData(
-  parts: PageParts,
+  deps: PageDeps,
   opener: CustomerOpener,
   { cursor, limit }: PageInput,
 ) {
-  const names = [...parts.personalData.flatMap(({ tables }) => Object.keys(tables)), EVENTS];
+  const names = [...deps.personalData.flatMap(({ tables }) => Object.keys(tables)), EVENTS];
   const start = cursor === undefined ? undefined : positionOf(cursor);
   const firstIndex = start === undefined ? 0 : names.indexOf(start.table);
   if (firstIndex < 0) throw invalidField('cursor', 'is not a cursor of this list');
@@ -198,7 +198,7 @@ export async function pageOfCustomerData(
   for (const [index, table] of names.slice(firstIndex).entries()) {
     const id = index === 0 ? (start?.id ?? '') : '';
     exportedRows.push(
-      ...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exportedRows.length)),
+      ...(await rowsAfter(deps, opener, { table, id }, limit + 1 - exportedRows.length)),
     );
     if (exportedRows.length > limit) break;
   }

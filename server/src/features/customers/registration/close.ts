@@ -7,7 +7,7 @@ import { type CustomerRow, customerOf, updateCustomer } from '../records/index.t
 import { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
 import { customerView } from './views.ts';
 
-export interface DeletionParts {
+export interface DeletionDeps {
   /** Whether the customer has a payment in progress. */
   isCustomerPaying(ctx: Ctx, customerId: string): Promise<boolean>;
 }
@@ -19,7 +19,7 @@ export interface DeletionParts {
  */
 async function freezeAccounts(
   ctx: Ctx,
-  { isCustomerPaying }: DeletionParts,
+  { isCustomerPaying }: DeletionDeps,
   row: CustomerRow,
 ): Promise<void> {
   const [accounts, isPaying] = await Promise.all([
@@ -50,9 +50,9 @@ async function freezeAccounts(
 /**
  * Deletes a customer of the calling platform and stages the jobs that delete its agents and close its cards.
  */
-export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
+export async function deleteCustomer(ctx: Ctx, deps: DeletionDeps, id: string) {
   const row = await customerOf(ctx, id, { rejectDeleted: true });
-  await freezeAccounts(ctx, parts, row);
+  await freezeAccounts(ctx, deps, row);
   const deletedCustomer = updateCustomer(ctx, row, { deleted_at: ctx.now });
   const { platformId, environment, tokenId } = ctx.caller;
   for (const job of [END_AGENTS, CLOSE_CARDS]) {

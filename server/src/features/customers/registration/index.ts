@@ -7,7 +7,7 @@ export { rejectViolations, type Violation } from './admission.ts';
 export { deleteCustomer } from './close.ts';
 export { createCustomer, SignedRequestChallenge, updateCustomerById } from './contract.ts';
 export { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
-export type { AuthorizeContactChange, ContactChange, CustomerParts } from './parts.ts';
+export type { AuthorizeContactChange, ContactChange, CustomerDeps } from './deps.ts';
 export { type CreateBody, registerCustomer, registrationErrors } from './register.ts';
 export { changeCustomer, setVerifiedPhone } from './update.ts';
 export { customerView, transitionCheck } from './views.ts';

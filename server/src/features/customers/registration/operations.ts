@@ -3,7 +3,7 @@
 import { handle } from '../../../runtime/operation/handle.ts';
 import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { customerOf, customerPages } from '../records/index.ts';
-import { type DeletionParts, deleteCustomer } from './close.ts';
+import { type DeletionDeps, deleteCustomer } from './close.ts';
 import {
   createCustomer,
   deleteCustomerById,
@@ -11,16 +11,16 @@ import {
   getEndUserTerms,
   listCustomers,
 } from './contract.ts';
-import type { CustomerParts } from './parts.ts';
+import type { CustomerDeps } from './deps.ts';
 import { registerCustomer } from './register.ts';
 import { currentTermsVersion } from './terms.ts';
 import { updateOperation } from './update.ts';
 import { customerView, customerViews } from './views.ts';
 
-export const customerOperations = (parts: CustomerParts & DeletionParts) => [
+export const customerOperations = (deps: CustomerDeps & DeletionDeps) => [
   handle(createCustomer, async (ctx, { body }) => ({
     status: 201,
-    body: await registerCustomer(ctx, body, parts),
+    body: await registerCustomer(ctx, body, deps),
   })),
 
   handle(listCustomers, async (ctx, { query }) => {
@@ -37,17 +37,17 @@ export const customerOperations = (parts: CustomerParts & DeletionParts) => [
     return { status: 200, body: await customerView(ctx, row) };
   }),
 
-  updateOperation(parts),
+  updateOperation(deps),
 
   handle(deleteCustomerById, async (ctx, { params }) => ({
     status: 200,
-    body: await deleteCustomer(ctx, parts, params.customerId),
+    body: await deleteCustomer(ctx, deps, params.customerId),
   })),
 
   handle(getEndUserTerms, async (ctx) => {
     const { uma_domain: domain } = await readOwnPlatform(ctx);
     const version = currentTermsVersion();
-    const url = parts.termsUrl?.(version) ?? `https://${domain}/end-user-terms/${version}`;
+    const url = deps.termsUrl?.(version) ?? `https://${domain}/end-user-terms/${version}`;
     return { status: 200, body: { version, url } };
   }),
 ];

@@ -19,7 +19,7 @@ import {
 } from './admission.ts';
 import type { createCustomer } from './contract.ts';
 import { type CustomerView, consentOf, presentCustomer, statusEvent } from './customer.ts';
-import { type CustomerParts, openAccounts } from './parts.ts';
+import { type CustomerDeps, openAccounts } from './deps.ts';
 import { generateUmaAddress, normalizeUmaAddress } from './uma.ts';
 
 export type CreateBody = Static<(typeof createCustomer)['body']>;
@@ -47,9 +47,9 @@ function candidateOf(body: CreateBody): Candidate {
 function initialStatus(
   platform: PlatformRow,
   candidate: Candidate,
-  parts: CustomerParts,
+  deps: CustomerDeps,
 ): CustomerRow['status'] {
-  const { identity } = parts.connectors(platform.environment);
+  const { identity } = deps.connectors(platform.environment);
   if (!platform.regulated && !platform.documents_optional) return 'UNVERIFIED';
   const scriptedStatus = identity?.atCreation?.({
     type: candidate.type,
@@ -73,7 +73,7 @@ export const registrationErrors = (
 export async function registerCustomer(
   ctx: Ctx,
   body: CreateBody,
-  parts: CustomerParts,
+  deps: CustomerDeps,
   { id = ctx.id('Customer') }: { id?: Id<'Customer'> } = {},
 ): Promise<CustomerView> {
   const platform = await readOwnPlatform(ctx);
@@ -85,7 +85,7 @@ export async function registerCustomer(
     platform_id: platform.id,
     platform_customer_id: body.platformCustomerId ?? id.slice('Customer:'.length),
     type: candidate.type,
-    status: initialStatus(platform, candidate, parts),
+    status: initialStatus(platform, candidate, deps),
     uma_address: candidate.umaAddress ?? generateUmaAddress(ctx.effects, platform.uma_domain),
     region: candidate.region,
     currencies: body.currencies ?? null,
@@ -98,7 +98,7 @@ export async function registerCustomer(
     terms_consent: candidate.consent ?? null,
     personal: { details: candidate.details, identifier: candidate.identifier },
   });
-  await openAccounts(ctx, parts, platform, row, []);
+  await openAccounts(ctx, deps, platform, row, []);
   const view = presentCustomer(ctx.vault, row, platform, []);
   const event = statusEvent(row);
   if (event) ctx.emitSealed(dataKeyOf(row), event, row.id, view);

@@ -4,8 +4,8 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';
+import type { ContactChange } from './deps.ts';
 import { customerOperations } from './operations.ts';
-import type { ContactChange } from './parts.ts';
 
 const app = testApp();
 

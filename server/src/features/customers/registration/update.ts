@@ -22,7 +22,7 @@ import {
 } from './admission.ts';
 import { updateCustomerById } from './contract.ts';
 import { type Change, consentOf } from './customer.ts';
-import { type CustomerParts, openAccounts } from './parts.ts';
+import { type CustomerDeps, openAccounts } from './deps.ts';
 import { normalizeUmaAddress } from './uma.ts';
 import { customerView } from './views.ts';
 
@@ -130,19 +130,19 @@ export function setVerifiedPhone(
 /** Result of `authorizeContactChange`, or undefined if no contact changes. */
 async function challengeFor(
   ctx: Ctx,
-  parts: CustomerParts,
+  deps: CustomerDeps,
   row: CustomerRow,
   body: Change,
   headers: unknown,
 ) {
-  if (!parts.authorizeContactChange) return undefined;
+  if (!deps.authorizeContactChange) return undefined;
   const [channel, value] =
     body.email === undefined
       ? (['phoneNumber', body.phoneNumber] as const)
       : (['email', body.email] as const);
   if (value === undefined) return undefined;
   const requestHeaders = headers as Record<string, string | undefined>;
-  return parts.authorizeContactChange(ctx, {
+  return deps.authorizeContactChange(ctx, {
     customer: row,
     channel,
     value,
@@ -164,7 +164,7 @@ const isDifferent = (row: CustomerRow, previousPersonal: Personal, patch: Patch)
  */
 export async function changeCustomer(
   ctx: Ctx,
-  parts: CustomerParts,
+  deps: CustomerDeps,
   { params, body, headers }: Input<typeof updateCustomerById>,
 ) {
   const [platform, row] = await Promise.all([
@@ -182,7 +182,7 @@ export async function changeCustomer(
   const violations = violationsAfter(ctx, platform, row, previousPersonal, body);
   rejectViolations(violations.filter((each) => !violationsBefore.includes(each.field)));
   assertCurrenciesOffered(platform, row.region, body.currencies);
-  const challenge = await challengeFor(ctx, parts, row, body, headers);
+  const challenge = await challengeFor(ctx, deps, row, body, headers);
   if (challenge && 'rejected' in challenge) return challenge;
   if (challenge) return { status: 202 as const, body: challenge };
   const patch = patchFor(platform, row, previousPersonal, body);
@@ -191,10 +191,10 @@ export async function changeCustomer(
   const updatedCustomer = updateCustomer(ctx, row, patch);
   if (body.currencies || (updatedCustomer.terms_consent && !row.terms_consent)) {
     const internalAccounts = await findInternalAccounts(ctx.db, { customer_id: row.id });
-    await openAccounts(ctx, parts, platform, updatedCustomer, internalAccounts);
+    await openAccounts(ctx, deps, platform, updatedCustomer, internalAccounts);
   }
   return { status: 200 as const, body: await customerView(ctx, updatedCustomer) };
 }
 
-export const updateOperation = (parts: CustomerParts) =>
-  handle(updateCustomerById, (ctx, input) => changeCustomer(ctx, parts, input));
+export const updateOperation = (deps: CustomerDeps) =>
+  handle(updateCustomerById, (ctx, input) => changeCustomer(ctx, deps, input));

@@ -18,7 +18,7 @@ export {
   showVerification,
 } from './review.ts';
 export { VERIFICATION_STATUSES } from './states.ts';
-export { requirementsOf, submit, type VerificationParts } from './submit.ts';
+export { requirementsOf, submit, type VerificationDeps } from './submit.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const verificationFeature = {

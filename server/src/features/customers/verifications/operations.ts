@@ -5,11 +5,11 @@ import { readCustomer } from '../records/index.ts';
 import { createVerification, getVerification, listVerifications } from './contract.ts';
 import { presentVerification, verificationOf } from './record.ts';
 import { verifications } from './store.ts';
-import { submit, type VerificationParts } from './submit.ts';
+import { submit, type VerificationDeps } from './submit.ts';
 
-export const verificationOperations = (parts: VerificationParts) => [
+export const verificationOperations = (deps: VerificationDeps) => [
   handle(createVerification, async (ctx, { body }) => {
-    const row = await submit(ctx, parts, body.customerId);
+    const row = await submit(ctx, deps, body.customerId);
     const customer = await readCustomer(ctx, row.customer_id);
     if (!customer) throw new Error(`no customer ${row.customer_id}`);
     return { status: 200, body: presentVerification(ctx.vault, customer, row) };

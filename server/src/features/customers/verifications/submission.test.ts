@@ -206,10 +206,10 @@ describe('getVerification', () => {
 });
 
 describe('requirementsOf', () => {
-  const parts = { connectors: () => ({}) };
+  const deps = { connectors: () => ({}) };
   const readRequirements = (id: string) =>
     harness.app.operate(
-      async (ctx) => requirementsOf(ctx, parts, await readCustomerRow(id)),
+      async (ctx) => requirementsOf(ctx, deps, await readCustomerRow(id)),
       platform,
     );
   const advanceClock = () => harness.app.effects.set(harness.app.effects.now() + 1);

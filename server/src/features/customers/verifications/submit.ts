@@ -63,7 +63,7 @@ async function openFindings(
   return findings.filter((finding) => isOpen(dossier, finding, latestVerification.updated_at));
 }
 
-export interface VerificationParts {
+export interface VerificationDeps {
   connectors(environment: Mode): Connectors;
 }
 
@@ -87,11 +87,11 @@ async function scriptedVerdict(
 
 async function decideSubmission(
   ctx: Ctx,
-  parts: VerificationParts,
+  deps: VerificationDeps,
   id: string,
   dossier: Dossier,
 ): Promise<Verdict> {
-  const { identity } = parts.connectors(ctx.caller.environment);
+  const { identity } = deps.connectors(ctx.caller.environment);
   const submittedCase = caseOf(ctx.vault, id, dossier);
   const scriptedResult = await scriptedVerdict(ctx, identity, submittedCase);
   if (scriptedResult) return scriptedResult;
@@ -165,7 +165,7 @@ function assertContactsVerified({ contact_verification: channels }: CustomerRow)
 /** Submits a customer of the caller. Implements `POST /verifications`. */
 export async function submit(
   ctx: Ctx,
-  parts: VerificationParts,
+  deps: VerificationDeps,
   customerId: string,
 ): Promise<VerificationRow> {
   const customer = await customerOf(ctx, customerId, { rejectDeleted: true });
@@ -173,7 +173,7 @@ export async function submit(
   assertContactsVerified(customer);
   const dossier = await readDossier(ctx, customer);
   const id = ctx.id('Verification');
-  return stageVerdict(ctx, dossier, id, await decideSubmission(ctx, parts, id, dossier));
+  return stageVerdict(ctx, dossier, id, await decideSubmission(ctx, deps, id, dossier));
 }
 
 /** Open requirements for an approval, without a call to a connector. */
@@ -187,10 +187,10 @@ interface Requirements {
 /** Determines the open requirements. Stages nothing and makes no external call. */
 export async function requirementsOf(
   ctx: Ctx,
-  parts: VerificationParts,
+  deps: VerificationDeps,
   customer: CustomerRow,
 ): Promise<Requirements> {
-  const { identity } = parts.connectors(ctx.caller.environment);
+  const { identity } = deps.connectors(ctx.caller.environment);
   const dossier = await readDossier(ctx, customer);
   const scriptedResult = await scriptedVerdict(
     ctx,

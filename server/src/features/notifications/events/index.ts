@@ -19,6 +19,6 @@ export {
 
 /** Parts that this feature adds to a server. */
 export const eventFeature = {
-  operations: (parts: EventDeps) => eventOperations(parts),
+  operations: (deps: EventDeps) => eventOperations(deps),
   sweeps: () => [epochSweep()],
 } satisfies Feature;

@@ -135,13 +135,13 @@ function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: numbe
   });
 }
 
-interface MessageParts {
+interface MessageDeps {
   connectors(environment: Mode): Connectors;
   customerKey: CustomerKey;
 }
 
 /** The jobs that send messages. Each kind can send messages of any channel. */
-export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandler[] =>
+export const messageJobs = ({ connectors, customerKey }: MessageDeps): JobHandler[] =>
   Object.values(SEND).map((definition) =>
     jobHandler(definition, {
       maxAttempts: MAX_ATTEMPTS,

@@ -4,5 +4,5 @@ import { type PullDeps, pullOperations } from './operations.ts';
 
 /** Parts that this feature adds to a server. */
 export const pullFeature = {
-  operations: (parts: PullDeps) => pullOperations(parts),
+  operations: (deps: PullDeps) => pullOperations(deps),
 } satisfies Feature;

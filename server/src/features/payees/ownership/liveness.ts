@@ -36,7 +36,7 @@ export const LIVENESS_CHECK = defineJob(
 /** Path of the page, before the token. */
 export const LIVENESS_PATH = '/ownership';
 
-type Parts = { connectors: (environment: Mode) => Connectors };
+type Deps = { connectors: (environment: Mode) => Connectors };
 
 type CheckInput = JobInput<typeof LIVENESS_CHECK>;
 
@@ -64,8 +64,8 @@ const checkOf = ({ challenge, account }: ChallengeOfToken): LivenessCheck => ({
   startedAt: challenge.issued_at,
 });
 
-async function progressOf(parts: Parts, environment: Mode, check: ChallengeOfToken, now: number) {
-  const port = parts.connectors(environment).liveness;
+async function progressOf(deps: Deps, environment: Mode, check: ChallengeOfToken, now: number) {
+  const port = deps.connectors(environment).liveness;
   // Without a provider, or after the expiry of the challenge, the check has failed.
   if (!port || now >= check.challenge.expires_at) return { state: 'failed' } as const;
   return port.check(checkOf(check), now);
@@ -82,14 +82,14 @@ async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): P
 }
 
 /** The job that polls a check. */
-export const ownershipJobs = (parts: Parts): JobHandler[] => [
+export const ownershipJobs = (deps: Deps): JobHandler[] => [
   jobHandler(LIVENESS_CHECK, {
     run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
       const check = await findCurrentCheck(runtime.db, input);
       if (!check) return { caller, stage: async () => {} };
       const now = await runtime.clocks.nowOf(caller);
-      const progress = await progressOf(parts, caller.environment, check, now);
+      const progress = await progressOf(deps, caller.environment, check, now);
       return { caller, stage: (ctx) => apply(ctx, input, progress) };
     },
   }),
@@ -145,7 +145,7 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
 });
 
 /** The page of a verification link. Showing the page has no effect. The button completes the check. */
-export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
+export function livenessPage(runtime: Runtime, deps: Deps): HostedPage {
   async function find(token: string) {
     const check = await findByToken(runtime, token);
     const platform = check && (await readPlatform(runtime.db, check.account.platform_id));
@@ -163,7 +163,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     if (endedPage) return endedPage;
     const { platform_id: platformId, id: accountId } = check.account;
     const caller = await callerOf(runtime.db, platformId);
-    const port = parts.connectors(caller.environment).liveness;
+    const port = deps.connectors(caller.environment).liveness;
     if (!port) return { ...LINK_EXPIRED, brand };
     const progress = await port.complete(checkOf(check), await runtime.clocks.nowOf(caller));
     const input = { platformId, accountId, nonce: check.challenge.nonce };

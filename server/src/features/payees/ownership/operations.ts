@@ -37,7 +37,7 @@ import { closeChallenge } from './outcome.ts';
 import { decodeHex, evmDigest } from './signatures/personal.ts';
 import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges } from './store.ts';
 
-interface OwnershipParts {
+interface OwnershipDeps {
   connectors: (environment: Mode) => Connectors;
   /** Public origin of this server, without a trailing slash. */
   origin: () => string;
@@ -84,7 +84,7 @@ async function startLiveness(ctx: Ctx, account: ExternalAccountRow, origin: stri
 
 async function start(
   ctx: Ctx,
-  { connectors, origin }: OwnershipParts,
+  { connectors, origin }: OwnershipDeps,
   owner: 'customer' | 'platform',
   id: string,
   method: OwnershipMethod,
@@ -123,7 +123,7 @@ async function isApproved(
 
 async function verify(
   ctx: Ctx,
-  { connectors }: OwnershipParts,
+  { connectors }: OwnershipDeps,
   owner: 'customer' | 'platform',
   id: string,
   { signature, signatureScheme: scheme = 'bip137' }: VerifyRequest,
@@ -151,17 +151,17 @@ async function verify(
   return { status: 200, body: presentExternalAccountTo(ctx, provenAccount) } as const;
 }
 
-export const ownershipOperations = (parts: OwnershipParts) => [
+export const ownershipOperations = (deps: OwnershipDeps) => [
   handle(createExternalAccountOwnershipChallenge, (ctx, { params, body }) =>
-    start(ctx, parts, 'customer', params.externalAccountId, body.method),
+    start(ctx, deps, 'customer', params.externalAccountId, body.method),
   ),
   handle(verifyExternalAccountOwnership, (ctx, { params, body }) =>
-    verify(ctx, parts, 'customer', params.externalAccountId, body),
+    verify(ctx, deps, 'customer', params.externalAccountId, body),
   ),
   handle(createPlatformExternalAccountOwnershipChallenge, (ctx, { params, body }) =>
-    start(ctx, parts, 'platform', params.externalAccountId, body.method),
+    start(ctx, deps, 'platform', params.externalAccountId, body.method),
   ),
   handle(verifyPlatformExternalAccountOwnership, (ctx, { params, body }) =>
-    verify(ctx, parts, 'platform', params.externalAccountId, body),
+    verify(ctx, deps, 'platform', params.externalAccountId, body),
   ),
 ];

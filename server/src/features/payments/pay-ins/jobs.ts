@@ -99,7 +99,7 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
     },
   });
 
-interface IncomingParts {
+interface IncomingDeps {
   connectors: ConnectorsOf;
   webhooks: SynchronousDeps;
 }
@@ -240,7 +240,7 @@ async function handleWalletDeclared(
   return { caller, stage: (ctx) => releaseDeclared(ctx, id, after) };
 }
 
-export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
+export function incomingJobs({ connectors, webhooks }: IncomingDeps): JobHandler[] {
   const withPayment =
     <J extends PaymentJob>(
       work: (runtime: Runtime, job: J, row: IncomingRow, caller: Caller) => Promise<Apply>,

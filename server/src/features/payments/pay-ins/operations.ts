@@ -27,13 +27,13 @@ interface PendingItem extends Decision {
   row: PaymentRow;
 }
 
-interface IncomingParts {
+interface IncomingDeps {
   /** The decision on a pending agent action about the transaction, or undefined if there is none. */
   pendingAction(ctx: Ctx, row: PaymentRow): Promise<Decision | undefined>;
 }
 
 /** Throws TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL if no approval is pending. */
-async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<PendingItem> {
+async function pendingOf(ctx: Ctx, deps: IncomingDeps, id: string): Promise<PendingItem> {
   const row = await transactionOf(ctx, id);
   if (row.type === 'INCOMING' && isAwaitingApproval(row)) {
     return {
@@ -42,7 +42,7 @@ async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Pe
       reject: () => rejectUma(ctx, row, 'PAY_REQUEST_FAILED'),
     };
   }
-  const decision = await parts.pendingAction(ctx, row);
+  const decision = await deps.pendingAction(ctx, row);
   if (decision) return { row, ...decision };
   throw new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -53,9 +53,9 @@ async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Pe
 
 const viewOf = (row: PaymentRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
 
-export const incomingOperations = (parts: IncomingParts) => [
+export const incomingOperations = (deps: IncomingDeps) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
-    const pendingItem = await pendingOf(ctx, parts, params.transactionId);
+    const pendingItem = await pendingOf(ctx, deps, params.transactionId);
     const info = body.receiverCustomerInfo ?? {};
     const missingFields = missingFieldsOf(info, pendingItem.row.requested_fields ?? []);
     if (missingFields.length) {
@@ -69,7 +69,7 @@ export const incomingOperations = (parts: IncomingParts) => [
     return 'rejected' in result ? result : { status: 200, body: viewOf(result) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
-    const pendingItem = await pendingOf(ctx, parts, params.transactionId);
+    const pendingItem = await pendingOf(ctx, deps, params.transactionId);
     return { status: 200, body: viewOf(pendingItem.reject(body.reason)) };
   }),
 ];

@@ -18,7 +18,7 @@ type EntryMessage = Exclude<CardMessage, AuthorizationMessage>;
 /** Result of a card message, and the response to an authorization. */
 export type CardResult = CardOutcome & { authorization?: CardAnswer };
 
-export interface CardMessageParts {
+export interface CardMessageDeps {
   runtime: Runtime;
   /** The handler of an environment. */
   cards(environment: Mode): CardNetwork;
@@ -77,7 +77,7 @@ const responseTo = (
 };
 
 async function authorize(
-  { runtime, cards }: CardMessageParts,
+  { runtime, cards }: CardMessageDeps,
   { row }: Provider,
   message: AuthorizationMessage,
   stage: StageMessage,
@@ -101,15 +101,15 @@ async function authorize(
 
 /** Applies a message. Throws NOT_FOUND for a card that the provider does not issue. */
 export async function applyCardMessage(
-  parts: CardMessageParts,
+  deps: CardMessageDeps,
   provider: Provider,
   message: CardMessage,
   stage: StageMessage,
 ): Promise<CardResult> {
-  if ((await providerOfTransfer(parts.runtime, message.cardId)) !== provider.row.id) {
+  if ((await providerOfTransfer(deps.runtime, message.cardId)) !== provider.row.id) {
     throw new Fault('NOT_FOUND', 'The provider issues no such card.');
   }
-  if (message.type === 'card.authorization') return authorize(parts, provider, message, stage);
+  if (message.type === 'card.authorization') return authorize(deps, provider, message, stage);
   const { row } = provider;
-  return parts.cards(row.environment).postEntry(entryOf(row.id, message), stage);
+  return deps.cards(row.environment).postEntry(entryOf(row.id, message), stage);
 }

@@ -31,7 +31,7 @@ import type { CardSubject } from './card-network.ts';
 import {
   applyCardMessage,
   type CardMessage,
-  type CardMessageParts,
+  type CardMessageDeps,
   type CardResult,
   isCardMessage,
 } from './cards.ts';
@@ -39,7 +39,7 @@ import { applyDepositMessage, applyDepositReturn } from './deposits.ts';
 import { bodyContext, type ProviderMessageRow, providerMessages } from './store.ts';
 import { applyTransferMessage, type Outcome } from './transfers.ts';
 
-export interface ReceiverParts extends CardMessageParts {
+export interface ReceiverDeps extends CardMessageDeps {
   directory: ProviderDirectory;
   protocol: Pick<ProviderProtocol, 'progressOf' | 'recallProgressOf' | 'verdictOf' | 'rateProblem'>;
   /** Applies the state of a mint or burn. Stablecoins are a later feature. */
@@ -64,7 +64,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Throws NOT_FOUND for an unknown provider, and UNAUTHORIZED for an invalid signature. */
 export async function authenticateProvider(
-  { runtime, directory }: ReceiverParts,
+  { runtime, directory }: ReceiverDeps,
   providerId: string,
   request: SignableRequest,
 ): Promise<Provider> {
@@ -81,7 +81,7 @@ export async function authenticateProvider(
 
 /** Applies a decision of the provider that serves identity checks in its environment. */
 async function applyIdentityMessage(
-  { runtime, directory, protocol }: ReceiverParts,
+  { runtime, directory, protocol }: ReceiverDeps,
   { id, environment }: Provider['row'],
   { caseId, decision }: Extract<Message, { type: 'identity.decided' }>,
 ): Promise<Outcome> {
@@ -92,11 +92,11 @@ async function applyIdentityMessage(
 }
 
 async function apply(
-  parts: ReceiverParts,
+  deps: ReceiverDeps,
   { row }: Provider,
   message: Exclude<Message, CardMessage>,
 ): Promise<Outcome> {
-  const { runtime, protocol } = parts;
+  const { runtime, protocol } = deps;
   const reportedBy = { providerId: row.id, environment: row.environment };
   switch (message.type) {
     case 'transfer.updated':
@@ -110,17 +110,17 @@ async function apply(
     case 'deposit.returned':
       return applyDepositReturn(runtime, reportedBy, message);
     case 'identity.decided':
-      return applyIdentityMessage(parts, row, message);
+      return applyIdentityMessage(deps, row, message);
     case 'rates.updated':
       return {
-        result: (await providerManagement.recordRates(parts, row.id, message.rates))
+        result: (await providerManagement.recordRates(deps, row.id, message.rates))
           ? 'APPLIED'
           : 'IGNORED',
       };
     case 'statement.day':
-      return parts.statements(row.id, message.statement);
+      return deps.statements(row.id, message.statement);
     case 'stablecoin.order':
-      return parts.stablecoinOrders(row.id, message);
+      return deps.stablecoinOrders(row.id, message);
     default:
       return assertNever(message, 'type of a message');
   }
@@ -151,7 +151,7 @@ function stageStored(
 
 /** Stores a message. Returns false if the message is already stored. */
 async function store(
-  { runtime }: ReceiverParts,
+  { runtime }: ReceiverDeps,
   provider: Provider,
   id: string,
   body: string,
@@ -170,7 +170,7 @@ async function store(
 
 /** The message, or a fault with every invalid field. */
 function messageOf(
-  { runtime, protocol }: ReceiverParts,
+  { runtime, protocol }: ReceiverDeps,
   value: unknown,
 ): { message: Message } | { fault: Fault } {
   const errors = fieldErrors(Message, value, 'body');
@@ -189,7 +189,7 @@ function messageOf(
 }
 
 /** The payment of an invalid message, so that the message is erased with the customer. */
-async function subjectOfInvalid({ runtime }: ReceiverParts, providerId: string, value: unknown) {
+async function subjectOfInvalid({ runtime }: ReceiverDeps, providerId: string, value: unknown) {
   const { transferId } = (value ?? {}) as { transferId?: unknown };
   if (typeof transferId !== 'string') return {};
   const isOwn = (await providerOfTransfer(runtime, transferId)) === providerId;
@@ -219,7 +219,7 @@ const replyOf = (result: Result, { authorization }: Pick<CardResult, 'authorizat
 
 /** Stores a message that contradicts the recorded state, and throws CONFLICT. */
 async function rejectContradiction(
-  parts: ReceiverParts,
+  deps: ReceiverDeps,
   provider: Provider,
   { id, type }: Message,
   body: string,
@@ -228,28 +228,28 @@ async function rejectContradiction(
   const { platformId = null, transactionId = null } = subject;
   const ids = { platform_id: platformId, transaction_id: transactionId };
   const storedResult = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
-  if (await store(parts, provider, id, body, storedResult)) {
+  if (await store(deps, provider, id, body, storedResult)) {
     const { id: providerId } = provider.row;
-    parts.note(`a message of the provider ${providerId} contradicts the recorded state`);
+    deps.note(`a message of the provider ${providerId} contradicts the recorded state`);
   }
   throw new Fault('CONFLICT', problem);
 }
 
 async function receiveNonCardMessage(
-  parts: ReceiverParts,
+  deps: ReceiverDeps,
   provider: Provider,
   message: Exclude<Message, CardMessage>,
   body: string,
 ): Promise<Reply> {
-  const outcome = await apply(parts, provider, message).catch((error: unknown) => {
+  const outcome = await apply(deps, provider, message).catch((error: unknown) => {
     if (!(error instanceof Fault) || !FINAL_ERRORS.includes(error.code)) throw error;
     return { result: 'CONTRADICTORY' as const, problem: error.message };
   });
   if (outcome.result === 'CONTRADICTORY') {
-    return rejectContradiction(parts, provider, message, body, outcome);
+    return rejectContradiction(deps, provider, message, body, outcome);
   }
   const { result } = outcome;
-  await store(parts, provider, message.id, body, {
+  await store(deps, provider, message.id, body, {
     result,
     type: message.type,
     platform_id: outcome.platformId ?? null,
@@ -261,7 +261,7 @@ async function receiveNonCardMessage(
 
 /** A card message is stored in the change set of its effect. */
 async function receiveCard(
-  parts: ReceiverParts,
+  deps: ReceiverDeps,
   provider: Provider,
   message: CardMessage,
   body: string,
@@ -274,14 +274,14 @@ async function receiveCard(
     ...{ platform_id: platformId, transaction_id: transactionId },
   });
   try {
-    const outcome = await applyCardMessage(parts, provider, message, (ctx, subject) =>
+    const outcome = await applyCardMessage(deps, provider, message, (ctx, subject) =>
       stageStored(ctx, provider, message.id, body, storedMessageOf('APPLIED', subject)),
     );
     if (outcome.isNew) return replyOf('APPLIED', outcome);
     const ignoredMessage = storedMessageOf('IGNORED', outcome);
-    if (await store(parts, provider, message.id, body, ignoredMessage))
+    if (await store(deps, provider, message.id, body, ignoredMessage))
       return replyOf('IGNORED', outcome);
-    const earlierMessage = await parts.runtime.db.read(
+    const earlierMessage = await deps.runtime.db.read(
       providerMessages,
       `${provider.row.id}/${message.id}`,
     );
@@ -289,7 +289,7 @@ async function receiveCard(
   } catch (error) {
     if (!(error instanceof Fault) || !FINAL_CARD_ERRORS.includes(error.code)) throw error;
     const { message: problem } = error;
-    return rejectContradiction(parts, provider, message, body, { problem });
+    return rejectContradiction(deps, provider, message, body, { problem });
   }
 }
 
@@ -298,7 +298,7 @@ async function receiveCard(
  * Throws CONFLICT if its body differs, or if it was rejected.
  */
 async function receiveRepetition(
-  parts: ReceiverParts,
+  deps: ReceiverDeps,
   provider: Provider,
   message: Message,
   body: string,
@@ -306,7 +306,7 @@ async function receiveRepetition(
 ): Promise<Reply> {
   const result = repeatedResult(earlierMessage, body);
   if (message.type !== 'card.authorization') return { result };
-  return replyOf(result, await applyCardMessage(parts, provider, message, () => undefined));
+  return replyOf(result, await applyCardMessage(deps, provider, message, () => undefined));
 }
 
 /**
@@ -315,25 +315,25 @@ async function receiveRepetition(
  * error the provider sends the message again.
  */
 export async function receiveMessage(
-  parts: ReceiverParts,
+  deps: ReceiverDeps,
   provider: Provider,
   body: string,
   value: unknown,
 ): Promise<Reply> {
-  const parsedMessage = messageOf(parts, value);
+  const parsedMessage = messageOf(deps, value);
   if ('fault' in parsedMessage) {
     // The message is identified by its digest, because its ID may be missing.
     const problem = parsedMessage.fault.message;
-    const subject = await subjectOfInvalid(parts, provider.row.id, value);
+    const subject = await subjectOfInvalid(deps, provider.row.id, value);
     const storedResult = { result: 'REJECTED', problem, ...subject } as const;
-    await store(parts, provider, `sha256:${sha256(body)}`, body, storedResult);
+    await store(deps, provider, `sha256:${sha256(body)}`, body, storedResult);
     throw parsedMessage.fault;
   }
   const { message } = parsedMessage;
   const id = `${provider.row.id}/${message.id}`;
-  const earlierMessage = await parts.runtime.db.read(providerMessages, id);
-  if (earlierMessage) return receiveRepetition(parts, provider, message, body, earlierMessage);
+  const earlierMessage = await deps.runtime.db.read(providerMessages, id);
+  if (earlierMessage) return receiveRepetition(deps, provider, message, body, earlierMessage);
   return isCardMessage(message)
-    ? receiveCard(parts, provider, message, body)
-    : receiveNonCardMessage(parts, provider, message, body);
+    ? receiveCard(deps, provider, message, body)
+    : receiveNonCardMessage(deps, provider, message, body);
 }

@@ -3,7 +3,7 @@ import type { Input } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { ScaParts } from '../../sca/authentication/index.ts';
+import type { ScaDeps } from '../../sca/authentication/index.ts';
 import type { SignableRequest } from '../../wallets/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { authorizeOperations } from './execution/authorize.ts';
@@ -12,7 +12,7 @@ import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from 
 import type { QuoteRow } from './store.ts';
 
 /** `pendingActionOf` is provided by the composition, because quotes do not depend on agents. */
-interface QuoteParts extends ScaParts {
+interface QuoteDeps extends ScaDeps {
   /** Id of the agent action that is pending approval for this payment. */
   pendingActionOf(ctx: Ctx, transactionId: string): Promise<string | undefined>;
 }
@@ -23,7 +23,7 @@ interface QuoteParts extends ScaParts {
  */
 async function rejectPendingAction(
   ctx: Ctx,
-  { pendingActionOf }: QuoteParts,
+  { pendingActionOf }: QuoteDeps,
   { agent_id: agent, transaction_id: payment }: QuoteRow,
 ) {
   if (agent === null) return;
@@ -36,13 +36,13 @@ async function rejectPendingAction(
 /** Executes a quote. A wallet quote requires the signature of its holder. */
 async function execute(
   ctx: Ctx,
-  parts: QuoteParts,
+  deps: QuoteDeps,
   { params, body, headers }: Input<typeof executeQuote>,
 ) {
   const quote = await quoteOf(ctx, params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
-  await rejectPendingAction(ctx, parts, quote);
+  await rejectPendingAction(ctx, deps, quote);
   const { operationId } = executeQuote;
   const request = {
     operationId,
@@ -50,24 +50,24 @@ async function execute(
     input: { params, body },
     headers: headers as SignableRequest['headers'],
   };
-  const outcome = await signQuote(ctx, parts, quote, payment, request);
+  const outcome = await signQuote(ctx, deps, quote, payment, request);
   if ('rejected' in outcome) return outcome;
   if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };
   const { signed } = outcome;
   const { scaFactor } = body;
-  const startedPayment = await startQuote(ctx, parts, quote, payment, { signed, scaFactor });
+  const startedPayment = await startQuote(ctx, deps, quote, payment, { signed, scaFactor });
   return { status: 200 as const, body: await quoteView(ctx, quote, startedPayment) };
 }
 
-export const quoteOperations = (parts: QuoteParts) => [
+export const quoteOperations = (deps: QuoteDeps) => [
   handle(createQuote, async (ctx, { body }) => {
-    const { status, quote, payment } = await makeQuote(ctx, parts, body);
+    const { status, quote, payment } = await makeQuote(ctx, deps, body);
     return { status, body: await quoteView(ctx, quote, payment) };
   }),
   handle(getQuoteById, async (ctx, { params }) => {
     const quote = await quoteOf(ctx, params.quoteId);
     return { status: 200, body: await quoteView(ctx, quote, await paymentOf(ctx, quote)) };
   }),
-  handle(executeQuote, (ctx, input) => execute(ctx, parts, input)),
-  ...authorizeOperations(parts),
+  handle(executeQuote, (ctx, input) => execute(ctx, deps, input)),
+  ...authorizeOperations(deps),
 ];

@@ -6,7 +6,7 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type { ChallengeRow, ScaParts } from '../../sca/authentication/index.ts';
+import type { ChallengeRow, ScaDeps } from '../../sca/authentication/index.ts';
 import { checkLock, checkSession } from '../../sca/lockout/index.ts';
 import { authorizePayment, type SignableRequest } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
@@ -84,14 +84,14 @@ export async function quoteView(
  */
 export async function signQuote(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   quote: QuoteRow,
   payment: OutgoingRow,
   request: SignableRequest,
 ) {
   const toSign = signedPaymentOf(quote, payment);
   if (!toSign) return { signed: false };
-  return (await authorizePayment(ctx, parts, request, toSign)) ?? { signed: true };
+  return (await authorizePayment(ctx, deps, request, toSign)) ?? { signed: true };
 }
 
 interface Start {
@@ -106,7 +106,7 @@ interface Start {
  */
 export async function startQuote(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   quote: QuoteRow,
   payment: OutgoingRow,
   { signed = false, scaFactor: factor }: Start = {},
@@ -121,7 +121,7 @@ export async function startQuote(
   checkSigned(await checkParties(ctx, payment, { reservesInvoice: false }), signed);
   await checkFunds(ctx, payment);
   const steps = stepsOf(authorizer.platform, payment);
-  return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
+  return requestAuthorization(ctx, deps, { quote, payment, authorizer, factor, steps });
 }
 
 /**
@@ -130,7 +130,7 @@ export async function startQuote(
  */
 async function authorizeBeforeFunding(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   quote: QuoteRow,
   payment: OutgoingRow,
   factor: ChallengeRow['factor'] | undefined,
@@ -140,27 +140,27 @@ async function authorizeBeforeFunding(
   await checkLock(ctx, authorizer.customer.id);
   if (await isExempt(ctx, authorizer, quote, payment)) return payment;
   const steps = stepsOf(authorizer.platform, payment);
-  return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
+  return requestAuthorization(ctx, deps, { quote, payment, authorizer, factor, steps });
 }
 
 /** Creates a quote, and executes it with `immediatelyExecute`. */
 export async function makeQuote(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   request: Static<typeof QuoteRequest>,
 ): Promise<{ status: 201 | 202; quote: QuoteRow; payment: OutgoingRow }> {
   const { quote, payment } = await stageQuote(
     ctx,
-    parts.connectors(ctx.caller.environment),
+    deps.connectors(ctx.caller.environment),
     request,
   );
   const { immediatelyExecute, scaFactor } = request;
   if (immediatelyExecute) {
-    const startedPayment = await startQuote(ctx, parts, quote, payment, { scaFactor });
+    const startedPayment = await startQuote(ctx, deps, quote, payment, { scaFactor });
     return { status: 201, quote, payment: startedPayment };
   }
   if (payment.source.sourceType !== 'REALTIME_FUNDING') return { status: 201, quote, payment };
-  const waitingPayment = await authorizeBeforeFunding(ctx, parts, quote, payment, scaFactor);
+  const waitingPayment = await authorizeBeforeFunding(ctx, deps, quote, payment, scaFactor);
   return {
     status: waitingPayment.status === 'PENDING' ? 201 : 202,
     quote,

@@ -9,7 +9,7 @@ import type { Mode } from '../../../kernel/mode.ts';
 import { named, PositiveAmount, withDescription } from '../../../kernel/schema.ts';
 import { TransactionOneOf } from '../presentation/index.ts';
 
-export interface TransferParts {
+export interface TransferDeps {
   connectors(environment: Mode): Connectors;
 }
 

@@ -18,7 +18,7 @@ import { stageDebit, startDebit } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
 import { checkDebitable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
 import { type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
-import { InternalAccountReference, type TransferParts } from './contract.ts';
+import { InternalAccountReference, type TransferDeps } from './contract.ts';
 
 export const createTransferIn = operation({
   operationId: 'createTransferIn',
@@ -124,7 +124,7 @@ interface TransferInput {
 /** The parties and the rail of a transfer. Throws if the transfer is not admissible. */
 async function resolve(
   ctx: Ctx,
-  { connectors }: TransferParts,
+  { connectors }: TransferDeps,
   { from, to, amount }: TransferInput,
 ) {
   const platform = await readOwnPlatform(ctx);
@@ -143,13 +143,13 @@ async function resolve(
 /** Stages the transaction of an admissible transfer, as PENDING. No event is emitted. */
 export async function stageTransferIn(
   ctx: Ctx,
-  parts: TransferParts,
+  deps: TransferDeps,
   request: Request,
 ): Promise<IncomingRow> {
   const { source, destination } = request;
   const amount = BigInt(request.amount as number);
   const input = { from: source.accountId, to: destination.accountId, amount };
-  const { payer, payee, rail } = await resolve(ctx, parts, input);
+  const { payer, payee, rail } = await resolve(ctx, deps, input);
   return stageDebit(ctx, {
     source: payer.account,
     account: payee.account,
@@ -162,10 +162,10 @@ export async function stageTransferIn(
 /** Starts the debit. The transfer is checked again, because it may have waited for approval. */
 export async function startTransferIn(
   ctx: Ctx,
-  parts: TransferParts,
+  deps: TransferDeps,
   row: IncomingRow,
 ): Promise<IncomingRow> {
-  await resolve(ctx, parts, {
+  await resolve(ctx, deps, {
     from: sourceAccountOf(row),
     to: row.destination_account,
     amount: row.received_amount,
@@ -173,9 +173,9 @@ export async function startTransferIn(
   return startDebit(ctx, row);
 }
 
-export const transferInOperations = (parts: TransferParts) => [
+export const transferInOperations = (deps: TransferDeps) => [
   handle(createTransferIn, async (ctx, { body }) => {
-    const row = startDebit(ctx, await stageTransferIn(ctx, parts, body));
+    const row = startDebit(ctx, await stageTransferIn(ctx, deps, body));
     return { status: 201, body: presentTransaction(row) as Static<typeof TransactionOneOf> };
   }),
 ];

@@ -1,6 +1,6 @@
 // Same-currency transfers.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import type { TransferParts } from './contract.ts';
+import type { TransferDeps } from './contract.ts';
 import { transferInOperations } from './in.ts';
 import { transferOperations } from './operations.ts';
 
@@ -10,8 +10,5 @@ export { stageTransferOut, startTransferOut } from './operations.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const transferFeature = {
-  operations: (parts: TransferParts) => [
-    ...transferOperations(parts),
-    ...transferInOperations(parts),
-  ],
+  operations: (deps: TransferDeps) => [...transferOperations(deps), ...transferInOperations(deps)],
 } satisfies Feature;

@@ -23,7 +23,7 @@ import {
 } from '../pricing/index.ts';
 import { startPayment } from '../quotes/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
-import { createTransferOut, type TransferParts } from './contract.ts';
+import { createTransferOut, type TransferDeps } from './contract.ts';
 
 function checkParties(payer: Payer, payee: Payee): void {
   if (payer.kind !== 'internal') {
@@ -70,7 +70,7 @@ function checkNoAuthorization(
 /** Stages the transaction of an admissible transfer, as PENDING. No event is emitted. */
 export async function stageTransferOut(
   ctx: Ctx,
-  { connectors }: TransferParts,
+  { connectors }: TransferDeps,
   body: Request,
 ): Promise<OutgoingRow> {
   const platform = await readOwnPlatform(ctx);
@@ -110,9 +110,9 @@ export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<Outg
   return startPayment(ctx, row);
 }
 
-export const transferOperations = (parts: TransferParts) => [
+export const transferOperations = (deps: TransferDeps) => [
   handle(createTransferOut, async (ctx, { body }) => {
-    const payment = await stageTransferOut(ctx, parts, body);
+    const payment = await stageTransferOut(ctx, deps, body);
     // The response shows the transfer as accepted. Events report its progress.
     const acceptedTransaction = presentTransaction(payment) as Static<typeof TransactionOneOf>;
     await startPayment(ctx, payment);

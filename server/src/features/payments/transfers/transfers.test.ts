@@ -138,14 +138,14 @@ describe('transfer in after approval', () => {
     const person = await createCustomer(app, { as: platform });
     const account = await findInternalAccount(app, person.id, 'USD', { as: platform });
     const source = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
-    const parts = { connectors: app.connectorsOf };
+    const deps = { connectors: app.connectorsOf };
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
       amount: 15_00,
     };
-    const row = await app.operate((ctx) => stageTransferIn(ctx, parts, body), platform);
-    const start = () => app.operate((ctx) => startTransferIn(ctx, parts, row), platform);
+    const row = await app.operate((ctx) => stageTransferIn(ctx, deps, body), platform);
+    const start = () => app.operate((ctx) => startTransferIn(ctx, deps, row), platform);
     const { supportedCurrencies } = ok(
       await app.call('GET', '/config', undefined, { as: platform }),
       200,

@@ -11,7 +11,7 @@ import { INSTALLATION } from '../../tenancy/platform/index.ts';
 import { ed25519Key, insertProviderKey } from '../keys.ts';
 import {
   isActive,
-  type ManagerParts,
+  type ManagerDeps,
   normalizedUrl,
   retireBy,
   stageProvider,
@@ -259,7 +259,7 @@ async function stageFile(ctx: Ctx, file: ProviderFile): Promise<FileChange[]> {
  * path of every error.
  */
 export async function importProviders(
-  { runtime, directory }: ManagerParts,
+  { runtime, directory }: ManagerDeps,
   file: ProviderFile,
   isDryRun: boolean,
 ): Promise<{ applied: boolean; changes: FileChange[] }> {
@@ -274,7 +274,7 @@ export async function importProviders(
 }
 
 /** Providers and routes as a file whose import has no effect. */
-export async function exportProviders({ runtime }: ManagerParts): Promise<ProviderFile> {
+export async function exportProviders({ runtime }: ManagerDeps): Promise<ProviderFile> {
   const { db, effects } = runtime;
   const [rows, keys, routes] = await Promise.all([
     db.find(providers, {}),

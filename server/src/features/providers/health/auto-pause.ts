@@ -12,7 +12,7 @@ import type { Provider, ProviderDirectory } from '../directory.ts';
 import { providers } from '../store.ts';
 import { type HealthWindow, readHealth } from './windows.ts';
 
-export interface HealthParts {
+export interface HealthDeps {
   directory: ProviderDirectory;
   /** A runtime whose commits contain an audit record of the system. */
   asSystem(
@@ -54,7 +54,7 @@ function pauseReason(
 
 /** Changes the status if it is unchanged since `row` was read. Returns whether the status was changed. */
 async function changeStatus(
-  { directory, asSystem, log }: HealthParts,
+  { directory, asSystem, log }: HealthDeps,
   runtime: Runtime,
   { row }: Provider,
   change: { operationId: string; reason: string; patch: PatchOf<typeof providers> },
@@ -83,7 +83,7 @@ async function changeStatus(
 }
 
 async function pauseIfNeeded(
-  parts: HealthParts,
+  deps: HealthDeps,
   runtime: Runtime,
   provider: Provider,
 ): Promise<boolean> {
@@ -95,11 +95,11 @@ async function pauseIfNeeded(
   const reason = window && pauseReason(autoPause, window);
   if (!reason) return false;
   const patch = { status: 'PAUSED', paused_by: 'SYSTEM', pause_reason: reason } as const;
-  return changeStatus(parts, runtime, provider, { operationId: 'pauseProvider', reason, patch });
+  return changeStatus(deps, runtime, provider, { operationId: 'pauseProvider', reason, patch });
 }
 
 async function resumeIfProbed(
-  parts: HealthParts,
+  deps: HealthDeps,
   runtime: Runtime,
   provider: Provider,
 ): Promise<boolean> {
@@ -110,7 +110,7 @@ async function resumeIfProbed(
   if (!isAlive) return false;
   const reason = 'The provider responds again.';
   const patch = { status: 'ACTIVE', paused_by: null, pause_reason: null } as const;
-  return changeStatus(parts, runtime, provider, { operationId: 'resumeProvider', reason, patch });
+  return changeStatus(deps, runtime, provider, { operationId: 'resumeProvider', reason, patch });
 }
 
 const isProbeConfigured = ({ row, terms }: Provider): boolean =>
@@ -134,7 +134,7 @@ function createProbeSchedule({ now }: Pick<Effects, 'now'>) {
 }
 
 /** Pauses and resumes providers. The sweep runs in the process that runs jobs. */
-export function healthSweep(parts: HealthParts): Sweep {
+export function healthSweep(deps: HealthDeps): Sweep {
   let nextCheckAt: Time = 0;
   let isProbeDue: ReturnType<typeof createProbeSchedule> | undefined;
   return {
@@ -144,7 +144,7 @@ export function healthSweep(parts: HealthParts): Sweep {
       if (now < nextCheckAt) return 0;
       nextCheckAt = now + CHECK_EVERY_MS;
       isProbeDue ??= createProbeSchedule(runtime.effects);
-      const directory = parts.directory;
+      const directory = deps.directory;
       const monitoredProviders = [...directory.current().providers.values()].filter(
         ({ terms }) => terms.autoPause !== undefined,
       );
@@ -155,7 +155,7 @@ export function healthSweep(parts: HealthParts): Sweep {
         const isActive = provider.row.status === 'ACTIVE';
         if (!isActive && !isProbeDue(provider)) continue;
         const work = isActive ? pauseIfNeeded : resumeIfProbed;
-        if (await work(parts, runtime, provider)) changes++;
+        if (await work(deps, runtime, provider)) changes++;
       }
       return changes;
     },

@@ -8,7 +8,7 @@ import { INSTALLATION } from '../../tenancy/platform/index.ts';
 import type { Provider, ProviderDirectory } from '../directory.ts';
 import { stageBalance } from '../usage.ts';
 
-interface BalanceParts {
+interface BalanceDeps {
   directory: ProviderDirectory;
   log: Log;
 }
@@ -33,7 +33,7 @@ async function readBalances(runtime: Runtime, provider: Provider): Promise<void>
   }
 }
 
-export function balanceSweep({ directory, log }: BalanceParts): Sweep {
+export function balanceSweep({ directory, log }: BalanceDeps): Sweep {
   const readAt = new Map<string, Time>();
   return {
     name: 'providers.balances',

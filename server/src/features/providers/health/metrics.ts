@@ -9,7 +9,7 @@ import { providerBalances } from '../store.ts';
 import { availableIn } from '../usage.ts';
 import { type HealthByProvider, type HealthWindow, readHealth } from './windows.ts';
 
-interface WatchParts {
+interface WatchDeps {
   metrics: Pick<Metrics, 'watchEach'>;
   directory: ProviderDirectory;
   db: Pick<Database, 'query' | 'find'>;
@@ -22,11 +22,7 @@ const CACHED_MS = 5_000;
 const STATUS = { ACTIVE: 0, OPERATOR: 1, SYSTEM: 2 } as const;
 
 /** Reads the health of all providers at most once in CACHED_MS. */
-function createHealthCache({
-  directory,
-  db,
-  effects,
-}: WatchParts): () => Promise<HealthByProvider> {
+function createHealthCache({ directory, db, effects }: WatchDeps): () => Promise<HealthByProvider> {
   let cachedHealthResult: Promise<HealthByProvider> | undefined;
   let readAt: Time = 0;
   return () => {
@@ -42,7 +38,7 @@ function createHealthCache({
   };
 }
 
-function watchStatus({ metrics, directory }: WatchParts): void {
+function watchStatus({ metrics, directory }: WatchDeps): void {
   const help = 'Status of a provider: 0 active, 1 paused by an operator, 2 paused automatically.';
   metrics.watchEach('railhead_provider_status', help, 'provider', () => {
     const rows = [...directory.current().providers.values()].map(({ row }) => row);
@@ -50,7 +46,7 @@ function watchStatus({ metrics, directory }: WatchParts): void {
   });
 }
 
-function watchBalances({ metrics, directory, db }: WatchParts): void {
+function watchBalances({ metrics, directory, db }: WatchDeps): void {
   const help = 'Number of currencies whose prefunded balance is below its threshold or unknown.';
   metrics.watchEach('railhead_provider_balances_low', help, 'provider', async () => {
     const prefundedProviders = [...directory.current().providers.values()].filter(
@@ -71,15 +67,15 @@ function watchBalances({ metrics, directory, db }: WatchParts): void {
  * Registers the number of calls, and the rates. A rate has no sample without calls or results in
  * the window.
  */
-function watchRates(parts: WatchParts): void {
-  const health = createHealthCache(parts);
+function watchRates(deps: WatchDeps): void {
+  const health = createHealthCache(deps);
   const watch = (
     name: string,
     help: string,
     minutes: number,
     rateOf: (window: HealthWindow) => number | null,
   ) =>
-    parts.metrics.watchEach(name, help, 'provider', async () => {
+    deps.metrics.watchEach(name, help, 'provider', async () => {
       const samples = [...(await health())].flatMap(([id, windows]) => {
         const window = windows.find((each) => each.minutes === minutes);
         const value = window ? rateOf(window) : null;
@@ -115,7 +111,7 @@ function watchRates(parts: WatchParts): void {
   );
 }
 
-function watchCalendars({ metrics, effects }: WatchParts): void {
+function watchCalendars({ metrics, effects }: WatchDeps): void {
   const help = '1 if a business-day calendar lacks the year of the current or the next month.';
   metrics.watchEach('railhead_calendar_incomplete', help, 'calendar', () => {
     const incompleteIds = incompleteCalendars(effects.now(), CALENDAR_IDS);
@@ -123,9 +119,9 @@ function watchCalendars({ metrics, effects }: WatchParts): void {
   });
 }
 
-export function watchProviders(parts: WatchParts): void {
-  watchStatus(parts);
-  watchBalances(parts);
-  watchRates(parts);
-  watchCalendars(parts);
+export function watchProviders(deps: WatchDeps): void {
+  watchStatus(deps);
+  watchBalances(deps);
+  watchRates(deps);
+  watchCalendars(deps);
 }

@@ -7,7 +7,7 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { ProviderDirectory } from '../directory.ts';
 import { providerOfService } from './select.ts';
 
-interface RoutedMintParts {
+interface RoutedMintDeps {
   directory: ProviderDirectory;
   environment: Mode;
   builtIn: MintPort | undefined;
@@ -19,15 +19,15 @@ type Calls = Omit<MintPort, 'selectedProvider' | 'enablesImmediately'>;
  * Whether a provider of the environment has the service. A paused provider counts, because its existing
  * accounts need the service.
  */
-const isServed = ({ directory, environment }: RoutedMintParts): boolean =>
+const isServed = ({ directory, environment }: RoutedMintDeps): boolean =>
   [...directory.current().providers.values()].some(
     ({ row, capabilities }) =>
       row.environment === environment && capabilities?.services?.includes('stablecoins'),
   );
 
-export function routedMint(parts: RoutedMintParts): MintPort | undefined {
-  const { directory, environment, builtIn } = parts;
-  if (!isServed(parts)) return builtIn;
+export function routedMint(deps: RoutedMintDeps): MintPort | undefined {
+  const { directory, environment, builtIn } = deps;
+  if (!isServed(deps)) return builtIn;
 
   /** `isNew`: for new accounts and orders, which a paused provider does not receive. */
   function callsOf(providerId: string | null | undefined, isNew = false): Calls {

@@ -13,12 +13,12 @@ import type { Operation } from '../../../runtime/operation/feature.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { agentCaller } from '../../agents/index.ts';
 import { advanceTo, type ClockWork } from '../clock/advance.ts';
-import type { WorldParts } from '../world/fixtures.ts';
+import type { WorldDeps } from '../world/fixtures.ts';
 import { resolve } from '../world/references.ts';
 import { businessPlan } from './plan.ts';
 import type { Action, PlannedStep, UploadStep } from './steps.ts';
 
-export interface BusinessParts extends WorldParts {
+export interface BusinessDeps extends WorldDeps {
   files: Pick<Files, 'put'>;
 }
 
@@ -46,7 +46,7 @@ const STEP_MS = 4_000;
 
 interface Build {
   runtime: Runtime;
-  parts: BusinessParts;
+  deps: BusinessDeps;
   caller: Caller;
   operations: ReadonlyMap<string, Operation>;
   /** Responses by step name. */
@@ -74,7 +74,7 @@ async function* chunksOf(content: Buffer) {
 }
 
 async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<unknown> {
-  const { parts, operations, responses } = build;
+  const { deps, operations, responses } = build;
   const operation = operations.get(step.operationId);
   if (!operation) throw new Error(`no operation ${step.operationId}`);
   const resolveValue = (value: unknown, field: string) => resolve(value, responses, field);
@@ -83,16 +83,16 @@ async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<u
     const { fileName, content } = step.file;
     const { upload } = operation.contract;
     if (!upload) throw new Error(`${step.operationId} does not accept a file`);
-    const file = await parts.files.put(build.caller, chunksOf(content()), { ...upload, fileName });
+    const file = await deps.files.put(build.caller, chunksOf(content()), { ...upload, fileName });
     const request = { params: {}, query: {}, body: { ...(body as object), file } };
-    return parts.perform(runtime, build.caller, operation, request);
+    return deps.perform(runtime, build.caller, operation, request);
   }
   const agentId = resolveValue(step.agentId, 'agentId') as string | undefined;
   const { platformId } = build.caller;
   const caller = agentId ? await agentCaller(runtime, platformId, agentId) : build.caller;
   const params = resolveValue(step.params ?? {}, 'params') as Record<string, string>;
   const query = resolveValue(step.query ?? {}, 'query') as Record<string, unknown>;
-  return parts.perform(runtime, caller, operation, { params, query, body });
+  return deps.perform(runtime, caller, operation, { params, query, body });
 }
 
 /** Runs the steps of an action. A rejection that the plan permits stops the action. */
@@ -154,7 +154,7 @@ export async function buildBusiness(
   runtime: Runtime,
   work: ClockWork,
   caller: Caller,
-  parts: BusinessParts,
+  deps: BusinessDeps,
   { platformId, from, payments }: BusinessInput,
 ): Promise<void> {
   const { db, effects, clocks } = runtime;
@@ -165,9 +165,9 @@ export async function buildBusiness(
   clocks.replace(heldClock);
   let clock = heldClock;
   const operations = new Map(
-    parts.operations().map((each) => [each.contract.operationId, each] as const),
+    deps.operations().map((each) => [each.contract.operationId, each] as const),
   );
-  const build: Build = { runtime, parts, caller, operations, responses: new Map() };
+  const build: Build = { runtime, deps, caller, operations, responses: new Map() };
   try {
     await operate(runtime, caller, work.stage);
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {

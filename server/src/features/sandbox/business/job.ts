@@ -8,8 +8,8 @@ import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findCustomers } from '../../customers/records/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import type { ClockParts } from '../clock/operations.ts';
-import { type BusinessParts, buildBusiness } from './build.ts';
+import type { ClockDeps } from '../clock/operations.ts';
+import { type BusinessDeps, buildBusiness } from './build.ts';
 
 const BUILD = defineJob(
   'fixtures.build',
@@ -33,16 +33,16 @@ export async function startBusiness(ctx: Ctx, payments: number): Promise<void> {
   ctx.later(BUILD, { platformId, from: ctx.now - SPAN_MS, payments });
 }
 
-export type BusinessJobParts = BusinessParts & ClockParts;
+export type BusinessJobDeps = BusinessDeps & ClockDeps;
 
-export const businessJobs = (parts: BusinessJobParts): JobHandler[] => [
+export const businessJobs = (deps: BusinessJobDeps): JobHandler[] => [
   jobHandler(BUILD, {
     maxAttempts: 1,
     deadlineMs: DEADLINE_MS,
     async run(_runtime, { input }) {
-      const { runtime, work } = parts.clockWork();
+      const { runtime, work } = deps.clockWork();
       const caller = systemCaller(input.platformId, 'sandbox');
-      await buildBusiness(runtime, work, caller, parts, input);
+      await buildBusiness(runtime, work, caller, deps, input);
       return { caller, stage: async () => undefined };
     },
   }),

@@ -16,7 +16,7 @@ import { advanceTo, type ClockWork, moveJobsToClock } from './advance.ts';
 import { getSandboxClock, updateSandboxClock } from './contract.ts';
 import { type ClockChange, targetOf } from './target.ts';
 
-export interface ClockParts {
+export interface ClockDeps {
   /** Provided after all features are composed. */
   clockWork(): { runtime: Runtime; work: ClockWork };
 }
@@ -99,7 +99,7 @@ async function changeClock(
   return { ...presentClock(row, effects.now()), processed: progress.processedCount };
 }
 
-export const sandboxClockOperations = ({ clockWork }: ClockParts) => [
+export const sandboxClockOperations = ({ clockWork }: ClockDeps) => [
   handle(getSandboxClock, async (ctx) => {
     const row = await ctx.db.read(sandboxClocks, ctx.caller.platformId);
     return { status: 200, body: presentClock(row, ctx.effects.now()) };

@@ -21,7 +21,7 @@ interface StepRequest {
   body: unknown;
 }
 
-export interface WorldParts {
+export interface WorldDeps {
   /** All operations of the server. */
   operations(): readonly Operation[];
   /** Validates a request and runs it, as a route does. Throws `Fault`. */
@@ -122,11 +122,11 @@ interface World {
 export async function buildWorld(
   runtime: Runtime,
   caller: Caller,
-  parts: WorldParts,
+  deps: WorldDeps,
   { steps, seed }: { steps: readonly Step[]; seed: string | undefined },
 ): Promise<World> {
   const operations = new Map(
-    parts.operations().flatMap((operation) => {
+    deps.operations().flatMap((operation) => {
       return isCallable(operation) ? [[operation.contract.operationId, operation] as const] : [];
     }),
   );
@@ -145,7 +145,7 @@ export async function buildWorld(
       const actionCaller = request.agentId
         ? await agentCaller(runtime, platformId, request.agentId)
         : caller;
-      const response = await parts.perform(seededRuntime, actionCaller, operation, request);
+      const response = await deps.perform(seededRuntime, actionCaller, operation, request);
       if (step.name === undefined) continue;
       results.set(step.name, response);
       replayResources[step.name] = withoutSecrets(operation.contract, response);

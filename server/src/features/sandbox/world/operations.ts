@@ -10,11 +10,11 @@ import { resetConfig } from '../../tenancy/config/index.ts';
 import { type Authenticator, removeOtherTokens } from '../../tenancy/tokens/index.ts';
 import { startBusiness } from '../business/job.ts';
 import { createSandboxFixtures, resetSandbox } from './contract.ts';
-import { buildWorld, type WorldParts } from './fixtures.ts';
+import { buildWorld, type WorldDeps } from './fixtures.ts';
 import type { Step } from './step.ts';
 import { BUSINESS, DEFAULT_PAYMENTS, stepsOf } from './worlds.ts';
 
-export interface SandboxWorldParts extends WorldParts {
+export interface SandboxWorldDeps extends WorldDeps {
   runtime(): Runtime;
   tokens: Pick<Authenticator, 'drop'>;
   /** Removes the rows of a platform (`platformReset`). */
@@ -24,18 +24,18 @@ export interface SandboxWorldParts extends WorldParts {
 const totalOf = (removed: RemovedCounts) =>
   Object.values(removed).reduce((sum, count) => sum + count, 0);
 
-export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
+export const sandboxWorldOperations = (deps: SandboxWorldDeps) => [
   handle(resetSandbox, async (ctx, { body }) => {
     const { including = [] } = body;
-    await dropFiles(parts.runtime(), ctx.caller);
-    const removedCounts = await parts.removePlatformRows(ctx.caller.platformId);
+    await dropFiles(deps.runtime(), ctx.caller);
+    const removedCounts = await deps.removePlatformRows(ctx.caller.platformId);
     if (removedCounts.sandbox_clocks) {
-      parts.runtime().clocks.clear(ctx.caller.platformId);
+      deps.runtime().clocks.clear(ctx.caller.platformId);
       // After this time no process uses the removed clock.
       await sleep(FRESH_MS);
     }
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
-    if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
+    if (including.includes('TOKENS')) await removeOtherTokens(ctx, deps.tokens);
     const { customers = 0, transactions = 0, events = 0 } = removedCounts;
     const counts = { customers, transactions, events, rows: totalOf(removedCounts) };
     return { status: 200, body: { removed: counts } };
@@ -50,7 +50,7 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     }
     const worldSteps: readonly Step[] = world === undefined ? [] : stepsOf(world);
     const steps = [...worldSteps, ...(body.steps ?? [])];
-    const result = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
+    const result = await buildWorld(deps.runtime(), ctx.caller, deps, { steps, seed });
     const { resources, replayResources } = result;
     const count = steps.length;
     return {

@@ -17,7 +17,7 @@ import { readTransaction } from '../../payments/transactions/index.ts';
 import { decideStablecoin, readStablecoin, type ServiceDecision } from '../../stablecoins/index.ts';
 import { type SandboxStatus, setSandboxStatus } from './status-contract.ts';
 
-export interface StatusParts extends Omit<Parameters<typeof transitionAccount>[0], 'runtime'> {
+export interface StatusDeps extends Omit<Parameters<typeof transitionAccount>[0], 'runtime'> {
   runtime(): Runtime;
 }
 
@@ -35,19 +35,15 @@ interface Subject {
 /** Findings that a customer whose verification is on HOLD has to resolve. */
 const FINDINGS = [{ type: 'MISSING_PROOF_OF_ADDRESS_DOCUMENT' }] as const;
 
-type Load = (
-  ctx: Pick<Ctx, 'read'>,
-  id: string,
-  parts: StatusParts,
-) => Promise<Subject | undefined>;
+type Load = (ctx: Pick<Ctx, 'read'>, id: string, deps: StatusDeps) => Promise<Subject | undefined>;
 
-const loadInternalAccount: Load = async (ctx, id, parts) => {
+const loadInternalAccount: Load = async (ctx, id, deps) => {
   const row = await readInternalAccount(ctx, id);
   if (!row) return undefined;
   const transition =
     (event: 'freeze' | 'unfreeze' | 'close') =>
     ({ reason }: Change) =>
-      transitionAccount({ ...parts, runtime: parts.runtime() }, { accountId: id, event, reason });
+      transitionAccount({ ...deps, runtime: deps.runtime() }, { accountId: id, event, reason });
   const changes = {
     FROZEN: transition('freeze'),
     ACTIVE: transition('unfreeze'),
@@ -56,14 +52,14 @@ const loadInternalAccount: Load = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
-const loadExternalAccount: Load = async (ctx, id, parts) => {
+const loadExternalAccount: Load = async (ctx, id, deps) => {
   const row = await readExternalAccount(ctx, id);
   if (!row || row.deleted_at !== null) return undefined;
   const { status } = row;
   const transition =
     (event: 'check' | 'review' | 'pass' | 'reactivate' | 'reject' | 'disable') =>
     ({ reason }: Change) =>
-      transitionExternalAccountByOperator(parts.runtime(), { accountId: id, event, reason });
+      transitionExternalAccountByOperator(deps.runtime(), { accountId: id, event, reason });
   const changes = {
     PENDING: transition('check'),
     UNDER_REVIEW: transition('review'),
@@ -73,11 +69,11 @@ const loadExternalAccount: Load = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status, changes };
 };
 
-const loadCustomer: Load = async (ctx, id, parts) => {
+const loadCustomer: Load = async (ctx, id, deps) => {
   const row = await readCustomer(ctx, id);
   if (!row || row.deleted_at !== null) return undefined;
   const decide = (state: Decision) => () =>
-    decideVerification(parts.runtime(), {
+    decideVerification(deps.runtime(), {
       id,
       state,
       findings: state === 'unresolved' ? FINDINGS : [],
@@ -90,23 +86,23 @@ const loadCustomer: Load = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
-const loadPayment: Load = async (ctx, id, parts) => {
+const loadPayment: Load = async (ctx, id, deps) => {
   const row = await readTransaction(ctx, id);
   if (row?.type !== 'INCOMING') return undefined;
   const changes = {
-    COMPLETED: () => releaseHeldDeposit(parts.runtime(), { transactionId: id }),
-    FAILED: () => rejectHeldDeposit(parts.runtime(), { transactionId: id }),
+    COMPLETED: () => releaseHeldDeposit(deps.runtime(), { transactionId: id }),
+    FAILED: () => rejectHeldDeposit(deps.runtime(), { transactionId: id }),
   };
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
-const loadStablecoin: Load = async (ctx, id, parts) => {
+const loadStablecoin: Load = async (ctx, id, deps) => {
   const row = await readStablecoin(ctx, id);
   if (!row) return undefined;
   const decide =
     (decision: ServiceDecision) =>
     ({ reason }: Change) =>
-      decideStablecoin(parts.runtime(), { stablecoinId: id, decision, reason });
+      decideStablecoin(deps.runtime(), { stablecoinId: id, decision, reason });
   const changes = {
     ENABLING: decide('approve'),
     NOT_ENABLED: decide('reject'),
@@ -124,17 +120,17 @@ const SUBJECT_LOADERS: Readonly<Record<string, Load>> = {
 };
 
 /** The resource. Throws NOT_FOUND for an unknown resource and for a resource of another platform. */
-async function subjectOf(ctx: Ctx, id: string, parts: StatusParts): Promise<Subject> {
+async function subjectOf(ctx: Ctx, id: string, deps: StatusDeps): Promise<Subject> {
   const [, load] = Object.entries(SUBJECT_LOADERS).find(([resource]) => isId(id, resource)) ?? [];
-  const subject = await load?.(ctx, id, parts);
+  const subject = await load?.(ctx, id, deps);
   if (subject?.platformId === ctx.caller.platformId) return subject;
   throw new Fault('NOT_FOUND', 'The resource was not found.');
 }
 
-export const sandboxStatusOperations = (parts: StatusParts) => [
+export const sandboxStatusOperations = (deps: StatusDeps) => [
   handle(setSandboxStatus, async (ctx, { body }) => {
     const { resourceId, status, reason = null } = body;
-    const { status: currentStatus, changes } = await subjectOf(ctx, resourceId, parts);
+    const { status: currentStatus, changes } = await subjectOf(ctx, resourceId, deps);
     const change = changes[status];
     if (!change) {
       const names = Object.keys(changes).join(', ');

@@ -23,6 +23,7 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { recordScaEvent, type ScaEventDetails, type ScaEventType } from '../events/index.ts';
 import { checkLock, recordScaFailure } from '../lockout/index.ts';
 import type { Purpose, ScaChallenge, ScaFactorName } from './contract.ts';
+import type { ScaDeps } from './deps.ts';
 import {
   assertionOptions,
   enrolledFactors,
@@ -32,7 +33,6 @@ import {
   verifyAssertion,
   verifyTotp,
 } from './factors/factors.ts';
-import type { ScaParts } from './parts.ts';
 import { challengeStates } from './states.ts';
 import { type ChallengeKind, type ChallengeRow, scaChallenges } from './store.ts';
 
@@ -132,7 +132,7 @@ function purposeOf(
 /** Stages a code for the challenge and its message. */
 async function sendCode(
   ctx: Ctx,
-  { connectors }: ScaParts,
+  { connectors }: ScaDeps,
   { customer, platform }: ScaParty,
   row: ChallengeRow,
   { action, description }: { action: ScaAction; description?: string | undefined },
@@ -214,7 +214,7 @@ async function supersede(ctx: Ctx, { kind, subject }: ScaAction): Promise<void> 
  */
 export async function openChallenge(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   party: ScaParty,
   request: ChallengeRequest,
 ): Promise<ChallengeRow> {
@@ -239,7 +239,7 @@ export async function openChallenge(
     updated_at: ctx.now,
   });
   if (factor === 'SMS_OTP')
-    await sendCode(ctx, parts, party, row, { action: request, description: request.description });
+    await sendCode(ctx, deps, party, row, { action: request, description: request.description });
   return row;
 }
 
@@ -403,7 +403,7 @@ export async function prove(
  */
 export async function resendCode(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   party: ScaParty,
   row: ChallengeRow,
   request: { action: ScaAction; description?: string },
@@ -415,7 +415,7 @@ export async function resendCode(
   checkAttemptsLeft(ctx, row);
   // If the challenge is closed concurrently, the operation is retried.
   ctx.require(scaChallenges, row);
-  await sendCode(ctx, parts, party, row, request);
+  await sendCode(ctx, deps, party, row, request);
 }
 
 /**

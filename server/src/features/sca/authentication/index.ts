@@ -19,7 +19,7 @@ export {
   type ScaParty,
 } from './challenges.ts';
 export { addressErrors, ScaAuthorization, ScaChallenge, ScaFactor } from './contract.ts';
-export { isRegulated, needsSca, type ScaParts } from './parts.ts';
+export { isRegulated, needsSca, type ScaDeps } from './deps.ts';
 export type { ChallengeRow } from './store.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

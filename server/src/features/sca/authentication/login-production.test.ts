@@ -217,7 +217,7 @@ describe('attempts at two servers', () => {
 });
 
 describe('a proof', () => {
-  const parts = () => ({ connectors: app.connectorsOf, origin: () => '' });
+  const deps = () => ({ connectors: app.connectorsOf, origin: () => '' });
   const paymentAction = (amount: string): ScaAction => ({
     kind: 'PAYMENT',
     subject: 'Quote:1',
@@ -237,7 +237,7 @@ describe('a proof', () => {
   ): Promise<ChallengeRow> =>
     app.operate(async (ctx) => {
       const request = { ...action, factor: undefined, field: 'scaFactor', ...overrides };
-      return openChallenge(ctx, parts(), await partyOf(ctx, id), request);
+      return openChallenge(ctx, deps(), await partyOf(ctx, id), request);
     }, app.production);
 
   /** `valid`, or the status of the rejection. */
@@ -262,7 +262,7 @@ describe('a proof', () => {
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
         const values = { action, ...(description === undefined ? {} : { description }) };
-        return resendCode(ctx, parts(), await partyOf(ctx, id), row, values);
+        return resendCode(ctx, deps(), await partyOf(ctx, id), row, values);
       }, app.production)
       .then(
         () => 'sent',

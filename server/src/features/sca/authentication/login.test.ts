@@ -143,10 +143,10 @@ describe('a login by SMS', () => {
       const platform = await ctx.db.query('select * from platforms where id = $1', [
         app.platform.id,
       ]);
-      const parts = { connectors: app.connectorsOf, origin: () => '' };
+      const deps = { connectors: app.connectorsOf, origin: () => '' };
       const action = { kind: 'PAYMENT', subject: 'Quote:1', binding: 'x' } as const;
       const party = { customer: row, platform: platform[0] } as never;
-      return openChallenge(ctx, parts, party, { ...action, factor: 'SMS_OTP', field: 'scaFactor' });
+      return openChallenge(ctx, deps, party, { ...action, factor: 'SMS_OTP', field: 'scaFactor' });
     });
     const invalidIds = [
       await startSms(otherCustomer.id),

@@ -1,13 +1,14 @@
 // All operations of strong customer authentication, for the composition.
+
+import type { ScaDeps } from './deps.ts';
 import { scaFactorOperations } from './factors/factor-operations.ts';
 import { loginOperations } from './login/login-operations.ts';
-import type { ScaParts } from './parts.ts';
 import { resetOperations } from './resets/reset-operations.ts';
 import { trustOperations } from './trust/trust-operations.ts';
 
-export const scaOperations = (parts: ScaParts) => [
+export const scaOperations = (deps: ScaDeps) => [
   ...scaFactorOperations,
-  ...loginOperations(parts),
-  ...resetOperations(parts),
-  ...trustOperations(parts),
+  ...loginOperations(deps),
+  ...resetOperations(deps),
+  ...trustOperations(deps),
 ];

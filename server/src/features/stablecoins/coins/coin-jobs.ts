@@ -8,6 +8,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { recordAccountAction } from '../../balances/account-actions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
+import { mintOf, type StablecoinDeps } from '../deps.ts';
 import {
   ENABLE,
   POLL_ISSUANCE,
@@ -15,7 +16,6 @@ import {
   scheduleNextPoll,
 } from '../minting/issuance-polls.ts';
 import { operationJobs } from '../minting/operation-jobs.ts';
-import { mintOf, type StablecoinParts } from '../parts.ts';
 import {
   type IssuanceEvent,
   isIssuable,
@@ -91,7 +91,7 @@ async function applyPoll(
 
 async function pollIssuance(
   runtime: Runtime,
-  parts: StablecoinParts,
+  deps: StablecoinDeps,
   input: JobInput<typeof POLL_ISSUANCE>,
 ): Promise<Result> {
   const caller = await callerOf(runtime.db, input.platformId);
@@ -101,7 +101,7 @@ async function pollIssuance(
   const noChange = { caller, stage: async () => {} };
   const isNext = ({ follows }: StablecoinRow) => follows === input.turn;
   if (!isNext(coin) || account.status !== 'ACTIVE') return noChange;
-  const mint = mintOf({ caller }, parts);
+  const mint = mintOf({ caller }, deps);
   const age = (await runtime.clocks.nowOf(caller)) - coin.created_at;
   const response = await mint.token(linkOf(runtime, account), nameOf(coin), age);
   return {
@@ -116,11 +116,11 @@ async function pollIssuance(
 /** Automatic decisions. A token is approved in the sandbox, and enabled once provisioned. */
 async function enable(
   ctx: Ctx,
-  parts: StablecoinParts,
+  deps: StablecoinDeps,
   input: JobInput<typeof ENABLE>,
 ): Promise<void> {
   const coin = await coinOf(ctx, input);
-  const { mint } = parts.connectors(ctx.caller.environment);
+  const { mint } = deps.connectors(ctx.caller.environment);
   const isApproved = mint?.enablesImmediately?.(nameOf(coin)) ?? false;
   if (coin.service_status === 'PENDING_APPROVAL' && isApproved) decideService(ctx, coin, 'approve');
   if (coin.service_status !== 'ENABLING' || coin.issuance_status !== 'PROVISIONED') return;
@@ -135,16 +135,16 @@ export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent
 }
 
 /** Handlers of all stablecoin jobs. */
-export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
-  ...operationJobs(parts),
+export const stablecoinJobs = (deps: StablecoinDeps): JobHandler[] => [
+  ...operationJobs(deps),
   jobHandler(POLL_ISSUANCE, {
     maxAttempts: OUTAGE_ATTEMPTS,
-    run: (runtime, { input }) => pollIssuance(runtime, parts, input),
+    run: (runtime, { input }) => pollIssuance(runtime, deps, input),
   }),
   jobHandler(ENABLE, {
     run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
-      return { caller, stage: (ctx) => enable(ctx, parts, input) };
+      return { caller, stage: (ctx) => enable(ctx, deps, input) };
     },
   }),
 ];

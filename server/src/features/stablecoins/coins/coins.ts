@@ -8,8 +8,8 @@ import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinRegisterRequest } from '../contract.ts';
+import { callProvider, mintOf, type StablecoinDeps } from '../deps.ts';
 import { scheduleEnablement, scheduleNextPoll } from '../minting/issuance-polls.ts';
-import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
 import { ISSUABLE_STATUSES, isIssuable, serviceStates } from '../states.ts';
 import {
   type ProviderAccountRow,
@@ -107,11 +107,11 @@ async function checkNotRegistered(
 /** The provider's data of the token. Throws if it cannot be registered. */
 async function tokenOf(
   ctx: Ctx,
-  parts: StablecoinParts,
+  deps: StablecoinDeps,
   account: ProviderAccountRow,
   name: TokenName,
 ): Promise<ProviderToken | Rejected> {
-  const mint = mintOf(ctx, parts);
+  const mint = mintOf(ctx, deps);
   const link = linkOf(ctx, account);
   const response = await callProvider(() => mint.token(link, name, null));
   if (response.state === 'found') return response.token;
@@ -123,15 +123,15 @@ async function tokenOf(
   throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 }
 
-export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: RegisterRequest) {
+export async function registerCoin(ctx: Ctx, deps: StablecoinDeps, body: RegisterRequest) {
   // Checked first, because a linked account has no effect without a provider.
-  mintOf(ctx, parts);
+  mintOf(ctx, deps);
   const account = await requireAccount(ctx, body.stablecoinProviderAccountId);
   checkLink(account);
   const { providerTokenIdentifier, networkTokenIdentifier, network } = body;
   await checkNotRegistered(ctx, networkTokenIdentifier);
   const name = { providerTokenIdentifier, networkTokenIdentifier, network };
-  const token = await tokenOf(ctx, parts, account, name);
+  const token = await tokenOf(ctx, deps, account, name);
   if ('rejected' in token) return token;
   await checkNotRegistered(ctx, networkTokenIdentifier, token.symbol);
   ctx.require(providerAccounts, account);
@@ -166,7 +166,7 @@ const notRequestable = (status: string): Fault =>
 /** Requests the approval of the operator. A repetition has no effect. */
 export function requestEnablement(
   ctx: Ctx,
-  { connectors }: StablecoinParts,
+  { connectors }: StablecoinDeps,
   row: StablecoinRow,
 ): StablecoinRow {
   if (!isIssuable(row.issuance_status)) throw notRequestable(row.issuance_status);

@@ -13,8 +13,8 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Ctx, timestamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinProviderAccountLinkRequest } from '../contract.ts';
+import { callProvider, mintOf, type StablecoinDeps } from '../deps.ts';
 import { resumePollsOf } from '../minting/issuance-polls.ts';
-import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
 import { type LinkEvent, type LinkStatus, linkStates } from '../states.ts';
 import { type ProviderAccountRow, providerAccounts } from '../store.ts';
 
@@ -131,10 +131,10 @@ async function providerIdFor(
 /** Links an account, or relinks one after its credentials were rejected. */
 export async function linkAccount(
   ctx: Ctx,
-  parts: StablecoinParts,
+  deps: StablecoinDeps,
   { provider, apiClientId: clientId, apiClientSecret: clientSecret, ...body }: LinkRequest,
 ): Promise<ProviderAccountRow> {
-  const mint = mintOf(ctx, parts);
+  const mint = mintOf(ctx, deps);
   const credentials: ProviderCredentials = { clientId, clientSecret };
   const provider_id = await providerIdFor(ctx, mint, body.providerAccountId);
   const accountIds = await callProvider(() => mint.accountsOf(credentials, provider_id));

@@ -9,7 +9,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { stablecoinOf } from '../coins/coins.ts';
 import { rejectUnlinked } from '../coins/provider-accounts.ts';
-import { mintOf, type StablecoinParts } from '../parts.ts';
+import { mintOf, type StablecoinDeps } from '../deps.ts';
 import { readAndPresent } from '../present.ts';
 import { mintsAndBurns, type StablecoinOperationRow, type StablecoinRow } from '../store.ts';
 import {
@@ -35,15 +35,10 @@ type Burn = Static<typeof StablecoinBurnRequest>;
 type OrderResult = Promise<StablecoinOperationRow | Rejected>;
 
 /** The coin, its provider account and the amount, if all three are valid. */
-async function validateOrderInput(
-  ctx: Ctx,
-  parts: StablecoinParts,
-  coinId: string,
-  amount: string,
-) {
-  mintOf(ctx, parts);
+async function validateOrderInput(ctx: Ctx, deps: StablecoinDeps, coinId: string, amount: string) {
+  mintOf(ctx, deps);
   const coin = await stablecoinOf(ctx, coinId);
-  const access = await providerAccessOf(ctx, parts, coin);
+  const access = await providerAccessOf(ctx, deps, coin);
   checkProvisioned(coin);
   return { coin, access, amount: amountOf(amount, coin) };
 }
@@ -87,8 +82,8 @@ const sourceOf = (funding: Mint['fundingSource']): OrderFields['source'] =>
     ? { type: funding.type, externalAccountId: funding.externalAccountId }
     : { type: funding.type };
 
-async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): OrderResult {
-  const { coin, access, amount } = await validateOrderInput(ctx, parts, coinId, body.amount);
+async function mint(ctx: Ctx, deps: StablecoinDeps, coinId: string, body: Mint): OrderResult {
+  const { coin, access, amount } = await validateOrderInput(ctx, deps, coinId, body.amount);
   const { fundingSource: funding, destination, description } = body;
   if (funding.type === 'SERVICE_INTERNAL_ACCOUNT') {
     throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
@@ -106,8 +101,8 @@ async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint
   return placeOrder(ctx, coin, access, orderFields);
 }
 
-async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): OrderResult {
-  const { coin, access, amount } = await validateOrderInput(ctx, parts, coinId, body.amount);
+async function burn(ctx: Ctx, deps: StablecoinDeps, coinId: string, body: Burn): OrderResult {
+  const { coin, access, amount } = await validateOrderInput(ctx, deps, coinId, body.amount);
   const { type } = body.source;
   if (type === 'SERVICE_INTERNAL_ACCOUNT') {
     throw reservedFault(coin, 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED');
@@ -149,12 +144,12 @@ async function reply(ctx: Ctx, result: OrderResult) {
   return { status: 201, body: await readAndPresent(ctx, placedOrder) } as const;
 }
 
-export const mintOperations = (parts: StablecoinParts) => [
+export const mintOperations = (deps: StablecoinDeps) => [
   handle(createStablecoinMint, (ctx, { params, body }) =>
-    reply(ctx, mint(ctx, parts, params.stablecoinId, body)),
+    reply(ctx, mint(ctx, deps, params.stablecoinId, body)),
   ),
   handle(createStablecoinBurn, (ctx, { params, body }) =>
-    reply(ctx, burn(ctx, parts, params.stablecoinId, body)),
+    reply(ctx, burn(ctx, deps, params.stablecoinId, body)),
   ),
   handle(listStablecoinOperations, async (ctx, { params, query }) => ({
     status: 200,

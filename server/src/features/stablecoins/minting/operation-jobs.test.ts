@@ -118,8 +118,8 @@ it('a job submits no operation that a concurrent run has made final', async () =
     return row;
   };
   const submit = () => Promise.reject(new Error('was submitted'));
-  const parts = { connectors: () => ({ mint: { submit } }) as never };
-  const handler = operationJobs(parts).find(({ kind }) => kind === SUBMIT.kind);
+  const deps = { connectors: () => ({ mint: { submit } }) as never };
+  const handler = operationJobs(deps).find(({ kind }) => kind === SUBMIT.kind);
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
   const stalledRuntime = { ...runtime, db: { ...runtime.db, read } };
   const result = await handler?.run(stalledRuntime, job as never);

@@ -17,7 +17,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { linkOf, unlink } from '../coins/provider-accounts.ts';
-import { mintOf, type StablecoinParts } from '../parts.ts';
+import { mintOf, type StablecoinDeps } from '../deps.ts';
 import {
   mintsAndBurns,
   type ProviderAccountRow,
@@ -91,13 +91,13 @@ async function handleUnlinked(
   ctx.later(job, { operationId: row.id }, ctx.now + RELINK_MS);
 }
 
-export function operationJobs(parts: StablecoinParts): JobHandler[] {
+export function operationJobs(deps: StablecoinDeps): JobHandler[] {
   async function call(
     runtime: Runtime,
     { row, account, caller }: LoadedOperation,
     definition: OperationDefinition,
   ): Promise<OrderProgress | UnlinkedResult> {
-    const port = mintOf({ caller }, parts);
+    const port = mintOf({ caller }, deps);
     const order = await orderOfRow(runtime.db, row, row.stablecoin_id);
     const link = linkOf(runtime, account);
     return definition === SUBMIT

@@ -26,11 +26,11 @@ function mintWith(accountId: string, beforeValidation: () => Promise<unknown>) {
     await beforeValidation();
     return mint.prepare(...args);
   };
-  const parts = { connectors: () => ({ mint: { ...mint, prepare } }) as never };
+  const deps = { connectors: () => ({ mint: { ...mint, prepare } }) as never };
   return app.operate(async (ctx) => {
     const coin = await ctx.read(stablecoins, coinId);
     if (!coin) throw new Error('no coin');
-    return placeOrder(ctx, coin, await providerAccessOf(ctx, parts, coin), {
+    return placeOrder(ctx, coin, await providerAccessOf(ctx, deps, coin), {
       id: ctx.id('StablecoinOperation'),
       platform_id: app.platform.id,
       type: 'MINT',

@@ -21,7 +21,7 @@ import {
 import { accountOfCoin } from '../coins/coins.ts';
 import { checkLink, linkOf, rejectUnlinked } from '../coins/provider-accounts.ts';
 import { supportsUse } from '../coins/rails.ts';
-import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
+import { callProvider, mintOf, type StablecoinDeps } from '../deps.ts';
 import {
   mintsAndBurns,
   type ProviderAccountRow,
@@ -54,12 +54,12 @@ export interface ProviderAccess {
 /** Throws if the provider no longer accepts the account of the platform. */
 export async function providerAccessOf(
   ctx: Ctx,
-  parts: StablecoinParts,
+  deps: StablecoinDeps,
   coin: StablecoinRow,
 ): Promise<ProviderAccess> {
   const account = await accountOfCoin(ctx, coin);
   checkLink(account);
-  return { port: mintOf(ctx, parts), account, link: linkOf(ctx, account) };
+  return { port: mintOf(ctx, deps), account, link: linkOf(ctx, account) };
 }
 
 /** An account of the platform, or of a customer that is not deleted, which supports the use. */

@@ -7,7 +7,7 @@ import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import { type DataKey, dataKeyContext } from '../../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 
-type SealingParts = Pick<Runtime, 'db' | 'vault'>;
+type SealingDeps = Pick<Runtime, 'db' | 'vault'>;
 
 /** The first character of a sealed value identifies the owner of its key. */
 const CUSTOMER_KEY = 'C';
@@ -22,7 +22,7 @@ export const sealedOperatorKey: SealedColumn = {
   contexts: (id) => [dataKeyContext(id)],
 };
 
-async function readAuditKey({ db }: Pick<SealingParts, 'db'>): Promise<DataKey | undefined> {
+async function readAuditKey({ db }: Pick<SealingDeps, 'db'>): Promise<DataKey | undefined> {
   const [row] = await db.query<{ data_key: string }>(
     'select data_key from operator_data_keys where id = $1',
     [AUDIT],
@@ -30,19 +30,19 @@ async function readAuditKey({ db }: Pick<SealingParts, 'db'>): Promise<DataKey |
   return row && { owner: AUDIT, sealed: row.data_key };
 }
 
-async function ensureAuditKey(parts: SealingParts): Promise<DataKey> {
-  const existingKey = await readAuditKey(parts);
+async function ensureAuditKey(deps: SealingDeps): Promise<DataKey> {
+  const existingKey = await readAuditKey(deps);
   if (existingKey) return existingKey;
-  await parts.db.query(
+  await deps.db.query(
     'insert into operator_data_keys (id, data_key) values ($1, $2) on conflict do nothing',
-    [AUDIT, parts.vault.newKey(AUDIT)],
+    [AUDIT, deps.vault.newKey(AUDIT)],
   );
-  return (await readAuditKey(parts)) as DataKey;
+  return (await readAuditKey(deps)) as DataKey;
 }
 
 /** Seals a value. `context` describes its location. */
 export async function sealFor(
-  { db, vault }: SealingParts,
+  { db, vault }: SealingDeps,
   customerId: string | undefined,
   text: string,
   context: string,
@@ -52,7 +52,7 @@ export async function sealFor(
 }
 
 async function sealForCustomer(
-  { db, vault }: SealingParts,
+  { db, vault }: SealingDeps,
   customerId: string | undefined,
   text: string,
   context: string,
@@ -64,18 +64,18 @@ async function sealForCustomer(
 
 /** Seals a text of an audit record. */
 export async function sealRecord(
-  parts: SealingParts,
+  deps: SealingDeps,
   customerId: string | undefined,
   text: string,
   context: string,
 ): Promise<string> {
-  const sealedText = await sealForCustomer(parts, customerId, text, context);
-  return sealedText ?? AUDIT_KEY + parts.vault.seal(await ensureAuditKey(parts), text, context);
+  const sealedText = await sealForCustomer(deps, customerId, text, context);
+  return sealedText ?? AUDIT_KEY + deps.vault.seal(await ensureAuditKey(deps), text, context);
 }
 
 /** Opens a sealed value, or undefined if the customer was erased. */
 export async function openFor(
-  { db, vault }: SealingParts,
+  { db, vault }: SealingDeps,
   customerId: string | null,
   sealedText: string,
   context: string,

@@ -12,7 +12,7 @@ import {
   updatePlatformConfig,
 } from './contract.ts';
 
-interface PlatformParts {
+interface PlatformDeps {
   provision: Provision;
   /** Whether sandbox platforms may use webhook endpoints on this machine. */
   loopbackWebhooks: boolean;
@@ -20,7 +20,7 @@ interface PlatformParts {
 
 const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
 
-export const platformOperations = ({ provision, loopbackWebhooks }: PlatformParts) => [
+export const platformOperations = ({ provision, loopbackWebhooks }: PlatformDeps) => [
   handle(getPlatformConfig, async (ctx) => ({
     status: 200,
     body: presentPlatform(await readOwnPlatform(ctx)),

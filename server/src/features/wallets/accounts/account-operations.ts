@@ -15,7 +15,7 @@ import { activityText } from '../signing/payload.ts';
 import { type SignedOperation, signedOperation } from '../signing/signed.ts';
 import { exportInternalAccount, updateInternalAccount } from './account-contract.ts';
 import { clientKeyOf } from './credentials.ts';
-import { custodyOf, type Wallet, type WalletParts, walletOf } from './wallet.ts';
+import { custodyOf, type Wallet, type WalletDeps, walletOf } from './wallet.ts';
 
 /** Any session of the wallet signs. */
 const walletSigner = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
@@ -35,8 +35,8 @@ function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, request
   return activityText(row, activity, { requestId, now: ctx.now });
 }
 
-const updatePrivacy = (parts: WalletParts) =>
-  signedOperation(updateInternalAccount, parts, {
+const updatePrivacy = (deps: WalletDeps) =>
+  signedOperation(updateInternalAccount, deps, {
     resourceId: ({ params }) => params.id,
     async begin(ctx, { params, body }) {
       const wallet = await walletOf(ctx, params.id, 'id');
@@ -70,10 +70,10 @@ async function requireExportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet
 }
 
 /** Notifies the customer of the export, if e-mail is available. */
-async function notifyExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet): Promise<void> {
+async function notifyExport(ctx: Ctx, deps: WalletDeps, { customer }: Wallet): Promise<void> {
   const { environment } = ctx.caller;
   if (customer.email === null) return;
-  if (!canSend(parts.connectors(environment), 'EMAIL', environment)) return;
+  if (!canSend(deps.connectors(environment), 'EMAIL', environment)) return;
   const { platformName, mail } = walletSenderOf(await readOwnPlatform(ctx));
   sendMessage(ctx, {
     channel: 'EMAIL',
@@ -85,8 +85,8 @@ async function notifyExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet):
   });
 }
 
-const exportSeedPhrase = (parts: WalletParts) =>
-  signedOperation(exportInternalAccount, parts, {
+const exportSeedPhrase = (deps: WalletDeps) =>
+  signedOperation(exportInternalAccount, deps, {
     resourceId: ({ params }) => params.id,
     completion: 'onRetry',
     async begin(ctx, { params, body }) {
@@ -103,18 +103,18 @@ const exportSeedPhrase = (parts: WalletParts) =>
       const { id, organization_id: organizationId, wallet_id: walletId } = wallet.row;
       await countAttempt(ctx, limiterId(id), EXPORT_LIMITS, EXPORT_LIMIT_REACHED);
       const clientPublicKey = body.clientPublicKey.toLowerCase();
-      const encryptedWalletCredentials = await custodyOf(ctx, parts).exportSeed({
+      const encryptedWalletCredentials = await custodyOf(ctx, deps).exportSeed({
         organizationId,
         walletId,
         seed,
         clientPublicKey,
       });
-      await notifyExport(ctx, parts, wallet);
+      await notifyExport(ctx, deps, wallet);
       return { status: 200, body: { id, encryptedWalletCredentials } };
     },
   });
 
-export const walletAccountOperations = (parts: WalletParts): SignedOperation[] => [
-  updatePrivacy(parts),
-  exportSeedPhrase(parts),
+export const walletAccountOperations = (deps: WalletDeps): SignedOperation[] => [
+  updatePrivacy(deps),
+  exportSeedPhrase(deps),
 ];

@@ -17,7 +17,7 @@ import {
   type SessionRow,
   walletSessions,
 } from '../store.ts';
-import { custodyOf, openFor, sealFor, type Wallet, type WalletParts } from './wallet.ts';
+import { custodyOf, openFor, sealFor, type Wallet, type WalletDeps } from './wallet.ts';
 
 export interface NewCredential {
   id?: string;
@@ -167,7 +167,7 @@ export async function rejectUsedKey(
  */
 export async function openSession(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   wallet: Wallet,
   credential: CredentialRow,
   clientPublicKey: string,
@@ -182,7 +182,7 @@ export async function openSession(
   const clientKey = clientKeyOf(clientPublicKey);
   await rejectUsedKey(ctx, wallet.row.id, clientKey);
   const sessionKey = isSealed
-    ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
+    ? await custodyOf(ctx, deps).newSessionKey(clientPublicKey.toLowerCase())
     : undefined;
   await cancelAfterSignIn(ctx, wallet.row.id);
   // An empty update, so that a concurrent revocation of the credential retries and also revokes this session.

@@ -158,7 +158,7 @@ describe('existing customers', () => {
     });
     const body = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] } as const;
     const input: unknown = { params: { customerId: person.id }, query: {}, headers: {}, body };
-    const parts: Parameters<typeof changeCustomer>[1] = {
+    const deps: Parameters<typeof changeCustomer>[1] = {
       connectors,
       openWallets: (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest),
     };
@@ -166,7 +166,7 @@ describe('existing customers', () => {
     const response = await app.operate(async (ctx) => {
       const changedCustomer = await changeCustomer(
         ctx,
-        parts,
+        deps,
         input as Parameters<typeof changeCustomer>[2],
       );
       if (++attempts > 1) return changedCustomer;

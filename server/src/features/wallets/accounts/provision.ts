@@ -7,18 +7,18 @@ import { type InternalAccountRow, isBalance } from '../../balances/internal-acco
 import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { wallets } from '../store.ts';
 import { addCredential } from './credentials.ts';
-import { custodyOf, type WalletParts } from './wallet.ts';
+import { custodyOf, type WalletDeps } from './wallet.ts';
 
 async function openWallet(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   customer: CustomerRow,
   account: InternalAccountRow,
 ): Promise<void> {
   const key = dataKeyOf(customer);
   if (!key) return; // The customer was erased concurrently.
   const names = { organizationId: uuid7(ctx.effects), walletId: uuid7(ctx.effects) };
-  const { seed } = await custodyOf(ctx, parts).newSeed(names);
+  const { seed } = await custodyOf(ctx, deps).newSeed(names);
   const row = ctx.insert(wallets, {
     id: account.id,
     platform_id: account.platform_id,
@@ -36,12 +36,12 @@ async function openWallet(
 /** Stages wallets for those new accounts of a customer that are embedded wallets. */
 export async function openWallets(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   customer: CustomerRow,
   accounts: readonly InternalAccountRow[],
 ): Promise<void> {
   for (const account of accounts) {
-    if (!isBalance(account)) await openWallet(ctx, parts, customer, account);
+    if (!isBalance(account)) await openWallet(ctx, deps, customer, account);
   }
 }
 
@@ -51,7 +51,7 @@ export async function openWallets(
  */
 export async function openWalletsForAccounts(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   accounts: readonly InternalAccountRow[],
 ): Promise<void> {
   const walletAccounts = accounts.filter((account) => !isBalance(account));
@@ -60,6 +60,6 @@ export async function openWalletsForAccounts(
   );
   for (const [index, account] of walletAccounts.entries()) {
     const owner = owners[index];
-    if (owner) await openWallets(ctx, parts, owner, [account]);
+    if (owner) await openWallets(ctx, deps, owner, [account]);
   }
 }

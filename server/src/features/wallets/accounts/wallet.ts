@@ -14,7 +14,7 @@ import {
 import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { type WalletRow, wallets } from '../store.ts';
 
-export interface WalletParts {
+export interface WalletDeps {
   connectors(environment: Mode): Connectors;
 }
 
@@ -75,8 +75,8 @@ export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId')
 }
 
 /** The custodian of the calling platform's wallets. */
-export function custodyOf(ctx: Ctx, parts: WalletParts): CustodyPort {
-  const { custody } = parts.connectors(ctx.caller.environment);
+export function custodyOf(ctx: Ctx, deps: WalletDeps): CustodyPort {
+  const { custody } = deps.connectors(ctx.caller.environment);
   if (!custody) throw new Fault('NOT_IMPLEMENTED', 'No custodian for wallets is connected.');
   return custody;
 }

@@ -29,7 +29,7 @@ function change(customerId: string, overrides: object, concurrentWork: () => Pro
   const connectors = connectorRegistry(app.effects);
   const openWithConnectors: OpenWallets = (ctx, ...rest) =>
     openWallets(ctx, { connectors }, ...rest);
-  const parts = {
+  const deps = {
     connectors,
     openWallets: openWithConnectors,
     authorizeContactChange: authorizeContactChange({ connectors }),
@@ -38,7 +38,7 @@ function change(customerId: string, overrides: object, concurrentWork: () => Pro
   const input: unknown = { params: { customerId }, query: {}, headers: {}, body };
   let attempts = 0;
   return app.operate(async (ctx) => {
-    const result = await changeCustomer(ctx, parts, input as Input<typeof updateCustomerById>);
+    const result = await changeCustomer(ctx, deps, input as Input<typeof updateCustomerById>);
     if (++attempts === 1) await concurrentWork();
     return result;
   });

@@ -13,7 +13,7 @@ import {
   type ContactChange,
   updateCustomerById,
 } from '../../customers/registration/index.ts';
-import { findWallet, type WalletParts } from '../accounts/wallet.ts';
+import { findWallet, type WalletDeps } from '../accounts/wallet.ts';
 import {
   issueChallenge,
   isUnsigned,
@@ -127,12 +127,8 @@ async function requestSignature(
 }
 
 /** Simulates a partial failure, which external custodians can have. Here all changes are atomic. */
-function simulateSyncFailure(
-  ctx: Ctx,
-  parts: WalletParts,
-  { channel, value }: ContactChange,
-): void {
-  const { walletScript } = parts.connectors(ctx.caller.environment);
+function simulateSyncFailure(ctx: Ctx, deps: WalletDeps, { channel, value }: ContactChange): void {
+  const { walletScript } = deps.connectors(ctx.caller.environment);
   if (channel !== 'email' || !value || !walletScript?.rejectsEmail(value)) return;
   const reason = 'A credential could not be changed to this email address. No change was made.';
   throw new Fault('EMAIL_OTP_CREDENTIAL_SYNC_FAILED', reason);
@@ -141,12 +137,12 @@ function simulateSyncFailure(
 /** Stages a signed change for the credentials. */
 async function applySignedChange(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   request: SignableRequest,
   change: ContactChange,
   heldCredentials: readonly WalletCredential[],
 ) {
-  const retry = await verifyRetry(ctx, parts, request);
+  const retry = await verifyRetry(ctx, deps, request);
   if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
   const { credentialIds } = retry.boundData as BoundCredentials;
@@ -158,7 +154,7 @@ async function applySignedChange(
   // between would be read as the current one, and both changes would succeed.
   if (change.value !== null) await claimContact(ctx, CONTACTS[change.channel], change.value);
   await validateContact(ctx, change);
-  simulateSyncFailure(ctx, parts, change);
+  simulateSyncFailure(ctx, deps, change);
   for (const { row } of heldCredentials) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);
@@ -169,7 +165,7 @@ async function applySignedChange(
 
 /** Authorizes a change of contact that affects wallets of the customer. */
 export const authorizeContactChange =
-  (parts: WalletParts): AuthorizeContactChange =>
+  (deps: WalletDeps): AuthorizeContactChange =>
   async (ctx, change) => {
     const { customer, channel, body, headers } = change;
     const heldCredentials = await findContactCredentials(ctx, customer, CONTACTS[channel]);
@@ -185,5 +181,5 @@ export const authorizeContactChange =
     // Signature headers are ignored if no signature is needed, unless they belong to this request.
     const isAnswer =
       (isChange && heldCredentials.length > 0) || (await matchesKnownRequest(ctx, request));
-    return isAnswer ? applySignedChange(ctx, parts, request, change, heldCredentials) : undefined;
+    return isAnswer ? applySignedChange(ctx, deps, request, change, heldCredentials) : undefined;
   };

@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import type { Rejected, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { NewCredential } from '../accounts/credentials.ts';
-import type { Wallet, WalletParts } from '../accounts/wallet.ts';
+import type { Wallet, WalletDeps } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
 import type { SignatureRequest } from '../signing/requests.ts';
 import type { Authorization, Headers } from '../signing/signed.ts';
@@ -43,7 +43,7 @@ export interface Kind<T extends string = string> {
    */
   register(
     ctx: Ctx,
-    parts: WalletParts,
+    deps: WalletDeps,
     wallet: Wallet,
     body: CreateBodyOf<T>,
     boundData: unknown,
@@ -51,20 +51,20 @@ export interface Kind<T extends string = string> {
   /** Additional reply fields of a credential that was added by a signed request. */
   addedFields?(
     ctx: Ctx,
-    parts: WalletParts,
+    deps: WalletDeps,
     credential: WalletCredential,
   ): Promise<Partial<Static<typeof AuthMethodResponse>>>;
   /** Reply body of a challenge. Absent for types without challenges. */
   challenge?(
     ctx: Ctx,
-    parts: WalletParts,
+    deps: WalletDeps,
     credential: WalletCredential,
     body: { clientPublicKey?: string },
   ): Promise<object>;
   /** First request of a verification: a session, a signature request, or a counted rejection. */
   verify(
     ctx: Ctx,
-    parts: WalletParts,
+    deps: WalletDeps,
     credential: WalletCredential,
     body: VerifyBodyOf<T>,
     headers: Headers,
@@ -72,7 +72,7 @@ export interface Kind<T extends string = string> {
   /** Signed retry, if the first request requires a signature. */
   completeVerification?(
     ctx: Ctx,
-    parts: WalletParts,
+    deps: WalletDeps,
     credential: WalletCredential,
     authorization: Authorization,
   ): Promise<Reply>;

@@ -12,7 +12,7 @@ import {
   openSession,
   rejectUsedKey,
 } from '../accounts/credentials.ts';
-import type { WalletParts } from '../accounts/wallet.ts';
+import type { WalletDeps } from '../accounts/wallet.ts';
 import type { Kind, WalletCredential } from './kinds.ts';
 import { recordFailure } from './limits.ts';
 
@@ -25,10 +25,10 @@ const unauthorizedFault = (reason: string) => new Fault('UNAUTHORIZED', reason);
 /** The identity of a token, or the fault for an invalid token. */
 async function verifyToken(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   token: string,
 ): Promise<OidcIdentity | Fault> {
-  const { oidc } = parts.connectors(ctx.caller.environment);
+  const { oidc } = deps.connectors(ctx.caller.environment);
   if (!oidc) throw new Fault('NOT_IMPLEMENTED', 'No identity provider is configured.');
   const verdict = await oidc.verify(token, ctx.effects.now()).catch((cause: unknown) => {
     const reason = 'The identity provider does not respond. Retry later.';
@@ -39,8 +39,8 @@ async function verifyToken(
   return unauthorizedFault(verdict.reason);
 }
 
-async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<BoundIdentity> {
-  const identity = await verifyToken(ctx, parts, token);
+async function identityOf(ctx: Ctx, deps: WalletDeps, token: string): Promise<BoundIdentity> {
+  const identity = await verifyToken(ctx, deps, token);
   if (identity instanceof Fault) throw identity;
   const { issuer, audience, subject, email } = identity;
   return { issuer, audience, subject, ...(email === undefined ? {} : { email }) };
@@ -79,9 +79,9 @@ async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promi
 }
 
 export const oauthKind: Kind<'OAUTH'> = {
-  async register(ctx, parts, wallet, { oidcToken }, boundData) {
+  async register(ctx, deps, wallet, { oidcToken }, boundData) {
     const identity =
-      (boundData as BoundIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
+      (boundData as BoundIdentity | null | undefined) ?? (await identityOf(ctx, deps, oidcToken));
     const { issuer, audience, subject, email = subject } = identity;
     const uniqueness_key = uniquenessKeyOf(ctx, identity);
     if (
@@ -107,19 +107,19 @@ export const oauthKind: Kind<'OAUTH'> = {
     };
   },
 
-  async verify(ctx, parts, credential, { oidcToken, clientPublicKey }) {
+  async verify(ctx, deps, credential, { oidcToken, clientPublicKey }) {
     const { wallet, row } = credential;
     const key = clientKeyOf(clientPublicKey);
     await rejectUsedKey(ctx, wallet.row.id, key);
     const reject = (fault: Fault) => recordFailure(ctx, row.id, fault);
-    const identity = await verifyToken(ctx, parts, oidcToken);
+    const identity = await verifyToken(ctx, deps, oidcToken);
     if (identity instanceof Fault) return reject(identity);
     const fault = findMismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
     if (fault) return reject(fault);
     if (!(await claimKey(ctx, credential, key))) {
       return reject(unauthorizedFault('A token for this key was already used.'));
     }
-    return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };
+    return { status: 200, body: await openSession(ctx, deps, wallet, row, clientPublicKey) };
   },
 
   removalActivity: (_ctx, { wallet, row }) => ({

@@ -16,7 +16,7 @@ import {
 import {
   findWallet,
   requireProvisionedWallet,
-  type WalletParts,
+  type WalletDeps,
   walletOf,
 } from '../accounts/wallet.ts';
 import { simulateProcessing } from '../signing/processing.ts';
@@ -61,8 +61,8 @@ async function requireCredential(ctx: Ctx, id: string): Promise<WalletCredential
   return { wallet, row };
 }
 
-const create = (parts: WalletParts) =>
-  signedOperation(createAuthCredential, parts, {
+const create = (deps: WalletDeps) =>
+  signedOperation(createAuthCredential, deps, {
     completion: 'background',
 
     async begin(ctx, { body }) {
@@ -70,7 +70,7 @@ const create = (parts: WalletParts) =>
       // Read first, so that a concurrent addition conflicts with the checks below.
       const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
       const { type } = body;
-      const registrationResult = kindOf(type).register(ctx, parts, wallet, body, undefined);
+      const registrationResult = kindOf(type).register(ctx, deps, wallet, body, undefined);
       const { activity, row, boundData } = await registrationResult;
       if (!isFirst) {
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
@@ -84,9 +84,9 @@ const create = (parts: WalletParts) =>
 
     async perform(ctx, { body }, { wallet, boundData }) {
       const kind = kindOf(body.type);
-      const { row: values } = await kind.register(ctx, parts, wallet, body, boundData);
+      const { row: values } = await kind.register(ctx, deps, wallet, body, boundData);
       const row = addCredential(ctx, wallet, values);
-      const addition = await kind.addedFields?.(ctx, parts, { wallet, row });
+      const addition = await kind.addedFields?.(ctx, deps, { wallet, row });
       return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...addition } };
     },
   });
@@ -102,8 +102,8 @@ async function rejectLastCredential(ctx: Ctx, { row }: WalletCredential): Promis
   for (const remainingCredential of otherCredentials) ctx.require(credentials, remainingCredential);
 }
 
-const revoke = (parts: WalletParts) =>
-  signedOperation(revokeAuthCredential, parts, {
+const revoke = (deps: WalletDeps) =>
+  signedOperation(revokeAuthCredential, deps, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
 
@@ -130,8 +130,8 @@ const revoke = (parts: WalletParts) =>
     },
   });
 
-const verify = (parts: WalletParts) =>
-  signedOperation(verifyAuthCredential, parts, {
+const verify = (deps: WalletDeps) =>
+  signedOperation(verifyAuthCredential, deps, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
     // Verified without a signature. A passkey sends the ID of its challenge in `Request-Id`.
@@ -142,20 +142,20 @@ const verify = (parts: WalletParts) =>
       if (body.type !== credential.row.type) {
         throw invalidField('type', `the credential is of type ${credential.row.type}`);
       }
-      return kindOf(body.type).verify(ctx, parts, credential, body, headers);
+      return kindOf(body.type).verify(ctx, deps, credential, body, headers);
     },
 
     async perform(ctx, { params, body }, authorization) {
       const credential = await requireCredential(ctx, params.id);
       const { completeVerification } = kindOf(body.type);
       if (!completeVerification) throw new Error(`${body.type} is verified without a signature`);
-      return completeVerification(ctx, parts, credential, authorization);
+      return completeVerification(ctx, deps, credential, authorization);
     },
   });
 
 type ChallengeReply = Static<(typeof challengeAuthCredential.replies)[200]>;
 
-const challenge = (parts: WalletParts) =>
+const challenge = (deps: WalletDeps) =>
   handle(challengeAuthCredential, async (ctx, { params, body }) => {
     const credential = await requireCredential(ctx, params.id);
     const kind = kindOf(credential.row.type);
@@ -163,11 +163,11 @@ const challenge = (parts: WalletParts) =>
       const reason = `A credential of type ${credential.row.type} is verified without a challenge.`;
       throw new Fault('INVALID_INPUT', reason);
     }
-    const processing = await simulateProcessing(ctx, parts, `challenge ${credential.row.id}`);
+    const processing = await simulateProcessing(ctx, deps, `challenge ${credential.row.id}`);
     if (processing) return processing;
     return {
       status: 200,
-      body: (await kind.challenge(ctx, parts, credential, body)) as ChallengeReply,
+      body: (await kind.challenge(ctx, deps, credential, body)) as ChallengeReply,
     };
   });
 
@@ -179,10 +179,10 @@ const list = handle(listAuthCredentials, async (ctx, { query }) => {
   return { status: 200, body: { data: rows.map(presentRow) } };
 });
 
-export const credentialOperations = (parts: WalletParts): Bound<Ctx>[] => [
-  create(parts),
+export const credentialOperations = (deps: WalletDeps): Bound<Ctx>[] => [
+  create(deps),
   list,
-  revoke(parts),
-  challenge(parts),
-  verify(parts),
+  revoke(deps),
+  challenge(deps),
+  verify(deps),
 ];

@@ -30,7 +30,7 @@ import {
   presentCredential,
   rejectUsedKey,
 } from '../accounts/credentials.ts';
-import { custodyOf, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { custodyOf, type Wallet, type WalletDeps } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
 import type { SignatureRequest } from '../signing/requests.ts';
 import type { Authorization } from '../signing/signed.ts';
@@ -91,19 +91,19 @@ interface VerifyBound {
 }
 
 /** The contact on file. Throws without a contact, or without a provider for the channel. */
-function requireContact(ctx: Ctx, parts: WalletParts, wallet: Wallet, type: OtpType): string {
+function requireContact(ctx: Ctx, deps: WalletDeps, wallet: Wallet, type: OtpType): string {
   const { messageChannel, contact: name } = CHANNELS[type];
   const contact = contactOf(wallet, type);
   if (!contact) throw invalidField('type', `the customer has no ${name} on file`);
   const { environment } = ctx.caller;
-  if (!canSend(parts.connectors(environment), messageChannel, environment)) {
+  if (!canSend(deps.connectors(environment), messageChannel, environment)) {
     throw new Fault('NOT_IMPLEMENTED', `No provider for ${messageChannel} messages is configured.`);
   }
   return contact;
 }
 
-const scriptOf = (ctx: Ctx, parts: WalletParts) =>
-  parts.connectors(ctx.caller.environment).walletScript;
+const scriptOf = (ctx: Ctx, deps: WalletDeps) =>
+  deps.connectors(ctx.caller.environment).walletScript;
 
 const purposeId = (credentialId: string) => `otp ${credentialId}`;
 
@@ -126,12 +126,12 @@ async function rulesOf(ctx: Ctx) {
 /** Stages a new encryption key, which replaces the previous one. Returns its bundle. */
 async function createTarget(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   { wallet, row }: WalletCredential,
   expiresAt: number,
 ): Promise<string> {
   const code_id = ctx.id('Otp');
-  const { target, bundle } = await custodyOf(ctx, parts).newOtpTarget({
+  const { target, bundle } = await custodyOf(ctx, deps).newOtpTarget({
     id: code_id,
     organizationId: wallet.row.organization_id,
     expiresAt,
@@ -149,13 +149,13 @@ async function createTarget(
 /** Stages a new code, its message and its encryption key. Returns the bundle. */
 async function sendOtp(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   type: OtpType,
   credential: WalletCredential,
 ): Promise<string> {
   const { wallet, row } = credential;
-  const contact = requireContact(ctx, parts, wallet, type);
-  const script = scriptOf(ctx, parts);
+  const contact = requireContact(ctx, deps, wallet, type);
+  const script = scriptOf(ctx, deps);
   const limits = script ? [{ max: script.challengesPerMinute, withinMs: 60_000 }] : SEND_LIMITS;
   const reason = 'A code was sent recently. Wait before requesting another one.';
   // Per wallet, so that removing and adding the credential does not reset the count.
@@ -175,7 +175,7 @@ async function sendOtp(
     ...codeText(platformName, code, rules.validityMs),
     ...(CHANNELS[type].messageChannel === 'EMAIL' ? mail : {}),
   });
-  return createTarget(ctx, parts, credential, expiresAt);
+  return createTarget(ctx, deps, credential, expiresAt);
 }
 
 /** Stages the removal of the pending code of a credential. */
@@ -187,7 +187,7 @@ export async function dropOtp(ctx: Ctx, credentialId: string): Promise<void> {
 
 async function register(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   type: OtpType,
   wallet: Wallet,
   boundData: AddBound | undefined,
@@ -197,7 +197,7 @@ async function register(
     const reason = `The wallet already has a credential for codes to the ${name}.`;
     throw new Fault(`${type}_CREDENTIAL_ALREADY_EXISTS`, reason);
   }
-  const contact = requireContact(ctx, parts, wallet, type);
+  const contact = requireContact(ctx, deps, wallet, type);
   if (boundData && boundData.contact !== contact) {
     const reason = `The ${name} of the customer has changed since the signature was requested.`;
     throw new Fault('CONFLICT', reason);
@@ -231,12 +231,12 @@ const unreadableBundle = () =>
 const issueToken =
   (
     ctx: Ctx,
-    parts: WalletParts,
+    deps: WalletDeps,
     { wallet, row }: WalletCredential,
     { codeId, contact, publicKey }: { codeId: string; contact: string; publicKey: string },
   ): Exclude<SignatureRequest['payload'], Activity> =>
   ({ id, expiresAt }) =>
-    custodyOf(ctx, parts).signToken({
+    custodyOf(ctx, deps).signToken({
       id: codeId,
       jti: id,
       sub: wallet.row.user_id,
@@ -251,7 +251,7 @@ const issueToken =
 
 async function verify(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   type: OtpType,
   credential: WalletCredential,
   body: VerifyBodyOf<OtpType>,
@@ -262,7 +262,7 @@ async function verify(
   const contact = contactOf(wallet, type);
   const target = await ctx.read(otpTargets, row.id);
   if (!contact || !target || ctx.now >= target.expires_at) throw noPendingCode();
-  const openedOtp = await custodyOf(ctx, parts).openOtp({
+  const openedOtp = await custodyOf(ctx, deps).openOtp({
     id: target.code_id,
     target: target.target,
     encryptedBundle: body.encryptedOtpBundle,
@@ -279,7 +279,7 @@ async function verify(
     return recordFailure(ctx, row.id, unauthorizedFault('Invalid OTP code'));
   ctx.remove(otpTargets, target);
   const boundData: VerifyBound = { publicKey, contact };
-  const payload = issueToken(ctx, parts, credential, {
+  const payload = issueToken(ctx, deps, credential, {
     codeId: target.code_id,
     contact,
     publicKey,
@@ -291,7 +291,7 @@ async function verify(
 
 async function completeVerification(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   type: OtpType,
   credential: WalletCredential,
   authorization: Authorization,
@@ -302,29 +302,29 @@ async function completeVerification(
   requireCustomer(ctx, credential.wallet.customer);
   await rejectUsedKey(ctx, credential.wallet.row.id, publicKey, FIELD);
   const { wallet, row } = credential;
-  const body = await openSession(ctx, parts, wallet, row, publicKey, { isSealed: false });
+  const body = await openSession(ctx, deps, wallet, row, publicKey, { isSealed: false });
   return { status: 200, body };
 }
 
 /** The credential kind of one-time codes by e-mail or SMS. */
 export const otpKind = (type: OtpType): Kind<OtpType> => ({
-  register: (ctx, parts, wallet, _body, boundData) =>
-    register(ctx, parts, type, wallet, boundData as AddBound | undefined),
+  register: (ctx, deps, wallet, _body, boundData) =>
+    register(ctx, deps, type, wallet, boundData as AddBound | undefined),
 
-  addedFields: async (ctx, parts, credential) => ({
-    otpEncryptionTargetBundle: await sendOtp(ctx, parts, type, credential),
+  addedFields: async (ctx, deps, credential) => ({
+    otpEncryptionTargetBundle: await sendOtp(ctx, deps, type, credential),
   }),
 
-  async challenge(ctx, parts, credential) {
-    const otpEncryptionTargetBundle = await sendOtp(ctx, parts, type, credential);
+  async challenge(ctx, deps, credential) {
+    const otpEncryptionTargetBundle = await sendOtp(ctx, deps, type, credential);
     const row = ctx.update(credentials, credential.row, { updated_at: ctx.now });
     return { ...presentCredential(ctx, credential.wallet, row), otpEncryptionTargetBundle };
   },
 
-  verify: (ctx, parts, credential, body) => verify(ctx, parts, type, credential, body),
+  verify: (ctx, deps, credential, body) => verify(ctx, deps, type, credential, body),
 
-  completeVerification: (ctx, parts, credential, authorization) =>
-    completeVerification(ctx, parts, type, credential, authorization),
+  completeVerification: (ctx, deps, credential, authorization) =>
+    completeVerification(ctx, deps, type, credential, authorization),
 
   removalActivity: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
 });

@@ -300,14 +300,14 @@ describe('verifyAuthCredential', () => {
       const productionFixture = walletFixture(app, { as: app.production });
       const { accountId } = await productionFixture.createWalletCustomer();
       const device = authenticator();
-      const parts = { connectors: app.connectorsOf };
+      const deps = { connectors: app.connectorsOf };
       const { id } = await app.operate(async (ctx) => {
         const wallet = await walletOf(ctx, accountId);
         const { type: _, ...body } = passkeyRegistration(accountId, device);
         const registration = { ...body, type: 'PASSKEY' } as Parameters<
           typeof passkeyKind.register
         >[3];
-        const { row } = await passkeyKind.register(ctx, parts, wallet, registration, undefined);
+        const { row } = await passkeyKind.register(ctx, deps, wallet, registration, undefined);
         return addCredential(ctx, wallet, row);
       }, app.production);
       const path = `/auth/credentials/${id}`;

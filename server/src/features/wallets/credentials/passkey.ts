@@ -20,7 +20,7 @@ import {
   presentCredential,
   rejectUsedKey,
 } from '../accounts/credentials.ts';
-import type { Wallet, WalletParts } from '../accounts/wallet.ts';
+import type { Wallet, WalletDeps } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
 import {
   decryptColumn,
@@ -95,7 +95,7 @@ const creationActivity = (wallet: Wallet, body: CreateBody, nickname: string): A
   };
 };
 
-async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: CreateBody) {
+async function register(ctx: Ctx, _parts: WalletDeps, wallet: Wallet, body: CreateBody) {
   const nickname = body.nickname.trim();
   const checkedAttestation = checkAttestation(body.attestation, body.challenge);
   const errors = NICKNAME.test(nickname) ? [] : [{ field: 'nickname', message: NICKNAME_RULE }];
@@ -123,7 +123,7 @@ const verificationOf = (id: string) => ({
 
 async function challengePasskey(
   ctx: Ctx,
-  _parts: WalletParts,
+  _parts: WalletDeps,
   { wallet, row }: WalletCredential,
   { clientPublicKey }: { clientPublicKey?: string },
 ) {
@@ -153,14 +153,14 @@ async function challengePasskey(
 /** Verifies an assertion against the passkey and the challenge. */
 function verifyAssertion(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   { wallet, row }: WalletCredential,
   request: RequestRow,
   { assertion }: VerifyBody,
 ): ReturnType<typeof checkAssertion> {
   const passkey = factsOf<Facts>(ctx, wallet, row);
   const signCount = Number(row.sign_count);
-  const script = parts.connectors(ctx.caller.environment).walletScript;
+  const script = deps.connectors(ctx.caller.environment).walletScript;
   if (script?.assertionSignature === assertion.signature) {
     return matchesCredential(passkey, assertion.credentialId)
       ? { signCount }
@@ -173,7 +173,7 @@ function verifyAssertion(
 
 async function verify(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   heldCredential: WalletCredential,
   body: VerifyBody,
   headers: Parameters<typeof requestIdOf>[0],
@@ -184,7 +184,7 @@ async function verify(
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
   const { row: request } = await findActiveRequest(ctx, verificationOf(row.id), requestId);
-  const checkedAssertion = verifyAssertion(ctx, parts, heldCredential, request, body);
+  const checkedAssertion = verifyAssertion(ctx, deps, heldCredential, request, body);
   if ('errors' in checkedAssertion)
     throw invalid(prefixFields('assertion', checkedAssertion.errors));
   if ('failed' in checkedAssertion) {
@@ -199,7 +199,7 @@ async function verify(
     'bound',
   );
   const session = await recheckOnFailure(ctx, verificationOf(row.id), request.id, () =>
-    openSession(ctx, parts, wallet, row, clientPublicKey),
+    openSession(ctx, deps, wallet, row, clientPublicKey),
   );
   return { status: 200, body: session };
 }

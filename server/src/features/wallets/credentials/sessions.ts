@@ -15,7 +15,7 @@ import {
   revokeSession,
   sessionsOf,
 } from '../accounts/credentials.ts';
-import { requireProvisionedWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { requireProvisionedWallet, type Wallet, type WalletDeps } from '../accounts/wallet.ts';
 import { signedOperation } from '../signing/signed.ts';
 import { type CredentialRow, credentials, type SessionRow, walletSessions } from '../store.ts';
 import { listAuthSessions, refreshAuthSession, revokeAuthSession } from './contract.ts';
@@ -63,8 +63,8 @@ async function requireActiveSession(ctx: Ctx, id: string): Promise<WalletSession
   return session;
 }
 
-const refresh = (parts: WalletParts) =>
-  signedOperation(refreshAuthSession, parts, {
+const refresh = (deps: WalletDeps) =>
+  signedOperation(refreshAuthSession, deps, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
 
@@ -88,15 +88,15 @@ const refresh = (parts: WalletParts) =>
       // If the signature was verified in an earlier retry, the session row is not required yet.
       ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
-      const nextSession = openSession(ctx, parts, wallet, credential, clientPublicKey, {
+      const nextSession = openSession(ctx, deps, wallet, credential, clientPublicKey, {
         authenticatedAt,
       });
       return { status: 201, body: await nextSession };
     },
   });
 
-const revoke = (parts: WalletParts) =>
-  signedOperation(revokeAuthSession, parts, {
+const revoke = (deps: WalletDeps) =>
+  signedOperation(revokeAuthSession, deps, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
 
@@ -130,8 +130,8 @@ const list = handle(listAuthSessions, async (ctx, { query }) => {
   return { status: 200, body: { data: await Promise.all(rows.map(presentRow)) } };
 });
 
-export const sessionOperations = (parts: WalletParts): Bound<Ctx>[] => [
+export const sessionOperations = (deps: WalletDeps): Bound<Ctx>[] => [
   list,
-  refresh(parts),
-  revoke(parts),
+  refresh(deps),
+  revoke(deps),
 ];

@@ -6,7 +6,7 @@ import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { findWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { findWallet, type Wallet, type WalletDeps } from '../accounts/wallet.ts';
 import { activityText } from './payload.ts';
 import {
   issueChallenge,
@@ -52,7 +52,7 @@ export interface SignedPayment {
  */
 export async function authorizePayment(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   request: SignableRequest,
   { accountId, payload, until }: SignedPayment,
 ): Promise<{ challenge: Awaited<ReturnType<typeof issueChallenge>> } | Rejected | undefined> {
@@ -65,13 +65,13 @@ export async function authorizePayment(
   }
   const header = stampOf(request.headers);
   if (header === undefined || requestIdOf(request.headers) !== undefined) {
-    const retry = await verifyRetry(ctx, parts, request);
+    const retry = await verifyRetry(ctx, deps, request);
     if ('rejected' in retry) return retry;
     markDelivered(ctx, retry.row);
     return undefined;
   }
-  const stamp = readStamp(ctx, parts, header);
-  const verifiedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
+  const stamp = readStamp(ctx, deps, header);
+  const verifiedSigner = await verifySigner(ctx, deps, { stamp, signer, payload });
   if (verifiedSigner instanceof Fault) throw verifiedSigner;
   const { operationId: operation, resourceId: subject } = request;
   recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, verifiedSigner });

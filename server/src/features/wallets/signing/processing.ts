@@ -4,7 +4,7 @@
 import { attemptLimits } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readOwnPlatform } from '../../tenancy/platform/index.ts';
-import type { WalletParts } from '../accounts/wallet.ts';
+import type { WalletDeps } from '../accounts/wallet.ts';
 
 export const PROCESSING = {
   status: 200,
@@ -12,8 +12,8 @@ export const PROCESSING = {
 } as const;
 
 /** Number of PROCESSING replies before completion. */
-export async function processingReplies(ctx: Ctx, parts: WalletParts): Promise<number> {
-  if (!parts.connectors(ctx.caller.environment).walletScript) return 0;
+export async function processingReplies(ctx: Ctx, deps: WalletDeps): Promise<number> {
+  if (!deps.connectors(ctx.caller.environment).walletScript) return 0;
   return (await readOwnPlatform(ctx)).wallet_polls;
 }
 
@@ -23,10 +23,10 @@ export async function processingReplies(ctx: Ctx, parts: WalletParts): Promise<n
  */
 export async function simulateProcessing(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   id: string,
 ): Promise<typeof PROCESSING | undefined> {
-  const polls = await processingReplies(ctx, parts);
+  const polls = await processingReplies(ctx, deps);
   if (polls === 0) return undefined;
   const key = `processing ${id}`;
   const row = await ctx.read(attemptLimits, key);

@@ -8,7 +8,7 @@ import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { findWallet, openFor, sealFor, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { findWallet, openFor, sealFor, type Wallet, type WalletDeps } from '../accounts/wallet.ts';
 import { requestStates } from '../states.ts';
 import {
   type CredentialType,
@@ -255,8 +255,8 @@ const missingHeader = (code: Code, header: string) =>
   new Fault(code, `The ${header} header is missing.`);
 
 /** Parses a stamp or recognizes the scripted one. Throws WALLET_SIGNATURE_MALFORMED. */
-export function readStamp(ctx: Ctx, parts: WalletParts, header: string): Stamp | 'scripted' {
-  const script = parts.connectors(ctx.caller.environment).walletScript;
+export function readStamp(ctx: Ctx, deps: WalletDeps, header: string): Stamp | 'scripted' {
+  const script = deps.connectors(ctx.caller.environment).walletScript;
   const stamp = script?.stamp === header ? 'scripted' : parseStamp(header);
   if (stamp) return stamp;
   throw new Fault('WALLET_SIGNATURE_MALFORMED', 'The wallet signature is malformed.');
@@ -268,13 +268,13 @@ export function readStamp(ctx: Ctx, parts: WalletParts, header: string): Stamp |
  */
 export async function verifyRetry(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   request: SignableRequest,
 ): Promise<VerifiedRetry | { rejected: Fault }> {
   const [header, requestId] = [stampOf(request.headers), requestIdOf(request.headers)];
   if (header === undefined) throw missingHeader('WALLET_SIGNATURE_MISSING', 'wallet signature');
   if (requestId === undefined) throw missingHeader('REQUEST_ID_MISSING', 'Request-Id');
-  const stamp = readStamp(ctx, parts, header);
+  const stamp = readStamp(ctx, deps, header);
   const { row, wallet } = await findActiveRequest(ctx, request, requestId);
   const signer = JSON.parse(row.signer) as Signer;
   if (signer.by === 'nobody') throw unauthorizedFault('The Request-Id belongs to another request.');
@@ -291,7 +291,7 @@ export async function verifyRetry(
     return { wallet, row, boundData, verifiedSigner: undefined };
   }
   const payload = decryptColumn<string>(ctx, wallet, row, 'payload');
-  const verifiedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
+  const verifiedSigner = await verifySigner(ctx, deps, { stamp, signer, payload });
   if (verifiedSigner instanceof Fault) return rejectSignature(ctx, row, verifiedSigner);
   recordStamp(ctx, wallet, {
     operation: request.operationId,

@@ -15,7 +15,7 @@ import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import { findWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { findWallet, type Wallet, type WalletDeps } from '../accounts/wallet.ts';
 import { walletRequests } from '../store.ts';
 import { PROCESSING, processingReplies } from './processing.ts';
 import {
@@ -78,14 +78,14 @@ const SETTLE_MS = 5_000;
 /** The reply to a valid retry that is executed later, or undefined if it is executed now. */
 async function deferredReply(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   completion: SignedOperation['completion'],
   { row, wallet }: VerifiedRetry,
   stamp: string,
 ): Promise<Reply | undefined> {
   if (!completion) return undefined;
   if (row.status === 'PENDING') {
-    const polls = await processingReplies(ctx, parts);
+    const polls = await processingReplies(ctx, deps);
     if (polls === 0) return undefined;
     markAccepted(ctx, row, stamp, polls - 1);
     const { platformId, environment } = ctx.caller;
@@ -106,7 +106,7 @@ async function deferredReply(
 /** Binds a contract to the steps of an operation that a wallet signs. */
 export function signedOperation<C extends Contract>(
   contract: C,
-  parts: WalletParts,
+  deps: WalletDeps,
   steps: Steps<C>,
 ): SignedOperation {
   const { operationId } = contract;
@@ -135,11 +135,11 @@ export function signedOperation<C extends Contract>(
     if (isUnsigned(headers) || steps.isDirect?.(input)) {
       return replyTo(ctx, request, await steps.begin(ctx, input, headers));
     }
-    const retry = await verifyRetry(ctx, parts, request);
+    const retry = await verifyRetry(ctx, deps, request);
     if ('rejected' in retry) return retry;
     const deferredResult = await deferredReply(
       ctx,
-      parts,
+      deps,
       steps.completion,
       retry,
       stampOf(headers) ?? '',

@@ -2,7 +2,7 @@
 import { type Code, Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { sessionsOf } from '../accounts/credentials.ts';
-import type { WalletParts } from '../accounts/wallet.ts';
+import type { WalletDeps } from '../accounts/wallet.ts';
 import { type SessionRow, type Signer, walletSessions } from '../store.ts';
 import { type Stamp, verifyStamp } from './stamp.ts';
 
@@ -27,8 +27,8 @@ function sessionRestriction(
 }
 
 /** The fault for an invalid signature. A scripted environment has its own code. */
-function signatureFault(ctx: Ctx, parts: WalletParts, signer: SigningParty, reason: string): Fault {
-  const script = parts.connectors(ctx.caller.environment).walletScript;
+function signatureFault(ctx: Ctx, deps: WalletDeps, signer: SigningParty, reason: string): Fault {
+  const script = deps.connectors(ctx.caller.environment).walletScript;
   // A key without a session belongs to the verification of a credential, which fails with this code.
   const code: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
   return new Fault(script?.failure ?? code, reason);
@@ -37,10 +37,10 @@ function signatureFault(ctx: Ctx, parts: WalletParts, signer: SigningParty, reas
 /** The signer of `payload`, or the fault if no permitted signer signed it. */
 export async function verifySigner(
   ctx: Ctx,
-  parts: WalletParts,
+  deps: WalletDeps,
   { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: SigningParty; payload: string },
 ): Promise<VerifiedSigner | Fault> {
-  const faultOf = (reason: string) => signatureFault(ctx, parts, signer, reason);
+  const faultOf = (reason: string) => signatureFault(ctx, deps, signer, reason);
   if (stamp !== 'scripted' && !verifyStamp(stamp, payload)) {
     return faultOf('The wallet signature does not match the payload.');
   }

@@ -9,7 +9,7 @@ import {
   type ChallengeRow,
   prove,
   resendCode,
-  type ScaParts,
+  type ScaDeps,
   type ScaParty,
 } from '../../../sca/authentication/index.ts';
 import { checkLock, checkSession } from '../../../sca/lockout/index.ts';
@@ -52,22 +52,18 @@ async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<Pendin
  */
 function releaseOrExecute(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   { quote, payment, row, authorizer }: PendingAuthorization,
 ): OutgoingRow | Promise<OutgoingRow> {
   const { steps, factor } = row;
   if (steps.length)
-    return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
+    return requestAuthorization(ctx, deps, { quote, payment, authorizer, factor, steps });
   if (payment.source.sourceType === 'REALTIME_FUNDING') return releasePayment(ctx, payment);
   // A wallet quote is PENDING_AUTHORIZATION only after its holder has signed.
   return startPayment(ctx, payment, { signed: signedPaymentOf(quote, payment) !== undefined });
 }
 
-async function authorize(
-  ctx: Ctx,
-  parts: ScaParts,
-  { params, body }: Input<typeof authorizeQuote>,
-) {
+async function authorize(ctx: Ctx, deps: ScaDeps, { params, body }: Input<typeof authorizeQuote>) {
   const pendingAuthorization = await pendingAuthorizationOf(ctx, params.quoteId);
   const { quote, payment, row, authorizer } = pendingAuthorization;
   await checkLock(ctx, authorizer.customer.id);
@@ -76,23 +72,23 @@ async function authorize(
   const subject = actionOf(quote, payment, row);
   const rejection = await prove(ctx, authorizer, row, { action: subject, proof, ip });
   if (rejection) return rejection;
-  const updatedPayment = await releaseOrExecute(ctx, parts, pendingAuthorization);
+  const updatedPayment = await releaseOrExecute(ctx, deps, pendingAuthorization);
   return { status: 200 as const, body: await quoteView(ctx, quote, updatedPayment) };
 }
 
-async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {
+async function resend(ctx: Ctx, deps: ScaDeps, quoteId: string): Promise<void> {
   const { quote, payment, row, authorizer } = await pendingAuthorizationOf(ctx, quoteId);
   const description = await describePayment(ctx, payment);
-  await resendCode(ctx, parts, authorizer, row, {
+  await resendCode(ctx, deps, authorizer, row, {
     action: actionOf(quote, payment, row),
     description,
   });
 }
 
-export const authorizeOperations = (parts: ScaParts) => [
-  handle(authorizeQuote, (ctx, input) => authorize(ctx, parts, input)),
+export const authorizeOperations = (deps: ScaDeps) => [
+  handle(authorizeQuote, (ctx, input) => authorize(ctx, deps, input)),
   handle(resendQuoteScaCode, async (ctx, { params }) => {
-    await resend(ctx, parts, params.quoteId);
+    await resend(ctx, deps, params.quoteId);
     return { status: 204, body: undefined };
   }),
 ];

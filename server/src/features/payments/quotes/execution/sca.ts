@@ -22,7 +22,7 @@ import {
   openChallenge,
   presentChallenge,
   type ScaAction,
-  type ScaParts,
+  type ScaDeps,
   type ScaParty,
 } from '../../../sca/authentication/index.ts';
 import { recordScaEvent } from '../../../sca/events/index.ts';
@@ -150,12 +150,12 @@ interface Step {
  */
 export async function requestAuthorization(
   ctx: Ctx,
-  parts: ScaParts,
+  deps: ScaDeps,
   { quote, payment, authorizer, factor, steps }: Step,
 ): Promise<OutgoingRow> {
   // Funds must arrive while the price is valid, so the challenge expires with the quote.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
-  const challenge = await openChallenge(ctx, parts, authorizer, {
+  const challenge = await openChallenge(ctx, deps, authorizer, {
     ...describeStep(quote, payment, steps[0] as Purpose),
     factor,
     field: 'scaFactor',

@@ -8,7 +8,7 @@ import { handle } from '../../../../runtime/operation/handle.ts';
 import { constantTimeEqual } from '../../../../runtime/security/crypto.ts';
 import { recordScaEvent } from '../../events/index.ts';
 import type { ScaParty } from '../challenges.ts';
-import { scaCustomer } from '../parts.ts';
+import { scaCustomer } from '../deps.ts';
 import {
   type EnrollmentRow,
   type FactorRow,

@@ -28,8 +28,8 @@ import {
   type ScaParty,
 } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
+import { type ScaDeps, scaCustomer } from '../deps.ts';
 import { normalizedCode, verifyTotp } from '../factors/factors.ts';
-import { type ScaParts, scaCustomer } from '../parts.ts';
 import { type ChallengeRow, scaChallenges } from '../store.ts';
 import { completeScaLogin, recordSecurityEvent, startScaLogin } from './login-contract.ts';
 
@@ -42,13 +42,13 @@ const describeLogin = ({ id }: CustomerRow): ScaAction => ({
   binding: canonical({ login: id }),
 });
 
-async function start(ctx: Ctx, parts: ScaParts, party: ScaParty, factor: ScaFactorName) {
+async function start(ctx: Ctx, deps: ScaDeps, party: ScaParty, factor: ScaFactorName) {
   if (factor === 'TOTP') {
     await checkEnrolled(ctx, party.customer, factor, 'factor');
     return { status: 200, body: { factor } } as const;
   }
   const action = describeLogin(party.customer);
-  const row = await openChallenge(ctx, parts, party, { ...action, factor, field: 'factor' });
+  const row = await openChallenge(ctx, deps, party, { ...action, factor, field: 'factor' });
   if (factor === 'SMS_OTP') {
     const body = { factor, challengeId: row.id, expiresAt: iso(row.expires_at) };
     return { status: 200, body } as const;
@@ -122,9 +122,9 @@ async function record(ctx: Ctx, { customer }: ScaParty, eventType: SecurityEvent
   return { status: 200, body: { eventType, ...presentLockout(row, ctx.now) } } as const;
 }
 
-export const loginOperations = (parts: ScaParts) => [
+export const loginOperations = (deps: ScaDeps) => [
   handle(startScaLogin, async (ctx, { query, body }) =>
-    start(ctx, parts, await scaCustomer(ctx, query.customerId), body.factor),
+    start(ctx, deps, await scaCustomer(ctx, query.customerId), body.factor),
   ),
   handle(completeScaLogin, async (ctx, { query, body }) =>
     complete(ctx, await scaCustomer(ctx, query.customerId), body),

@@ -13,8 +13,8 @@ import { isPhoneTied } from '../../../wallets/index.ts';
 import { revokeSession } from '../../lockout/index.ts';
 import { notEnrolledFault, type ScaParty } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
+import { type ScaDeps, scaCustomer } from '../deps.ts';
 import { clearFactor, enrolledFactors } from '../factors/factors.ts';
-import { type ScaParts, scaCustomer } from '../parts.ts';
 import { type ResetRow, scaResets } from '../store.ts';
 import {
   completeTwoFactorReset,
@@ -35,7 +35,7 @@ type Mobile = NonNullable<Static<(typeof completeTwoFactorReset)['body']>['mobil
 
 const START_LIMITS: readonly AttemptRule[] = [{ max: 5, withinMs: 24 * 3_600_000 }];
 
-async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaFactorName) {
+async function start(ctx: Ctx, deps: ScaDeps, customerId: string, factor: ScaFactorName) {
   const { customer } = await scaCustomer(ctx, customerId);
   if (!(await enrolledFactors(ctx, customer)).includes(factor)) {
     throw notEnrolledFault('factor', factor);
@@ -44,13 +44,13 @@ async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaF
   await countAttempt(ctx, `sca reset ${customer.id}`, START_LIMITS, reason);
   const { row, token } = await openReset(
     ctx,
-    parts.connectors(ctx.caller.environment),
+    deps.connectors(ctx.caller.environment),
     customer,
     factor,
   );
   const link = token && {
     livenessAccessToken: token,
-    verificationLink: `${parts.origin()}${RESET_PATH}/${token}`,
+    verificationLink: `${deps.origin()}${RESET_PATH}/${token}`,
   };
   const body = { resetId: row.id, ...link, expiresAt: iso(row.expires_at) };
   return { status: 201, body } as const;
@@ -63,10 +63,10 @@ async function resetOf(ctx: Ctx, customer: CustomerRow, id: string): Promise<Res
   return expireIfDue(ctx, customer, row);
 }
 
-async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
+async function show(ctx: Ctx, deps: ScaDeps, customerId: string, id: string) {
   const { customer } = await scaCustomer(ctx, customerId);
   const row = await resetOf(ctx, customer, id);
-  const { liveness } = parts.connectors(ctx.caller.environment);
+  const { liveness } = deps.connectors(ctx.caller.environment);
   if (row.status !== 'INITIATED' || !liveness) {
     return { status: 200, body: presentReset(row) } as const;
   }
@@ -134,12 +134,12 @@ async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile
   return { status: 204, body: undefined } as const;
 }
 
-export const resetOperations = (parts: ScaParts) => [
+export const resetOperations = (deps: ScaDeps) => [
   handle(startTwoFactorReset, (ctx, { query, body }) =>
-    start(ctx, parts, query.customerId, body.factor),
+    start(ctx, deps, query.customerId, body.factor),
   ),
   handle(getTwoFactorResetStatus, (ctx, { query, params }) =>
-    show(ctx, parts, query.customerId, params.resetId),
+    show(ctx, deps, query.customerId, params.resetId),
   ),
   handle(completeTwoFactorReset, (ctx, { query, params, body }) =>
     complete(ctx, query.customerId, params.resetId, body.mobile),

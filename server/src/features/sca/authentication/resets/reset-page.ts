@@ -14,7 +14,7 @@ import { type CustomerRow, readCustomer } from '../../../customers/records/index
 import { brandOf } from '../../../tenancy/config/index.ts';
 import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
 import type { ScaFactorName } from '../contract.ts';
-import type { ScaParts } from '../parts.ts';
+import type { ScaDeps } from '../deps.ts';
 import { type ResetRow, scaResets } from '../store.ts';
 import { applyLiveness, checkOf } from './resets.ts';
 
@@ -95,7 +95,7 @@ const confirmationPage = (name: string, factor: ScaFactorName): PageContent => (
 /** Only the button completes the check. A request for the page has no effect. */
 export function resetPage(
   runtime: Runtime,
-  { connectors }: Pick<ScaParts, 'connectors'>,
+  { connectors }: Pick<ScaDeps, 'connectors'>,
 ): HostedPage {
   async function find(token: string) {
     const reset = await findByToken(runtime, token);

@@ -22,7 +22,7 @@ import {
   type ScaAction,
   type ScaParty,
 } from '../challenges.ts';
-import { type ScaParts, scaCustomer } from '../parts.ts';
+import { type ScaDeps, scaCustomer } from '../deps.ts';
 import {
   confirmBeneficiaryTrust,
   confirmBeneficiaryUntrust,
@@ -59,9 +59,9 @@ async function loadTrustRequest(ctx: Ctx, kind: Direction, id: string): Promise<
   return { party, account, action: actionOf(kind, account) };
 }
 
-async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
+async function start(ctx: Ctx, deps: ScaDeps, kind: Direction, id: string) {
   const { party, account, action } = await loadTrustRequest(ctx, kind, id);
-  const row = await openChallenge(ctx, parts, party, {
+  const row = await openChallenge(ctx, deps, party, {
     ...action,
     factor: undefined,
     field: 'externalAccountId',
@@ -100,15 +100,15 @@ async function confirm(
   return { status: 200, body: { trusted: isTrusted } } as const;
 }
 
-export const trustOperations = (parts: ScaParts) => [
+export const trustOperations = (deps: ScaDeps) => [
   handle(startBeneficiaryTrust, (ctx, { params }) =>
-    start(ctx, parts, 'TRUST', params.externalAccountId),
+    start(ctx, deps, 'TRUST', params.externalAccountId),
   ),
   handle(confirmBeneficiaryTrust, (ctx, { params, body }) =>
     confirm(ctx, 'TRUST', params.externalAccountId, body),
   ),
   handle(startBeneficiaryUntrust, (ctx, { params }) =>
-    start(ctx, parts, 'UNTRUST', params.externalAccountId),
+    start(ctx, deps, 'UNTRUST', params.externalAccountId),
   ),
   handle(confirmBeneficiaryUntrust, (ctx, { params, body }) =>
     confirm(ctx, 'UNTRUST', params.externalAccountId, body),

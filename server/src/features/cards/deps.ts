@@ -8,7 +8,7 @@ import type { Mode } from '../../kernel/mode.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { type CardRow, cards } from './store.ts';
 
-export interface CardParts {
+export interface CardDeps {
   connectors(environment: Mode): Connectors;
   /** Base of links to pages of this server. */
   origin(): string;
@@ -19,8 +19,8 @@ export interface CardParts {
 export const noIssuer = () => new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');
 
 /** The card issuer of the calling platform. */
-export function issuerOf(ctx: Ctx, parts: Pick<CardParts, 'connectors'>): IssuerPort {
-  const { issuer } = parts.connectors(ctx.caller.environment);
+export function issuerOf(ctx: Ctx, deps: Pick<CardDeps, 'connectors'>): IssuerPort {
+  const { issuer } = deps.connectors(ctx.caller.environment);
   if (!issuer) throw noIssuer();
   return issuer;
 }

@@ -37,7 +37,7 @@ export type AuthorizeContactChange = (
   change: ContactChange,
 ) => Promise<Static<typeof SignedRequestChallenge> | Rejected | undefined>;
 
-export interface CustomerParts {
+export interface CustomerDeps {
   connectors(environment: Mode): Connectors;
   /** Stages the wallets of new accounts that are embedded wallets. */
   openWallets(
@@ -57,7 +57,7 @@ export interface CustomerParts {
  */
 export async function openAccounts(
   ctx: Ctx,
-  parts: CustomerParts,
+  deps: CustomerDeps,
   platform: PlatformRow,
   row: CustomerRow,
   currentAccounts: readonly InternalAccountRow[],
@@ -67,7 +67,7 @@ export async function openAccounts(
     customerId: row.id,
     currencies: currenciesOf(platform, row),
     existingAccounts: currentAccounts,
-    funding: parts.connectors(platform.environment).funding,
+    funding: deps.connectors(platform.environment).funding,
   });
-  await parts.openWallets(ctx, row, accounts);
+  await deps.openWallets(ctx, row, accounts);
 }

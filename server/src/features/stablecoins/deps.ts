@@ -8,12 +8,12 @@ import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 
-export interface StablecoinParts {
+export interface StablecoinDeps {
   connectors: (environment: Mode) => Connectors;
 }
 
 /** The stablecoin provider in the environment of the caller. */
-export function mintOf({ caller }: { caller: Caller }, { connectors }: StablecoinParts): MintPort {
+export function mintOf({ caller }: { caller: Caller }, { connectors }: StablecoinDeps): MintPort {
   const { mint } = connectors(caller.environment);
   if (!mint)
     throw new Fault('NOT_IMPLEMENTED', 'No stablecoin provider is connected in this environment.');

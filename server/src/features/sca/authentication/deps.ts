@@ -8,7 +8,7 @@ import { isUnderSca } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerOf } from '../../customers/records/index.ts';
 import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 
-export interface ScaParts {
+export interface ScaDeps {
   connectors(environment: Mode): Connectors;
   /** Base URL of links to pages of this server. */
   origin(): string;

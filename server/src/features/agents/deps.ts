@@ -13,14 +13,14 @@ import {
 } from './policy/policy.ts';
 import { type AgentRow, agents } from './store.ts';
 
-export interface AgentParts {
+export interface AgentDeps {
   connectors(environment: Mode): Connectors;
   /** Base URL of links to pages of this server. */
   origin(): string;
 }
 
 /** Source of exchange rates for limits. */
-export type RateParts = Pick<AgentParts, 'connectors'>;
+export type RateDeps = Pick<AgentDeps, 'connectors'>;
 
 export const invalidToken = () =>
   new Fault('UNAUTHORIZED', 'The access token is missing or not valid.');

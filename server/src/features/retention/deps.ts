@@ -1,8 +1,8 @@
 // Dependencies of the retention, built from the settings of a server.
-import type { ArchiveParts } from './archive.ts';
+import type { ArchiveDeps } from './archive.ts';
 import { DEFAULT_RETENTION, type RetentionSettings } from './histories.ts';
 
-export interface RetentionParts extends ArchiveParts {
+export interface RetentionDeps extends ArchiveDeps {
   settings: RetentionSettings;
 }
 
@@ -10,10 +10,10 @@ export interface RetentionParts extends ArchiveParts {
 export type RetentionOptions = { [K in keyof RetentionSettings]?: number | undefined };
 
 export function retentionPartsOf(
-  settings: RetentionOptions & Pick<ArchiveParts, 'databaseUrl'>,
-  runtime: ArchiveParts['runtime'],
-  storage: ArchiveParts['storage'],
-): RetentionParts {
+  settings: RetentionOptions & Pick<ArchiveDeps, 'databaseUrl'>,
+  runtime: ArchiveDeps['runtime'],
+  storage: ArchiveDeps['storage'],
+): RetentionDeps {
   const {
     eventRetentionMs = DEFAULT_RETENTION.eventRetentionMs,
     requestRetentionMs = DEFAULT_RETENTION.requestRetentionMs,
