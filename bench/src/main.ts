@@ -33,7 +33,7 @@ interface Options {
   root: string;
   quick: boolean;
   /** Groups of rows to run. All if empty. */
-  only: readonly string[];
+  rowNames: readonly string[];
   /** Rounds per row. 0 uses the default. */
   rounds: number;
   /** Writes processor profiles and statement statistics, which slows the run slightly. */
@@ -84,7 +84,7 @@ function memoize<T, A extends unknown[] = []>(make: (...args: A) => Promise<T>) 
 /** Version of a Node program. */
 const versionOf = (node: string) => execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
 
-function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
+function createBench(options: Options, scratch: string, cluster: Cluster): Bench {
   const { root, quick, rounds, logLevel } = options;
   const settings = quick ? QUICK_SETTINGS : FULL;
   const profile = path.join(root, 'bench', 'dist', 'profiles');
@@ -121,7 +121,7 @@ async function header(bench: Bench): Promise<string> {
 }
 
 async function measure(options: Options, bench: Bench): Promise<void> {
-  const { only } = options;
+  const { rowNames: only } = options;
   const description = await header(bench);
   printProgress(description.replaceAll('\n', '\n  '));
   const rows: Row[] = [];
@@ -174,7 +174,7 @@ export async function main(options: Options): Promise<void> {
   }
   try {
     cluster = await startCluster(path.join(scratch, 'cluster'), options.profile);
-    await measure(options, makeBench(options, scratch, cluster));
+    await measure(options, createBench(options, scratch, cluster));
   } finally {
     await cleanUp();
   }

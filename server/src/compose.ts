@@ -27,10 +27,10 @@ import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
+  depsOf,
   handlersOf,
   operationsOf,
   PAGES,
-  partsOf,
   RESET_RULES,
   stageClockWork,
   sweepsOf,
@@ -93,13 +93,13 @@ import {
   addMessagesOfProviders,
   type OpenRequests,
   openRequests,
-  operatorPartsOf,
+  operatorDepsOf,
   operatorUrlOf,
   providersOf,
   serversOf,
 } from './servers.ts';
-import { stopParts } from './shutdown.ts';
-import { filePartsOf } from './startup.ts';
+import { stopServer } from './shutdown.ts';
+import { fileDepsOf } from './startup.ts';
 
 export interface Settings extends RetentionOptions {
   databaseUrl: string;
@@ -222,7 +222,7 @@ const connectorsOf = (
     ...connectors,
     circuits,
     custodyKeys: custodyKeysOf(vault),
-    note: (problem) => log.warn({ problem }, 'a connector has a problem'),
+    reportProblem: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
 
 /** Connects each issuer with the handler of authorization requests. */
@@ -305,7 +305,7 @@ function drainAll(server: FastifyInstance, openRequestSet: OpenRequests, options
   return drainConnections(server, options);
 }
 
-const partsOfSettings = (settings: Settings, { followers }: OpenRequests) => {
+const depsOfSettings = (settings: Settings, { followers }: OpenRequests) => {
   const { eventRetentionMs = 30 * DAY_MS, providerMessageRetentionMs = 400 * DAY_MS } = settings;
   const ledgerCheck = ledgerCheckOf(settings);
   const { walletRecoveryMs } = settings;
@@ -316,7 +316,7 @@ interface PublicPages {
   /** The public keys that verify webhooks. */
   publishedKeys: KeyRing['publishedKeys'];
   runtime: Runtime;
-  deps: ReturnType<typeof partsOf>;
+  deps: ReturnType<typeof depsOf>;
   operations: readonly Operation[];
   bearers: ReturnType<typeof linkAuthenticator>;
   limiter: ReturnType<typeof createLimiter> | undefined;
@@ -398,18 +398,18 @@ export async function compose(
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
   const { connectors, directory } = await providersOf(runtime, builtIn, circuits, log, metrics);
-  const { storage, files, retention } = filePartsOf(settings, runtime, circuits);
+  const { storage, files, retention } = fileDepsOf(settings, runtime, circuits);
   const tokens = authenticator(db, effects.now);
   const webhooks = { keys: keyRing.keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
-  const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
+  const reportProblem = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
-  const common = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
+  const common = { connectors, tokens, webhooks, files, storage, origin, reportProblem, log };
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const ports = { ...world, ...pressure, ...recorder.ports, directory, retention };
-  const deps = partsOf({ ...common, ...ports, ...partsOfSettings(settings, followers) });
+  const ports = { ...world, ...pressure, ...recorder.ports, directory, retention, bodyErrors };
+  const deps = depsOf({ ...common, ...ports, ...depsOfSettings(settings, followers) });
   const operations: Operation[] = operationsOf(deps);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(deps, operations), ...fileJobs({ storage })];
@@ -420,7 +420,7 @@ export async function compose(
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
   const admission = { ...admissionOf(runtime, settings, metrics), ...tokens };
   const isApi = roles.includes('api');
-  const operator = operatorPartsOf(settings, followers, { circuits, committer, world, builtIn });
+  const operator = operatorDepsOf(settings, followers, { circuits, committer, world, builtIn });
   const installation = { runtime, files, connectors, directory, retention, ...operator };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
@@ -451,6 +451,6 @@ export async function compose(
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
-    stop: () => stopParts({ ...loops, readiness, server, tracing }),
+    stop: () => stopServer({ ...loops, readiness, server, tracing }),
   };
 }

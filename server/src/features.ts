@@ -85,13 +85,13 @@ export interface Resources
   /** Base URL of links to hosted pages. */
   origin(): string;
   /** Logs a problem for the operator that clients cannot fix. */
-  note(problem: string): void;
+  reportProblem(problem: string): void;
   log: Log;
   /** All errors of a body, by the contract of an operation. */
   bodyErrors: typeof bodyErrors;
-  /** Whether requests need the full capacity. `written` counts deferrable writes. */
+  /** Whether requests need the full capacity. `countWrite` counts deferrable writes. */
   isUnderLoad(): boolean;
-  written(): void;
+  countWrite(): void;
   walletRecoveryMs: number | undefined;
   /** Writes the recorded requests of this process. */
   flushRequests(): Promise<void>;
@@ -131,7 +131,7 @@ const asSystem = (runtime: Runtime, change: Omit<AuditedRequest, 'operator'>): R
   auditedRuntime(runtime, { operator: SYSTEM, ...change }).runtime;
 
 /** The resources, and functions of later features for earlier ones. */
-export const partsOf = (resources: Resources) => {
+export const depsOf = (resources: Resources) => {
   const { connectors, webhooks, origin } = resources;
   return {
     ...resources,
@@ -159,7 +159,7 @@ type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
 type MessagePorts = Parameters<typeof messageFeature.jobs>[0];
 type TransitionPorts = Parameters<typeof transitionAccount>[0];
 
-export type Deps = ReturnType<typeof partsOf>;
+export type Deps = ReturnType<typeof depsOf>;
 
 const FEATURES: readonly Feature<Deps>[] = [
   configFeature,

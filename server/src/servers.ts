@@ -159,7 +159,7 @@ interface OperatorResources {
 }
 
 /** Resources of the process that the operator API uses. */
-export const operatorPartsOf = (
+export const operatorDepsOf = (
   { walletRecoveryMs, process, roles = ROLES }: ProcessSettings,
   { changes }: OpenRequests,
   { circuits, committer, world, builtIn }: OperatorResources,
@@ -236,11 +236,11 @@ interface MessageOptions {
 /** Adds the address for the messages of providers. */
 export function addMessagesOfProviders(server: FastifyInstance, options: MessageOptions): void {
   const { runtime, directory, naming, limiter, slots, publicUrl, log } = options;
-  const note = (problem: string) => log.warn({ problem }, 'a provider has a problem');
+  const reportProblem = (problem: string) => log.warn({ problem }, 'a provider has a problem');
   const networks = MODES.map((mode) => [mode, cardNetworkHandler(runtime, options.deps, mode)]);
   const cards: Record<Mode, CardNetwork> = Object.fromEntries(networks);
   const deps = {
-    ...{ runtime, directory, protocol: gateway, note },
+    ...{ runtime, directory, protocol: gateway, reportProblem },
     cards: (environment: Mode) => cards[environment],
     statements: (providerId: string, page: Parameters<typeof receivePage>[2]) =>
       receivePage(runtime, providerId, page),

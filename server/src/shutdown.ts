@@ -33,7 +33,7 @@ interface Stoppable {
  * Finishes work in progress, aborts work that takes too long, and closes the database. Takes at
  * most 8.5 s.
  */
-export async function stopParts(parts: Stoppable): Promise<void> {
+export async function stopServer(parts: Stoppable): Promise<void> {
   parts.readiness.stop();
   parts.followers.close();
   parts.keyRing.stop();

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Config } from './config.ts';
 import { type StorageSettings, storageOf } from './connectors/registry.ts';
 import { openEpoch } from './features/notifications/events/index.ts';
-import { type RetentionOptions, retentionPartsOf } from './features/retention/index.ts';
+import { type RetentionOptions, retentionDepsOf } from './features/retention/index.ts';
 import type { Effects } from './kernel/effects.ts';
 import { ROLES } from './runtime/config/roles.ts';
 import { CONNECTIONS_PER_PROCESS, type ConnectionLimits } from './runtime/db/connections/limits.ts';
@@ -86,14 +86,14 @@ export async function connectCommitter(settings: {
 }
 
 /** The storage of files, and the files in it. */
-export function filePartsOf(
+export function fileDepsOf(
   settings: RetentionOptions & { databaseUrl: string; files: StorageSettings },
   runtime: Runtime,
   circuits: Circuits,
 ) {
   const effects = circuits.effects(runtime.effects, 'storage', STORAGE_FAILURES);
   const storage = storageOf(effects, settings.files);
-  const retention = retentionPartsOf(settings, runtime, storage);
+  const retention = retentionDepsOf(settings, runtime, storage);
   return { storage, files: createFiles(runtime, storage), retention };
 }
 

@@ -169,7 +169,7 @@ async function createQuote(request: Request, from: string, to: string): Promise<
   return id;
 }
 
-async function makeTemplates(request: Request, count: number): Promise<Templates> {
+async function createTemplates(request: Request, count: number): Promise<Templates> {
   const holders = await eachOf(Array.from({ length: count }), (_, index) =>
     createHolder(request, index),
   );
@@ -189,7 +189,7 @@ export async function startApi(bench: Bench): Promise<Api> {
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
   const log = path.join(scratch, 'server.log');
   const firstServer = await startServer(bench, args, { log });
-  const templates = await makeTemplates(requester(firstServer.port), bench.quick ? 200 : 2_000);
+  const templates = await createTemplates(requester(firstServer.port), bench.quick ? 200 : 2_000);
   await firstServer.process.stop();
   // The quotes are copied during the whole bench, so the sweep must not expire them.
   await cluster.rows(DATABASE, "update quotes set expires_at = expires_at + interval '10 years'");

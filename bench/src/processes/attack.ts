@@ -86,7 +86,7 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
       count(report.responses, reading.status);
     };
     const continueAfterResponse = () => {
-      if (/\r\nconnection: *close/i.test(reading.head)) socket.destroy();
+      if (/\r\nconnection: *close/i.test(reading.receivedHead)) socket.destroy();
       // The remaining body must be sent before the next request.
       else if (isSent) begin();
       else if (isOver()) socket.destroy();
@@ -117,8 +117,9 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
     });
     socket.on('end', () => {
       // Without a content length, the end of the connection is the end of the response.
-      const isComplete = reading.total < 0 && /\r\n\r\n/.test(reading.head);
-      if (isAwaiting && isComplete && !/\r\ntransfer-encoding:/i.test(reading.head)) finish();
+      const isComplete = reading.total < 0 && /\r\n\r\n/.test(reading.receivedHead);
+      if (isAwaiting && isComplete && !/\r\ntransfer-encoding:/i.test(reading.receivedHead))
+        finish();
       socket.destroy();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {

@@ -79,7 +79,13 @@ async function receive(
   request: SignableRequest,
 ): Promise<CardDecision> {
   const deps = {
-    ...{ runtime, directory, protocol: gateway, note: () => undefined, cards: () => handler },
+    ...{
+      runtime,
+      directory,
+      protocol: gateway,
+      reportProblem: () => undefined,
+      cards: () => handler,
+    },
     statements: () => Promise.reject(new Error('no statements in this row')),
     stablecoinOrders: () => Promise.reject(new Error('no orders in this row')),
   };

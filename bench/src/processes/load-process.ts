@@ -96,7 +96,7 @@ function connection(
       if (!addChunk(reading, (buffer as Buffer).subarray(0, bytes))) return true;
       isBusy = false;
       if (reading.status === load.status) tally.ok(startMs);
-      else tally.error(reading.head.slice(0, 2_000));
+      else tally.error(reading.receivedHead.slice(0, 2_000));
       begin();
       return true;
     };

@@ -23,7 +23,7 @@ const LENGTH = 400;
 /** Numbers of keys below and above the size of the server's cache. */
 const [KNOWN, NEW] = [100, 5_000];
 
-function makeCases(count: number): Case[] {
+function createCases(count: number): Case[] {
   const effects = systemEffects();
   return Array.from({ length: count }, (_, index) => {
     const pair = generateP256(() => effects.random(32));
@@ -86,7 +86,7 @@ interface Of {
 }
 
 async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
-  const cases = makeCases(count);
+  const cases = createCases(count);
   const runs = await alternate(
     {
       railhead: async () => measure(bench, cases, verifyWithServerCode),

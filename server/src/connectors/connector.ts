@@ -24,7 +24,7 @@ export interface ConnectorContext {
   /** Sealing and derived secrets of this mode. Absent without a master key. */
   keys?: CustodyKeys | undefined;
   /** Logs one sentence about a problem, without credentials and personal data. */
-  note(problem: string): void;
+  reportProblem(problem: string): void;
 }
 
 export interface Connector<Settings extends TObject = TObject> {

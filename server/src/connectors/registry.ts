@@ -67,7 +67,7 @@ export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSe
   /** Circuit breakers for calls to providers. Default: circuits of the registry. */
   circuits?: Circuits | undefined;
   /** Receives a description of a problem with a source at run time. */
-  note?: ((problem: string) => void) | undefined;
+  reportProblem?: ((problem: string) => void) | undefined;
 }
 
 /** The custodian's part of the installation's vault. */
@@ -264,7 +264,7 @@ export function connectorRegistry(
   effects: Effects,
   settings: ConnectorSettings = {},
 ): ConnectorRegistry {
-  const { custodyKeys, production, note = () => {}, ...values } = settings;
+  const { custodyKeys, production, reportProblem = () => {}, ...values } = settings;
   const circuits = settings.circuits ?? createCircuits(() => effects.now());
   const providers = CONNECTORS.filter((each) => !isStorage(each));
   const serveMode = (mode: Mode): ServedCapability[] => {
@@ -272,7 +272,7 @@ export function connectorRegistry(
     const keys = custodyKeys && keysOfMode(mode, custodyKeys);
     return openServedCapabilities(
       providers,
-      { mode, effects, provider, keys, note },
+      { mode, effects, provider, keys, reportProblem },
       { ...values },
     );
   };
@@ -291,7 +291,12 @@ export function connectorRegistry(
 
 /** The storage of both modes. `effects` includes the circuit breaker. */
 export function storageOf(effects: Effects, settings: StorageSettings): StoragePort {
-  const context = { mode: 'production' as const, effects, provider: () => effects, note: () => {} };
+  const context = {
+    mode: 'production' as const,
+    effects,
+    provider: () => effects,
+    reportProblem: () => {},
+  };
   const { storage } = openConnectors(CONNECTORS.filter(isStorage), context, { ...settings });
   if (!storage) throw new Error('No connector stores files.');
   return storage;

@@ -71,7 +71,7 @@ function createGuard(
   /** Whether the connection accepts this request. A request that is not accepted receives no response. */
   function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
-    if (connections.admits(raw, reply.raw)) return true;
+    if (connections.admit(raw, reply.raw)) return true;
     reply.hijack();
     return false;
   }

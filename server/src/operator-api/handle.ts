@@ -245,7 +245,7 @@ async function approvalReply(
   const input = { params, query, body };
   const rightsOf = rightsIn({ operationOf, unauditedRuntime: runtime });
   const approval = await requestApproval(audited.runtime, rightsOf, {
-    ...{ operator, operationId, subject, input, reason, needed: neededApproval },
+    ...{ operator, operationId, subject, input, reason, requiredApproval: neededApproval },
   });
   return { status: 202, body: approval };
 }

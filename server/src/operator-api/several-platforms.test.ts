@@ -109,9 +109,9 @@ describe('an operator of two platforms', () => {
       regulated: false,
     });
     const ids: string[] = [];
-    for (const as of [app.platform, app.other, thirdPlatform, app.platform, app.other]) {
-      const { id } = await createCustomer(app, { as });
-      if (as !== thirdPlatform) ids.unshift(id);
+    for (const platform of [app.platform, app.other, thirdPlatform, app.platform, app.other]) {
+      const { id } = await createCustomer(app, { platform });
+      if (platform !== thirdPlatform) ids.unshift(id);
     }
     const returnedIds: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
@@ -130,7 +130,7 @@ describe('an operator of two platforms', () => {
   });
 
   it('searches both platforms', async () => {
-    const { person } = await createFundedCustomer(app, 100, { as: app.other });
+    const { person } = await createFundedCustomer(app, 100, { platform: app.other });
     const reply = await client.call('POST', '/search', {
       body: { query: person.id },
       secret: await secretOf(),

@@ -19,11 +19,14 @@ import {
 const fixture = openForFile(openVerification);
 
 const request = (method: string, path: string, body?: object) =>
-  fixture.app.call(method, path, body, fixture.as);
+  fixture.app.call(method, path, body, fixture.platform);
 
 /** A person without identity data. */
 async function newPerson(overrides: object = {}) {
-  const { id } = await createCustomer(fixture.app, fixture.as, { ...WITHOUT_DATA, ...overrides });
+  const { id } = await createCustomer(fixture.app, fixture.platform, {
+    ...WITHOUT_DATA,
+    ...overrides,
+  });
   return id as string;
 }
 

@@ -64,13 +64,17 @@ const createKycLink = async (id: string): Promise<string> =>
       'POST',
       `/customers/${id}/kyc-link`,
       {},
-      { as: ownership.app.unregulated },
+      { platform: ownership.app.unregulated },
     ),
     201,
   ).kycUrl;
 
 const createPerson = (fields: object) =>
-  createCustomer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...fields });
+  createCustomer(
+    ownership.app,
+    { platform: ownership.app.unregulated },
+    { ...WITHOUT_DATA, ...fields },
+  );
 
 async function upload(documentHolder: string) {
   const documentFields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
@@ -78,7 +82,10 @@ async function upload(documentHolder: string) {
     { documentHolder, ...documentFields, issuingAuthority: 'State Department' },
     { bytes: pdfFile() },
   );
-  ok(await ownership.app.call('POST', '/documents', form, { as: ownership.app.unregulated }), 201);
+  ok(
+    await ownership.app.call('POST', '/documents', form, { platform: ownership.app.unregulated }),
+    201,
+  );
 }
 
 async function createOwnershipLink(): Promise<string> {
@@ -136,7 +143,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   beforeAll(async () => {
     await ownership.app.app.server.listen({ port: 0, host: '127.0.0.1' });
     logos = await openLogoSite();
-    for (const platform of [ownership.app.platform, ownership.as, ownership.app.unregulated])
+    for (const platform of [ownership.app.platform, ownership.platform, ownership.app.unregulated])
       await setBrand(platform, '/logo.svg', '#0f766e');
     const fixture = cardFixture(ownership.app);
     ({ id: cardId } = await fixture.createCard(await fixture.createCardholder()));
@@ -271,7 +278,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     async () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
-      await setBrand(ownership.as, '/missing.png');
+      await setBrand(ownership.platform, '/missing.png');
       const { page, inspectState, close } = await openPage('phone', 'light');
       await page.goto(await createOwnershipLink());
       await title(page, 'Is this wallet yours?');

@@ -37,7 +37,7 @@ let browser: Awaited<ReturnType<typeof launch>>;
 let shopVisit: Visit;
 let cdp: CDPSession;
 let authenticatorId: string;
-const productionOptions = () => ({ as: app.production });
+const productionOptions = () => ({ platform: app.production });
 
 /** Opens the site, whose hosts all serve its page, with a device that verifies its user. */
 async function openShop(): Promise<void> {

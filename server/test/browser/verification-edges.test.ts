@@ -25,7 +25,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'can be completed with the keyboard only',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, {
+      const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,
         address: ADDRESS,
         nationality: 'US',
@@ -91,7 +91,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'remains open when more data is required, and accepts another file for a rejected one',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, {
+      const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
         fullName: 'Bad Scan 003',
@@ -123,7 +123,7 @@ describe.runIf(browserPath)('the verification page', () => {
         'GET',
         `/documents?documentHolder=${person.id}`,
         undefined,
-        fixture.as,
+        fixture.platform,
       );
       expect(body.data.map((document: { fileName: string }) => document.fileName)).toEqual([
         'bright.png',
@@ -136,7 +136,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'runs an action once when its button is pressed twice',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, {
+      const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
       });
@@ -144,7 +144,7 @@ describe.runIf(browserPath)('the verification page', () => {
         { documentHolder: person.id, documentType: 'BANK_STATEMENT', country: 'US' },
         { bytes: pdfFile() },
       );
-      ok(await fixture.app.call('POST', '/documents', form, fixture.as), 201);
+      ok(await fixture.app.call('POST', '/documents', form, fixture.platform), 201);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'Documents');
@@ -161,7 +161,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'is accessible in dark mode on a narrow phone',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const person = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 320, height: 640 });
@@ -203,7 +203,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'shows an error when the link was used, has expired or is unknown',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, {
+      const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
       });
@@ -217,10 +217,10 @@ describe.runIf(browserPath)('the verification page', () => {
         },
         { bytes: pdfFile() },
       );
-      ok(await fixture.app.call('POST', '/documents', form, fixture.as), 201);
+      ok(await fixture.app.call('POST', '/documents', form, fixture.platform), 201);
       const link = await fixture.linkFor(person.id);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
-      const laterCustomer = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const laterCustomer = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const secondLink = await fixture.linkFor(laterCustomer.id);
       await openAndStart(page, link);
       await title(page, 'Review and submit');

@@ -20,7 +20,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
     'shows the reason, the request ID and a retry button',
     async () => {
       const { db } = fixture.app.runtime;
-      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const person = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const url = await fixture.linkFor(person.id);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await db.query('alter table documents rename to documents_away');
@@ -45,7 +45,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
   it(
     'shows a skeleton until a slow reply arrives',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const person = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const url = await fixture.linkFor(person.id);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       const client = new pg.Client({ connectionString: fixture.app.databaseUrl });

@@ -17,15 +17,15 @@ export async function openVerification() {
   await app.app.server.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.app.server.server.address() as { port: number };
   const browser = await launch();
-  const as = { as: app.unregulated };
+  const platform = { platform: app.unregulated };
   return {
     app,
     browser,
-    as,
+    platform,
     origin: `http://127.0.0.1:${port}`,
     async linkFor(customerId: string, redirectUri?: string): Promise<string> {
       const path = `/customers/${customerId}/kyc-link`;
-      return ok(await app.call('POST', path, { redirectUri }, as), 201).kycUrl;
+      return ok(await app.call('POST', path, { redirectUri }, platform), 201).kycUrl;
     },
     async close() {
       await browser.close();

@@ -39,7 +39,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'keep their numbers while data is entered, after a reload and in another tab',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const person = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       const link = await fixture.linkFor(person.id);
       await openAndStart(page, link);
@@ -67,7 +67,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'return step by step to the start, by the Back button of the page and of the browser',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, {
+      const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,
         address: ADDRESS,
       });
@@ -108,7 +108,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'begin with a page that lists the required data, the reason, the recipients and the expiry of the link',
     async () => {
-      const person = await createCustomer(fixture.app, fixture.as, {
+      const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,
         address: ADDRESS,
       });

@@ -26,7 +26,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it.each(variantsOf(SCREENS, 0))(
     'verifies a person, on a %s',
     async (size) => {
-      const person = await createCustomer(fixture.app, fixture.as, WITHOUT_DATA);
+      const person = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const {
         page,
         context,
@@ -115,14 +115,14 @@ describe.runIf(browserPath)('the verification page', () => {
         'GET',
         `/customers/${person.id}`,
         undefined,
-        fixture.as,
+        fixture.platform,
       );
       expect(body).toMatchObject({ kycStatus: 'APPROVED', fullName: 'Ada Lovelace' });
       const documents = await fixture.app.call(
         'GET',
         `/documents?documentHolder=${person.id}`,
         undefined,
-        fixture.as,
+        fixture.platform,
       );
       expect(documents.body.data.map((document: { side: string }) => document.side).sort()).toEqual(
         ['BACK', 'FRONT'],
@@ -149,7 +149,10 @@ describe.runIf(browserPath)('the verification page', () => {
           incorporatedOn: '2020-01-15',
         },
       };
-      const business = ok(await fixture.app.call('POST', '/customers', body, fixture.as), 201);
+      const business = ok(
+        await fixture.app.call('POST', '/customers', body, fixture.platform),
+        201,
+      );
       const {
         page,
         problems: pageErrors,
@@ -258,7 +261,7 @@ describe.runIf(browserPath)('the verification page', () => {
         'GET',
         `/customers/${business.id}`,
         undefined,
-        fixture.as,
+        fixture.platform,
       );
       expect(verifiedBusiness).toMatchObject({
         kybStatus: 'APPROVED',

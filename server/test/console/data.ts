@@ -17,19 +17,22 @@ type DocumentKind = 'picture' | 'pdf';
 
 /** A person with a document whose identity check needs a decision. */
 export async function waitingCheck(
-  { app, as }: OpenConsole,
+  { app, callOptions }: OpenConsole,
   fullName: string,
   kind: DocumentKind = 'picture',
 ) {
-  const person = ok(await app.call('POST', '/customers', { ...PERSON, fullName }, as), 201);
+  const person = ok(
+    await app.call('POST', '/customers', { ...PERSON, fullName }, callOptions),
+    201,
+  );
   const fields = {
     ...{ documentHolder: person.id, documentType: 'PASSPORT', country: 'US' },
     ...{ documentNumber: 'X-100', issuingAuthority: 'Department of State' },
   };
   const bytes = kind === 'pdf' ? pdfFile() : pngFile();
   const form = documentForm(fields, { bytes });
-  const { id: documentId } = ok(await app.call('POST', '/documents', form, as), 201);
-  ok(await app.call('POST', '/verifications', { customerId: person.id }, as), 200);
+  const { id: documentId } = ok(await app.call('POST', '/documents', form, callOptions), 201);
+  ok(await app.call('POST', '/verifications', { customerId: person.id }, callOptions), 200);
   return { id: person.id as string, documentId: documentId as string };
 }
 

@@ -123,12 +123,12 @@ describe.runIf(isTestable)('the console', () => {
     'never runs a document of a customer',
     async () => {
       const { page } = clara;
-      const { app, as } = consoleFixture;
+      const { app, callOptions } = consoleFixture;
       const { id } = await waitingCheck(consoleFixture, 'Paula Picture', 'pdf');
       const fields = { documentHolder: id, documentType: 'OTHER', country: 'US' };
       for (const text of [SVG, `<!doctype html>${SCRIPT}`]) {
         const form = documentForm(fields, { bytes: Buffer.from(text), name: 'id.svg' });
-        expect((await app.call('POST', '/documents', form, as)).status).toBe(400);
+        expect((await app.call('POST', '/documents', form, callOptions)).status).toBe(400);
       }
       const dialogs: string[] = [];
       page.on('dialog', (dialog) => {

@@ -53,10 +53,10 @@ async function connectAgent(recorder: ExampleRecorder) {
   const { accessToken } = await recorder.record('redeemAgentDeviceCode', 'redeemed', {
     summary: 'The agent exchanges its device code for an access token',
     params,
-    as: null,
+    platform: null,
   });
   const headers = { authorization: `Bearer ${accessToken}` };
-  return { agentId: agent.id as string, account, bank, agentCall: { as: null, headers } };
+  return { agentId: agent.id as string, account, bank, agentCall: { platform: null, headers } };
 }
 
 type ConnectedAgent = Awaited<ReturnType<typeof connectAgent>>;

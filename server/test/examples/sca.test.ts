@@ -93,7 +93,7 @@ async function recordAgentPayment(
   });
   const code = ok(createdAgent, 201).deviceCode.code;
   const redemption = await app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, {
-    as: null,
+    platform: null,
   });
   await record('agentCreateQuote', 'strong-authentication-first', {
     summary: 'A payment in that the customer authenticates before funds are sent',
@@ -103,7 +103,7 @@ async function recordAgentPayment(
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 80_00,
     },
-    as: null,
+    platform: null,
     headers: { authorization: `Bearer ${ok(redemption, 200).accessToken}` },
   });
 }
@@ -177,7 +177,7 @@ async function recordPasskey(recorder: ExampleRecorder) {
     },
   );
   const [origin] = allowedOrigins;
-  const device = authenticator({ site: requestedOptions.rp.id, at: origin });
+  const device = authenticator({ rpId: requestedOptions.rp.id, origin });
   const { factor } = await record('confirmScaFactorEnrollment', 'passkey', {
     summary: 'Confirm with the result of the browser',
     query,

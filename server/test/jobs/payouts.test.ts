@@ -42,10 +42,10 @@ async function createPayout() {
   const from = await server.createPayer('1000.00');
   await server.app.settle();
   const body = quoteBody(from.account, await server.createPayee(from.person.id), 100_00);
-  const quote = ok(await server.app.call('POST', '/quotes', body, server.as), 201);
+  const quote = ok(await server.app.call('POST', '/quotes', body, server.callOptions), 201);
   const headers = { 'idempotency-key': quote.id };
   const url = `/quotes/${quote.id}/execute`;
-  ok(await server.app.call('POST', url, undefined, { ...server.as, headers }), 200);
+  ok(await server.app.call('POST', url, undefined, { ...server.platform, headers }), 200);
   const id = quote.transactionId as string;
   return { ...from, id };
 }
@@ -82,7 +82,7 @@ async function waitForRunningJob(id: string) {
 }
 
 const readFunds = ({ account }: { account: string }) =>
-  readBalances(server.app, account, server.as);
+  readBalances(server.app, account, server.callOptions);
 const HELD_BALANCE = { balance: 900_00, total: 1_000_00 };
 const PAID_BALANCE = { balance: 900_00, total: 900_00 };
 const REFUNDED_BALANCE = { balance: 1_000_00, total: 1_000_00 };
@@ -214,23 +214,38 @@ describe('jobs cancel of other transfers', () => {
 
   it('leaves a debit to the operator', async () => {
     const { person, account } = await server.createPayer();
-    const from = await createExternalAccount(server.app, person.id, 'USD', '000', server.as);
+    const from = await createExternalAccount(
+      server.app,
+      person.id,
+      'USD',
+      '000',
+      server.callOptions,
+    );
     const accounts = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...accounts, amount: USD };
-    const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.as), 201);
+    const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.callOptions), 201);
     await cancelJob(id, 'incoming.debit');
     expect(await server.readQueue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
     await server.runJson('payouts', 'settle', id);
-    expect((await readBalances(server.app, account, server.as)).total).toBe(USD);
+    expect((await readBalances(server.app, account, server.callOptions)).total).toBe(USD);
     await server.expectRejected('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment and its refund to the operator', async () => {
     const { person } = await server.createPayer();
-    const from = await createExternalAccount(server.app, person.id, 'USD', '000', server.as);
+    const from = await createExternalAccount(
+      server.app,
+      person.id,
+      'USD',
+      '000',
+      server.callOptions,
+    );
     const payee = await server.createPayee(person.id);
     const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
-    const createdQuote = ok(await server.app.call('POST', '/quotes', quote, server.as), 201);
+    const createdQuote = ok(
+      await server.app.call('POST', '/quotes', quote, server.callOptions),
+      201,
+    );
     const id = createdQuote.transactionId as string;
     await cancelJob(id, 'funding.send');
     await server.runJson('payouts', 'settle', id);

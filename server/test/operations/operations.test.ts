@@ -70,7 +70,7 @@ const contractOf = (operationId: string): Contract => {
 };
 
 const withBearer = (token: string): CallOptions => ({
-  as: null,
+  platform: null,
   headers: { authorization: `Bearer ${token}` },
 });
 
@@ -151,8 +151,8 @@ describe.each(guardedContracts)('$operationId', ({ operationId }) => {
     const wrongCredentials = { ...app.platform, clientSecret: 'wrong' };
     const responses = [];
     for (const options of [
-      { as: null },
-      { as: wrongCredentials },
+      { platform: null },
+      { platform: wrongCredentials },
       withBearer('abc'),
       withBearer(`gat_${'0'.repeat(40)}`),
       // Valid credentials of the wrong type.
@@ -198,7 +198,9 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
       );
       const token = await app.tokenWith(otherPermissions);
       const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
-      const response = await app.call(contract.method, target, bodyOf(contract), { as: token });
+      const response = await app.call(contract.method, target, bodyOf(contract), {
+        platform: token,
+      });
       expect([response.status, response.body.code]).toEqual([403, 'FORBIDDEN']);
     });
   },

@@ -34,14 +34,14 @@ import {
   type SecretList,
   secretList,
 } from '../kit/secrets/search.ts';
-import { runScaScenario, type StrongLifecycle } from '../kit/secrets/second-factors.ts';
+import { runScaScenario, type StrongAuthenticationHarness } from '../kit/secrets/second-factors.ts';
 import {
   beginLifecycle,
-  type Completed,
+  type CompletedWallet,
   continueLifecycle,
-  type Lifecycle,
   recordCalls,
   refreshLate,
+  type WalletHarness,
 } from '../kit/secrets/wallets.ts';
 import { CODE, generateKeys, signedHeaders } from '../kit/wallets/embedded-wallets.ts';
 import { walletPaymentFixture } from '../kit/wallets/wallet-payments.ts';
@@ -95,9 +95,9 @@ const sandboxToken = (now: number) => async (claims: object) => {
   return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...validTimes, ...claims })}.${signature}`;
 };
 
-async function useInProduction(lifecycle: Lifecycle): Promise<void> {
+async function useInProduction(lifecycle: WalletHarness): Promise<void> {
   const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
-  ok(await lifecycle.app.call('PATCH', '/config', config, { as: lifecycle.as }), 200);
+  ok(await lifecycle.app.call('PATCH', '/config', config, { platform: lifecycle.platform }), 200);
   const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
   await noteCustody();
   const { fixture, accountId, email, session } = completedLifecycle;
@@ -105,14 +105,17 @@ async function useInProduction(lifecycle: Lifecycle): Promise<void> {
   await app.advance(HOUR);
   const reason = { actor: 'Ada', reason: 'lost the mailbox' };
   const recoveryInput = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...reason } as const;
-  await app.operate((ctx) => startRecovery(ctx, recoveryInput), lifecycle.as);
+  await app.operate((ctx) => startRecovery(ctx, recoveryInput), lifecycle.platform);
   await app.advance(HOUR);
   const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
 }
 
 /** Damaged rows, each read by a request. */
-async function damage({ secrets: list }: Lifecycle, { fixture, accountId, session }: Completed) {
+async function damage(
+  { secrets: list }: WalletHarness,
+  { fixture, accountId, session }: CompletedWallet,
+) {
   const { db } = app.runtime;
   const noteSecret = (...permittedPlaces: string[]) =>
     list.note(
@@ -173,7 +176,7 @@ async function sendMalformed(list: SecretList, path: string): Promise<void> {
 }
 
 /** All wallet operations and payments. Then the database is damaged. */
-async function useInSandbox(lifecycle: Lifecycle): Promise<void> {
+async function useInSandbox(lifecycle: WalletHarness): Promise<void> {
   const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
   lifecycle.wait();
   await completedLifecycle.fixture.requestOtpBundle(completedLifecycle.email.id);
@@ -195,7 +198,7 @@ async function useInSandbox(lifecycle: Lifecycle): Promise<void> {
 }
 
 /** Uses a customer under strong authentication, and another customer with an agent. */
-async function useStrongAuthentication(lifecycle: StrongLifecycle): Promise<void> {
+async function useStrongAuthentication(lifecycle: StrongAuthenticationHarness): Promise<void> {
   await runScaScenario(lifecycle);
   await runAgentScenario(lifecycle);
 }
@@ -203,9 +206,9 @@ async function useStrongAuthentication(lifecycle: StrongLifecycle): Promise<void
 const readDatabaseText = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
 /** Creates a session whose encrypted key is in the database until it is requested. */
-async function finishWallet(completedLifecycle: Completed): Promise<void> {
+async function finishWallet(completedLifecycle: CompletedWallet): Promise<void> {
   const setPollsSql = 'update platforms set wallet_polls = $2 where id = $1';
-  await app.runtime.db.query(setPollsSql, [completedLifecycle.as.id, 1]);
+  await app.runtime.db.query(setPollsSql, [completedLifecycle.platform.id, 1]);
   await refreshLate(completedLifecycle, async () => {
     await app.advance(10_000);
     const waitingSql =
@@ -213,7 +216,7 @@ async function finishWallet(completedLifecycle: Completed): Promise<void> {
     expect(await app.runtime.db.query(waitingSql, [])).toHaveLength(1);
     searchedTexts.push(...(await readDatabaseText()));
   });
-  await app.runtime.db.query(setPollsSql, [completedLifecycle.as.id, 0]);
+  await app.runtime.db.query(setPollsSql, [completedLifecycle.platform.id, 0]);
 }
 
 beforeAll(async () => {
@@ -244,7 +247,7 @@ beforeAll(async () => {
     /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
   const wait = () => app.effects.set(app.effects.now() + MINUTE);
   await useInProduction({
-    ...{ app: productionRecorder.app, as: app.production, secrets, wait },
+    ...{ app: productionRecorder.app, platform: app.production, secrets, wait },
     async codeOf(type) {
       await app.settle();
       return secrets.note(
@@ -262,7 +265,7 @@ beforeAll(async () => {
   const scaOptions = { secrets, wait, recordStoredData: recordStoredText };
   await setPasskeySite(app, app.production, SITE);
   await useStrongAuthentication({
-    ...{ ...productionRecorder, ...scaOptions, as: app.production },
+    ...{ ...productionRecorder, ...scaOptions, platform: app.production },
     async sentCode() {
       await app.settle();
       return /^(\d{6}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1] ?? '';
@@ -270,24 +273,24 @@ beforeAll(async () => {
   });
   const sandboxRecorder = recordCalls(app, secrets);
   await useInSandbox({
-    ...{ app: sandboxRecorder.app, as: app.platform, secrets, wait },
+    ...{ app: sandboxRecorder.app, platform: app.platform, secrets, wait },
     codeOf: async () => CODE,
     tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
   });
   await useStrongAuthentication({
     ...sandboxRecorder,
     ...scaOptions,
-    as: app.platform,
+    platform: app.platform,
     sentCode: async () => SCA_CODE,
   });
   await runCardScenario({
     app: sandboxRecorder.app,
-    as: app.platform,
+    platform: app.platform,
     secrets,
     recordStoredData: recordStoredText,
     searchedTexts,
   });
-  await runIssuerScenario({ app: sandboxRecorder.app, as: app.platform, secrets });
+  await runIssuerScenario({ app: sandboxRecorder.app, platform: app.platform, secrets });
   plantedValue = `Planted${randomBytes(8).toString('hex')}`;
   const customerBody = {
     customerType: 'INDIVIDUAL',
@@ -382,10 +385,10 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
 });
 
 /** A server in another process, with the interface that walletFixture uses. */
-function createRemoteApp({ credentials }: Running, as: TestPlatform): TestApp {
+function createRemoteApp({ credentials }: Running, platform: TestPlatform): TestApp {
   const { baseUrl } = credentials;
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
-    const { clientId, clientSecret } = options.as ?? as;
+    const { clientId, clientSecret } = options.platform ?? platform;
     const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
     const reply = await fetch(`${baseUrl}${path}`, {
       method,
@@ -400,7 +403,7 @@ function createRemoteApp({ credentials }: Running, as: TestPlatform): TestApp {
     const headers = Object.fromEntries(reply.headers);
     return { status: reply.status, body: text ? JSON.parse(text) : text, headers };
   }
-  return { call, platform: as, settle: async () => undefined } as unknown as TestApp;
+  return { call, platform, settle: async () => undefined } as unknown as TestApp;
 }
 
 describe('a server process', () => {
@@ -413,11 +416,11 @@ describe('a server process', () => {
     const server = await folder.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
     const { clientId, clientSecret } = server.credentials;
     list.note('an API secret', clientSecret, 'the printed output');
-    const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
-    const { app: remoteApp, exchanges } = recordCalls(createRemoteApp(server, as), list);
+    const platform: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
+    const { app: remoteApp, exchanges } = recordCalls(createRemoteApp(server, platform), list);
     await continueLifecycle(
       await beginLifecycle({
-        ...{ app: remoteApp, as, secrets: list, wait: () => undefined },
+        ...{ app: remoteApp, platform, secrets: list, wait: () => undefined },
         codeOf: async () => CODE,
         tokenOf: (claims) => sandboxToken(Date.now())(claims),
       }),

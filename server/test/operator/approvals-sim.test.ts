@@ -255,7 +255,9 @@ describe(`random interleavings of approvals and changes (APPROVALS_SEED=${SEED})
         throw new Error(`run ${number} of seed ${SEED}`, { cause: error });
       });
     }
-    expect((await readBalances(service.app, account, service.as)).balance).toBe(releasedTotal);
+    expect((await readBalances(service.app, account, service.callOptions)).balance).toBe(
+      releasedTotal,
+    );
     expect(releasedTotal).toBeGreaterThan(0);
     expect(invalidCount).toBeGreaterThan(0);
     const { problems, records } = await verifyAudit(service.app.runtime);

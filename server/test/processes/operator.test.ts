@@ -74,8 +74,8 @@ async function waitUntil<T>(condition: string, read: () => T | undefined | Promi
 
 let baseUrl = '';
 
-async function call(as: Credentials, method: string, path: string, body?: unknown) {
-  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+async function call(platform: Credentials, method: string, path: string, body?: unknown) {
+  const basic = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString('base64');
   const reply = await fetch(`${baseUrl}${path}`, {
     method,
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },

@@ -90,7 +90,7 @@ describe('a clearing without an authorization', () => {
     const { cardId, person } = await order('10.00');
     expect((await clearing(cardId, 'no-funds', 12_00)).body).toEqual({ result: 'APPLIED' });
     const path = `/transactions?type=CARD&customerId=${person.id}`;
-    const { body } = await service.app.call('GET', path, undefined, service.as);
+    const { body } = await service.app.call('GET', path, undefined, service.callOptions);
     expect(body.data).toMatchObject([{ status: 'EXCEPTION' }]);
     await expectBalancedBooks(service.app);
   });

@@ -70,7 +70,7 @@ describe('an order', () => {
     });
     const { person, account } = await service.createPayer('10.00');
     const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account] };
-    const reply = await service.app.call('POST', '/cards', body, service.as);
+    const reply = await service.app.call('POST', '/cards', body, service.callOptions);
     expect(reply).toMatchObject({ status: 501, body: { code: 'NOT_IMPLEMENTED' } });
     await write('POST', `/providers/${ISSUER}/resume`);
   });
@@ -78,7 +78,7 @@ describe('an order', () => {
   it('has a card number that the provider returns and the database does not store', async () => {
     const { cardId } = await order('10.00');
     const path = `/cards/${cardId}/reveal`;
-    const { body } = await service.app.call('POST', path, undefined, service.as);
+    const { body } = await service.app.call('POST', path, undefined, service.callOptions);
     const link = new URL(body.panEmbedUrl).pathname;
     const page = await service.app.server.inject({ method: 'GET', url: link });
     expect(page.body).toContain('5555 5555 5555 4444');

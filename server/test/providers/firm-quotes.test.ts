@@ -52,12 +52,12 @@ afterAll(() => adapter.close());
 
 const createQuote = async (fields: object = {}) => {
   const body = { ...quoteBody(payer.account, payee, 100_00), ...fields };
-  return ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+  return ok(await service.app.call('POST', '/quotes', body, service.callOptions), 201);
 };
 
 const execute = (id: string) =>
   service.app.call('POST', `/quotes/${id}/execute`, undefined, {
-    ...service.as,
+    ...service.callOptions,
     headers: { 'idempotency-key': `execute ${id}` },
   });
 
@@ -140,7 +140,12 @@ describe('a firm quote', () => {
       expect(firmQuote).toMatchObject({ state, endedAt: expect.any(String) });
       expect(firmQuote.result).toMatch(expectedResult);
       const path = `/quotes/${quote.id}`;
-      const { body: executedQuote } = await service.app.call('GET', path, undefined, service.as);
+      const { body: executedQuote } = await service.app.call(
+        'GET',
+        path,
+        undefined,
+        service.callOptions,
+      );
       expect(executedQuote).toMatchObject({
         ...{ status: 'PROCESSING', totalReceivingAmount: quote.totalReceivingAmount },
       });

@@ -15,8 +15,8 @@ const providerBody = (fields: object = {}) => ({
 });
 
 const readBalance = async () =>
-  (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
-    .balance.amount;
+  (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.callOptions))
+    .body.balance.amount;
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const payer = await service.createPayer();
   account = payer.account;
   const path = `/internal-accounts/${account}`;
-  const { body } = await service.app.call('GET', path, undefined, service.as);
+  const { body } = await service.app.call('GET', path, undefined, service.callOptions);
   reference = body.fundingPaymentInstructions[0].accountOrWalletInfo.reference;
 });
 afterAll(() => adapter.close());

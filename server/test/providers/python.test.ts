@@ -137,7 +137,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
       ...{ providerId: BANK, environment: 'production', priority: 10 },
       ...{ kind: 'card', currency: 'USD', maxAmount: 15_00 },
     });
-    const { app, as } = service;
+    const { app, callOptions } = service;
     const { person, account } = await service.createPayer('20.00');
     const readCards = () => JSON.parse(readFileSync(path.join(folder, 'cards.json'), 'utf8'));
     const http = app.effects.http;
@@ -149,13 +149,13 @@ describe.skipIf(python === '')('the Python adapter', () => {
       throw new Error('socket hang up');
     };
     const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account] };
-    const { body: card } = await app.call('POST', '/cards', body, as);
+    const { body: card } = await app.call('POST', '/cards', body, callOptions);
     await app.settle();
     app.effects.http = http;
     const { number } = readCards()[card.id];
     expect(await serve(new URL(address).port)).toBe(address);
     await app.advance(3_600_000);
-    const { body: activeCard } = await app.call('GET', `/cards/${card.id}`, undefined, as);
+    const { body: activeCard } = await app.call('GET', `/cards/${card.id}`, undefined, callOptions);
     expect(activeCard).toMatchObject({ state: 'ACTIVE', last4: number.slice(-4) });
     expect(Object.keys(readCards())).toEqual([card.id]);
     await stop();
@@ -183,7 +183,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     expect(await report()).toMatch(/^200 {"result":"APPLIED","authorization":{"decision":"APP/);
     expect(await report()).toBe('\n');
     await app.settle();
-    expect((await readBalances(app, account, as)).balance).toBe(0);
+    expect((await readBalances(app, account, callOptions)).balance).toBe(0);
   }, 60_000);
 
   it('rejects unsigned calls', async () => {

@@ -58,8 +58,14 @@ describe('recallTransfer', () => {
   it('requests the return, without a posting until the funds are returned', async () => {
     const { id, account } = await createSettledPayment();
     const readBalance = async () =>
-      (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
-        .balance.amount;
+      (
+        await service.app.call(
+          'GET',
+          `/internal-accounts/${account}`,
+          undefined,
+          service.callOptions,
+        )
+      ).body.balance.amount;
     const [balanceBefore, postingCount] = [await readBalance(), await countPostings(id)];
     expect(await recall(id)).toMatchObject({
       ...{ transactionId: id, providerId: BANK, cause: 'DUPLICATE', state: 'REQUESTED' },

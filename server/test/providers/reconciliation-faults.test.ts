@@ -35,7 +35,7 @@ beforeAll(async () => {
   adapter = await startAdapter(service.app);
   await connectBank(write, adapter, BANK);
   const { person } = await service.createPayer();
-  account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
+  account = (await findInternalAccount(service.app, person.id, 'EUR', service.callOptions)).id;
   bank = bankAccount(service.app, adapter, 'EUR', 1_000_00);
 }, 60_000);
 afterAll(() => adapter.close());

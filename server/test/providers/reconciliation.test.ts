@@ -102,7 +102,7 @@ beforeAll(async () => {
   adapter.replies['/capabilities'] = () => ({ body: { ...capabilities, statements: true } });
   await connectBank(write, adapter, BANK);
   const { person } = await service.createPayer();
-  account = (await findInternalAccount(service.app, person.id, 'EUR', service.as)).id;
+  account = (await findInternalAccount(service.app, person.id, 'EUR', service.callOptions)).id;
   bank = bankAccount(service.app, adapter, 'EUR', 50_000_00);
   // The job requests the statement of the last complete day immediately.
   day = '2026-01-04';

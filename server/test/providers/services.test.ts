@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 const call = (method: string, path: string, body?: object) =>
-  harness.app.call(method, path, body, { as: platform });
+  harness.app.call(method, path, body, { platform });
 
 const createAccount = (fullName: string, iban = IBAN) =>
   call('POST', '/platform/external-accounts', {
@@ -208,11 +208,11 @@ describe('funding', () => {
     reply('/funding/account', ({ accountId }: { accountId: string }) => ({
       instructions: [{ ...COLLECTION, instructionsNotes: accountId }],
     }));
-    const { id } = await createCustomer(harness.app, { as: platform });
-    const openedAccount = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
+    const { id } = await createCustomer(harness.app, { platform });
+    const openedAccount = await findInternalAccount(harness.app, id, 'EUR', { platform });
     expect(openedAccount.fundingPaymentInstructions).toEqual([]);
     await harness.app.settle();
-    const account = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
+    const account = await findInternalAccount(harness.app, id, 'EUR', { platform });
     expect(account.fundingPaymentInstructions).toMatchObject([
       { instructionsNotes: openedAccount.id },
     ]);

@@ -62,7 +62,7 @@ const readCirculating = async () => (await fixture.readSupply(coin.id)).circulat
 beforeAll(async () => {
   harness = await openOnboarding();
   const platform = await harness.createPlatform('default', 'production');
-  fixture = mintFixture(harness.app, { as: platform });
+  fixture = mintFixture(harness.app, { platform });
   issuer = await startAdapter(harness.app);
   setReply('/capabilities', { protocol: '1', services: ['stablecoins'] });
   setReply('/stablecoins/accounts', { accounts: ['acct-1'] });

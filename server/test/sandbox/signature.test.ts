@@ -41,10 +41,10 @@ interface Case {
 const sender =
   (platform: TestPlatform, method: string, path: string, body?: unknown): Send =>
   (headers) =>
-    app.call(method, path, body, { as: platform, ...(headers ? { headers } : {}) });
+    app.call(method, path, body, { platform, ...(headers ? { headers } : {}) });
 
 const createWallet = (platform: TestPlatform) =>
-  walletFixture(app, { as: platform }).createWalletCustomer();
+  walletFixture(app, { platform }).createWalletCustomer();
 
 /** Adds a second credential with the fixed signature. */
 async function addSecondCredential(platform: TestPlatform, accountId: string) {
@@ -55,7 +55,7 @@ async function addSecondCredential(platform: TestPlatform, accountId: string) {
 
 async function otpVerification(platform: TestPlatform): Promise<Send> {
   const { credential } = await createWallet(platform);
-  const bundle = await walletFixture(app, { as: platform }).requestOtpBundle(credential.id);
+  const bundle = await walletFixture(app, { platform }).requestOtpBundle(credential.id);
   const encryptedOtpBundle = await encryptOtp('000000', bundle, generateKeys().publicKey);
   const path = `/auth/credentials/${credential.id}/verify`;
   return sender(platform, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
@@ -72,9 +72,9 @@ const TEN_USDB = 10_000_000;
 
 async function createPayer(platform: TestPlatform) {
   const fundedWallet = await createWallet(platform);
-  await fundAccount(app, fundedWallet.accountId, 10 * TEN_USDB, { as: platform });
+  await fundAccount(app, fundedWallet.accountId, 10 * TEN_USDB, { platform });
   const target = await createExternalAccount(app, fundedWallet.customer.id, 'EUR', '000', {
-    as: platform,
+    platform,
   });
   return { fundedWallet, body: quoteBody(fundedWallet.accountId, target.id, TEN_USDB) };
 }
@@ -143,7 +143,7 @@ const CASES: Record<string, Case> = {
     finalStatus: 200,
     async prepare(platform) {
       const { body } = await createPayer(platform);
-      const { id } = ok(await app.call('POST', '/quotes', body, { as: platform }), 201);
+      const { id } = ok(await app.call('POST', '/quotes', body, { platform }), 201);
       return sender(platform, 'POST', `/quotes/${id}/execute`);
     },
   },
@@ -151,7 +151,7 @@ const CASES: Record<string, Case> = {
     finalStatus: 201,
     signedRequests: 2,
     async prepare(platform) {
-      const fixture = delegatedFixture(app, { as: platform });
+      const fixture = delegatedFixture(app, { platform });
       const fundedWallet = await fixture.wallets.createWalletCustomer();
       const card = await fixture.cards.createCard(fundedWallet);
       const body = fixture.keyBody({ accountId: fundedWallet.accountId, card });

@@ -96,7 +96,7 @@ export const definedIds = (ids: readonly (string | undefined)[]) =>
   ids.filter((id) => id !== undefined);
 
 /** Creates the cards and both databases. `handler` creates the delegated keys of the wallets. */
-export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
+export async function createCards(bench: Bench, handler: Worker): Promise<Cards> {
   const { cluster, scratch, quick } = bench;
   const url = await cluster.create(CARDS_DATABASE);
   const dataDir = path.join(scratch, 'cards');

@@ -12,7 +12,7 @@ import type { AuthorizationPeerOptions } from '../../processes/authorization-pee
 import type { AuthorizationOptions } from '../../processes/authorization-process.ts';
 import { alternate, bestOf, printProgress, type Row, sideOf } from '../../table/row.ts';
 import type { Run } from '../../table/stats.ts';
-import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
+import { CARDS_DATABASE, type Cards, createCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
 
 /** Decisions in flight at any time, and the p99 target for them. */
 const IN_FLIGHT = 64;
@@ -140,7 +140,7 @@ async function preparePeer(context: RowContext, peer: Worker) {
 export async function authorizeRows(bench: Bench): Promise<Row[]> {
   const handler = startWorker('authorization', { profile: bench.profile });
   const peerHandler = startWorker('authorization-peer');
-  const cards = await makeCards(bench, handler);
+  const cards = await createCards(bench, handler);
   const url = databaseUrl(bench.cluster.url, CARDS_DATABASE);
   await handler.call('open', { url, dataDir: cards.dataDir } satisfies AuthorizationOptions);
   const groups = {

@@ -44,7 +44,7 @@ async function createPlatform(bench: Bench, env: NodeJS.ProcessEnv, flags: reado
 }
 
 /** A customer with a funded USD account and an external account at which every payout succeeds. */
-async function makeAccounts(request: Request): Promise<Accounts> {
+async function createAccounts(request: Request): Promise<Accounts> {
   const person = await request<{ id: string }>('POST', '/customers', personBody(0, ['USD']));
   const path = `/customers/internal-accounts?customerId=${person.id}&currency=USD`;
   const { data } = await request<{ data: { id: string }[] }>('GET', path);
@@ -64,7 +64,7 @@ async function makeAccounts(request: Request): Promise<Accounts> {
 }
 
 /** A customer in Europe, whose phone number has to be verified by a code. */
-async function makeRecipient(request: Request, index: number): Promise<string> {
+async function createRecipient(request: Request, index: number): Promise<string> {
   const body = {
     ...personBody(index, ['EUR']),
     region: 'DE',
@@ -95,9 +95,9 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
     'USD,EUR',
   ];
   const productionPlatform = await createPlatform(bench, serverEnv, productionFlags);
-  const accounts = await makeAccounts(requester(firstServer.port));
+  const accounts = await createAccounts(requester(firstServer.port));
   const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
-    makeRecipient(requester(firstServer.port, productionPlatform), index),
+    createRecipient(requester(firstServer.port, productionPlatform), index),
   );
   await firstServer.process.stop();
   await cluster.rows(FAIRNESS_DATABASE, 'vacuum analyze');

@@ -16,7 +16,7 @@ async function baseUrlOf({ server }: TestApp): Promise<string> {
 export async function clientOf(
   app: TestApp,
   options: ClientOptions = {},
-  caller: TestCallOptions['as'] = app.platform,
+  caller: TestCallOptions['platform'] = app.platform,
 ): Promise<Client> {
   const { clientId, clientSecret } = caller ?? {};
   const credentials = clientId && clientSecret ? { clientId, clientSecret } : {};

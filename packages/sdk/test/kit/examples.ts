@@ -39,10 +39,10 @@ function optionsOf(headers: Record<string, string> = {}) {
   return { idempotencyKey, walletSignature, requestId, headers: otherHeaders };
 }
 
-async function clientFor(app: App, { as, headers }: ExampleRequest): Promise<Client> {
+async function clientFor(app: App, { platform, headers }: ExampleRequest): Promise<Client> {
   const agentToken = /^Bearer (.+)$/.exec(headers?.authorization ?? '')?.[1];
   if (agentToken) return clientOf(app, { agentToken }, null);
-  return clientOf(app, {}, as === undefined ? app.platform : as);
+  return clientOf(app, {}, platform === undefined ? app.platform : platform);
 }
 
 async function perform(app: App, operationId: string, name: string, request: ExampleRequest) {

@@ -45,10 +45,10 @@ const settings = Type.Object({
 type Settings = (typeof settings)['static'];
 
 function ratesOf(
-  { effects, provider, note }: ConnectorContext,
+  { effects, provider, reportProblem }: ConnectorContext,
   values: Settings,
 ): RatePort | undefined {
-  const options = { maxAgeMs: values.ratesMaxAgeMs, note };
+  const options = { maxAgeMs: values.ratesMaxAgeMs, reportProblem };
   if (values.ratesUrl) return httpRates(provider('rates'), values.ratesUrl, options);
   return values.ratesFile ? fileRates(effects, values.ratesFile, options) : undefined;
 }

@@ -14,7 +14,7 @@ const NOW = Date.UTC(2026, 0, 5, 9);
 const HOUR = 3_600_000;
 
 let notes: string[] = [];
-const options = { maxAgeMs: HOUR, note: (problem: string) => void notes.push(problem) };
+const options = { maxAgeMs: HOUR, reportProblem: (problem: string) => void notes.push(problem) };
 afterEach(() => {
   notes = [];
 });
@@ -78,7 +78,7 @@ describe('httpRates', () => {
     ],
   ])(
     'uses its last table while the service returns %j, until the table is too old',
-    async (invalidReply, note) => {
+    async (invalidReply, reportProblem) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
       reply = { status: 200, body: tableText('0.9154') };
@@ -91,7 +91,7 @@ describe('httpRates', () => {
       effects.set(NOW + HOUR + 5_000);
       expect(await readEuroRate(port)).toBeUndefined();
       expect(requestCount).toBe(3);
-      expect(notes).toEqual([note, note]);
+      expect(notes).toEqual([reportProblem, reportProblem]);
     },
   );
 

@@ -19,7 +19,7 @@ interface RateOptions {
    * Receives a description of a problem with the source, without its address, which may contain a
    * secret.
    */
-  note(problem: string): void;
+  reportProblem(problem: string): void;
 }
 
 const REFRESH_INTERVAL_MS = 60_000;
@@ -59,7 +59,7 @@ function recentRate(
  * is used until the table is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
-  const { maxAgeMs, note } = options;
+  const { maxAgeMs, reportProblem: note } = options;
   let table: RateTable | undefined;
   let requestAt = 0;
   let pendingFetch: Promise<void> | undefined;
@@ -137,7 +137,7 @@ export function fileRates(effects: Effects, file: string, options: RateOptions):
       stamp = currentStamp;
       table = readTable(file);
     } catch (error) {
-      options.note(error instanceof Error ? error.message : String(error));
+      options.reportProblem(error instanceof Error ? error.message : String(error));
     }
   }
 

@@ -32,7 +32,10 @@ const NO_KEY = {
 function setUp(issuers: readonly string[] = [provider.issuer]) {
   const effects = testEffects();
   const notes: string[] = [];
-  const { verify } = httpOidc(effects, { issuers, note: (problem) => notes.push(problem) });
+  const { verify } = httpOidc(effects, {
+    issuers,
+    reportProblem: (problem) => notes.push(problem),
+  });
   const claims = () => {
     const seconds = effects.now() / 1000;
     const user = { iss: provider.issuer, aud: 'app-1', sub: 'user-1', email: 'ada@example.com' };

@@ -18,7 +18,7 @@ interface OidcSettings {
   /** Accepted providers in addition to the built-in ones. */
   issuers: readonly string[];
   /** Receives a description of a problem with a provider. */
-  note?: ((problem: string) => void) | undefined;
+  reportProblem?: ((problem: string) => void) | undefined;
 }
 
 const rejection = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
@@ -55,7 +55,10 @@ async function verifySignature(text: string, keys: ProviderKeys): Promise<Signat
   return refetchedKeys ? signatureOf(text, refetchedKeys) : result;
 }
 
-export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSettings): OidcPort {
+export function httpOidc(
+  effects: Effects,
+  { issuers, reportProblem: note = () => {} }: OidcSettings,
+): OidcPort {
   const providers = new Map(
     [...OIDC_ISSUERS, ...issuers].map((issuer) => [issuer, providerKeys(effects, issuer, note)]),
   );

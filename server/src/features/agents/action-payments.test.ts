@@ -88,14 +88,14 @@ describe('payment that requires SCA', () => {
 describe('production without an SMS provider', () => {
   it('rejects payments that require SCA', async () => {
     const platform = app.production;
-    const person = await createEuropeanCustomer(app, { as: platform });
+    const person = await createEuropeanCustomer(app, { platform });
     const queryByCustomer = (text: string) => app.runtime.db.query(text, [person.id]);
     await queryByCustomer(`update customers set status = 'APPROVED', version = version + 1,
       contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`);
     await queryByCustomer(`insert into sca_lockouts
         (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
-    const sourceAccount = await findInternalAccount(app, person.id, 'EUR', { as: platform });
+    const sourceAccount = await findInternalAccount(app, person.id, 'EUR', { platform });
     const deposit = { accountId: sourceAccount.id as string, currency: 'EUR', amount: 100_00n };
     await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
@@ -103,10 +103,10 @@ describe('production without an SMS provider', () => {
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
     const accountBody = { customerId: person.id, currency: 'EUR', accountInfo };
     const externalAccount = ok(
-      await app.call('POST', '/customers/external-accounts', accountBody, { as: platform }),
+      await app.call('POST', '/customers/external-accounts', accountBody, { platform }),
       201,
     );
-    const agent = await agentFixture(app, { as: platform }).connectAgent(person.id, {
+    const agent = await agentFixture(app, { platform }).connectAgent(person.id, {
       spendingLimits: { currency: 'EUR', perTransactionLimit: 100_00 },
     });
     const body = quoteBody(sourceAccount.id, externalAccount.id, 10_00);

@@ -154,7 +154,7 @@ describe('pending actions', () => {
 describe('listAgentApprovals', () => {
   it('lists pending actions by agent, customer and time, in both orders and in pages', async () => {
     const platform = await app.newPlatform('Lists');
-    const platformFixture = agentFixture(app, { as: platform });
+    const platformFixture = agentFixture(app, { platform });
     const [firstAgentPayer, secondAgentPayer] = [
       await openAgentPayer(app, platformFixture, REQUIRES_APPROVAL),
       await openAgentPayer(app, platformFixture, REQUIRES_APPROVAL),

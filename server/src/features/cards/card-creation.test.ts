@@ -131,7 +131,7 @@ describe('createCard', () => {
 describe('the cardholder', () => {
   it('must exist and not be deleted', async () => {
     const holder = await fixture.createCardholder();
-    const otherPlatformHolder = await cardFixture(app, { as: app.other }).createCardholder();
+    const otherPlatformHolder = await cardFixture(app, { platform: app.other }).createCardholder();
     for (const id of [otherPlatformHolder.customer.id, 'Customer:unknown', '']) {
       const response = await fixture.requestCard({ ...holder, customer: { id } });
       expect([...codeOf(response), fieldsOf(response)]).toEqual([
@@ -146,7 +146,7 @@ describe('the cardholder', () => {
 
   it.each(['INDIVIDUAL', 'BUSINESS'])('must be approved: %s', async (customerType) => {
     const typeFields = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
-    const unverifiedFixture = cardFixture(app, { as: app.unregulated });
+    const unverifiedFixture = cardFixture(app, { platform: app.unregulated });
     const holder = await unverifiedFixture.createCardholder(typeFields);
     const expectedError = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
     expect(codeOf(await unverifiedFixture.requestCard(holder))).toEqual(expectedError);
@@ -182,7 +182,7 @@ describe('the funding sources', () => {
       await fixture.createCardholder(),
       await fixture.createCardholder(),
     ];
-    const otherPlatformHolder = await cardFixture(app, { as: app.other }).createCardholder();
+    const otherPlatformHolder = await cardFixture(app, { platform: app.other }).createCardholder();
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const fundingSources = [
       holder.accountId,
@@ -251,7 +251,7 @@ describe('the funding sources', () => {
 describe('the limit of cards', () => {
   it('is exact for a platform under concurrency and excludes closed cards', async () => {
     const platform = await createLimitedPlatform({ maxLive: 7 });
-    const limitedFixture = cardFixture(app, { as: platform });
+    const limitedFixture = cardFixture(app, { platform });
     const holders = await Promise.all(
       Array.from({ length: 5 }, () => limitedFixture.createCardholder()),
     );
@@ -281,7 +281,7 @@ describe('the limit of cards', () => {
 
   it('is counted for each cardholder and excludes rejected cards', async () => {
     const platform = await createLimitedPlatform({ maxLivePerHolder: 2 });
-    const limitedFixture = cardFixture(app, { as: platform });
+    const limitedFixture = cardFixture(app, { platform });
     const [firstHolder, secondHolder] = [
       await limitedFixture.createCardholder(),
       await limitedFixture.createCardholder(),
@@ -303,7 +303,7 @@ describe('the limit of cards', () => {
 
   it('applies immediately after a change by the operator, which closes no card', async () => {
     const platform = await createLimitedPlatform({ maxLive: 1 });
-    const limitedFixture = cardFixture(app, { as: platform });
+    const limitedFixture = cardFixture(app, { platform });
     const holder = await limitedFixture.createCardholder();
     const change = (maxLive: number) =>
       app.operate(async (ctx) => {
@@ -335,7 +335,7 @@ describe('platformCardId', () => {
     await app.settle();
     ok(await fixture.patchCard(createdResponses[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await fixture.requestCard(holder, { platformCardId }), 201);
-    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const otherPlatformFixture = cardFixture(app, { platform: app.other });
     ok(
       await otherPlatformFixture.requestCard(await otherPlatformFixture.createCardholder(), {
         platformCardId,
@@ -391,7 +391,7 @@ describe('the issuer of the sandbox', () => {
 describe('an operation without an issuer', () => {
   it('returns 501', async () => {
     const platform = app.production;
-    const { call, cardBody } = cardFixture(app, { as: platform });
+    const { call, cardBody } = cardFixture(app, { platform });
     const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });
     for (const response of [
       await call('POST', '/cards', body),

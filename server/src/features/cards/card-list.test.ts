@@ -30,7 +30,7 @@ beforeAll(async () => {
   ok(await fixture.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
   await createCard('pending', ada, newCardName('001'));
   await createCard('ofBob', bob);
-  const otherPlatformFixture = cardFixture(app, { as: app.other });
+  const otherPlatformFixture = cardFixture(app, { platform: app.other });
   await otherPlatformFixture.createCard(await otherPlatformFixture.createCardholder(), {
     platformCardId: reusedCardName,
   });
@@ -77,7 +77,7 @@ describe('listCards', () => {
       await listLabels(`accountId=${bob?.accountId}&cardholderId=${ada?.customer.id}`),
     ).toEqual([]);
     expect(await listLabels('accountId=nothing')).toEqual([]);
-    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const otherPlatformFixture = cardFixture(app, { platform: app.other });
     const { data } = ok(
       await otherPlatformFixture.call('GET', `/cards?accountId=${ada?.accountId}`),
       200,

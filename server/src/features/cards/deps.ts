@@ -13,7 +13,7 @@ export interface CardDeps {
   /** Base of links to pages of this server. */
   origin(): string;
   /** Logs a problem that only an operator can fix. */
-  note?(problem: string): void;
+  reportProblem?(problem: string): void;
 }
 
 export const noIssuer = () => new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');

@@ -44,7 +44,7 @@ const issuer = createTestIssuer();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('a production card is issued, used and closed with a connected issuer', async () => {
-  const platformOptions = { as: app.production };
+  const platformOptions = { platform: app.production };
   const operator = commandRunner(app);
   const person = await createCustomer(app, platformOptions);
   expect((await operator(['verifications', 'approve', person.id])).err).toBe('');

@@ -140,13 +140,13 @@ describe('after thirty days', () => {
   });
 
   it('payments of every platform are closed', async () => {
-    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const otherPlatformFixture = cardFixture(app, { platform: app.other });
     const holder = await otherPlatformFixture.createCardholder({ funds: 10_00 });
     const { id } = await otherPlatformFixture.createCard(holder);
     const network = cardNetwork(app);
     expect(await network.request(id, 4_00)).toMatchObject({ approved: true });
     await advancePastSweep(30 * DAY_MS);
-    const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
+    const [payment] = await network.paymentsOf(holder.customer.id, { platform: app.other });
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 });

@@ -19,13 +19,13 @@ import { storeArchive } from './archive.ts';
 import type { RetentionDeps } from './deps.ts';
 import { type ExpiredPartition, expiredPartitions, type RetentionSettings } from './histories.ts';
 import {
+  acquireLock,
   archivesBefore,
   detach,
   detachedArchives,
   finishStoring,
   hasDeliveries,
   removeKey,
-  takeLock,
 } from './store.ts';
 
 interface RemovedPartition {
@@ -133,7 +133,7 @@ export async function applyRetention(
   });
   try {
     const db = onClient(client);
-    if (!(await takeLock(db))) throw concurrentRunFault();
+    if (!(await acquireLock(db))) throw concurrentRunFault();
     const partitionsCreated = await createPartitions(db, deps.runtime.effects.now());
     const partitions = await removePartitions(deps, db);
     const archivesRemoved = await removeArchives(deps, db);

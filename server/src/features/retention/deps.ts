@@ -9,7 +9,7 @@ export interface RetentionDeps extends ArchiveDeps {
 /** Settings of a server. Absent settings have their defaults. */
 export type RetentionOptions = { [K in keyof RetentionSettings]?: number | undefined };
 
-export function retentionPartsOf(
+export function retentionDepsOf(
   settings: RetentionOptions & Pick<ArchiveDeps, 'databaseUrl'>,
   runtime: ArchiveDeps['runtime'],
   storage: ArchiveDeps['storage'],

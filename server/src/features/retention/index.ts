@@ -7,7 +7,7 @@ import { retentionSweep } from './sweep.ts';
 
 export { applyRetention, type RetentionResult } from './apply.ts';
 export { archivePart, archiveText } from './archive.ts';
-export { type RetentionDeps, type RetentionOptions, retentionPartsOf } from './deps.ts';
+export { type RetentionDeps, type RetentionOptions, retentionDepsOf } from './deps.ts';
 export { HISTORIES } from './histories.ts';
 export { type RetentionOverview, retentionOverview } from './show.ts';
 

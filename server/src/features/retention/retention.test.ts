@@ -29,7 +29,7 @@ const WEEK_MS = 7 * DAY_MS;
 
 const app = testAppForEach();
 
-const partsOf = (storage: StoragePort = folderStorage(app.filesFolder)): RetentionDeps => ({
+const depsOf = (storage: StoragePort = folderStorage(app.filesFolder)): RetentionDeps => ({
   ...{ runtime: app.runtime, storage, databaseUrl: app.databaseUrl },
   settings: DEFAULT_RETENTION,
 });
@@ -39,10 +39,10 @@ type Json = Record<string, unknown>;
 /** All lines of the archives of a table. */
 async function readArchivedRows(history: string): Promise<Json[]> {
   const lines: Json[] = [];
-  for (const { id, history: historyOfArchive } of (await retentionOverview(partsOf())).archives) {
+  for (const { id, history: historyOfArchive } of (await retentionOverview(depsOf())).archives) {
     if (historyOfArchive !== history) continue;
     let text = '';
-    for await (const part of await archiveText(partsOf(), id)) text += part;
+    for await (const part of await archiveText(depsOf(), id)) text += part;
     lines.push(
       ...text
         .trimEnd()
@@ -98,7 +98,7 @@ describe('retention over weeks of payments', () => {
       }
     }
     await receiver.close();
-    const { histories } = await retentionOverview(partsOf());
+    const { histories } = await retentionOverview(depsOf());
     for (const { partitions } of histories) {
       // Five weeks of the retention period, the current week, two future weeks, and the default partition.
       expect(partitions.length).toBeLessThanOrEqual(9);
@@ -156,7 +156,7 @@ describe('archives', () => {
       await pay();
       const events = await idsOf('events', 'id');
       setClockForward(6 * WEEK_MS);
-      const deps = partsOf(failingStorage(failureTime));
+      const deps = depsOf(failingStorage(failureTime));
       await expect(applyRetention(deps)).rejects.toThrow('the machine stopped');
       const [detachedArchive] = (await retentionOverview(deps)).archives;
       expect(detachedArchive?.state).toBe('DETACHED');
@@ -181,7 +181,7 @@ describe('archives', () => {
     const keySql = 'select data_key from customers where id = $1';
     const [row] = await db.query<{ data_key: string }>(keySql, [id]);
     setClockForward(6 * WEEK_MS);
-    await applyRetention(partsOf());
+    await applyRetention(depsOf());
     const archivedEvents = await readArchivedRows('events');
     const lines = archivedEvents.filter(({ customerId }) => customerId === id);
     expect(lines.length).toBeGreaterThan(0);
@@ -202,7 +202,7 @@ describe('archives', () => {
     await pay();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     setClockForward(6 * WEEK_MS);
-    await applyRetention(partsOf());
+    await applyRetention(depsOf());
     const lines = (await readArchivedRows('events')).filter(
       ({ customerId }) => customerId === person.id,
     );
@@ -219,14 +219,14 @@ describe('archives', () => {
     const { db } = app.runtime;
     await db.query('create table late_events as select * from events');
     setClockForward(6 * WEEK_MS);
-    await applyRetention(partsOf());
+    await applyRetention(depsOf());
     const rowsBefore = await readArchivedRows('events');
     expect(rowsBefore.length).toBeGreaterThan(0);
     for (const factor of [2, 3]) {
       await db.query('insert into events select * from late_events');
       setClockForward(WEEK_MS);
       await app.settle();
-      await applyRetention(partsOf());
+      await applyRetention(depsOf());
       expect(await readArchivedRows('events')).toHaveLength(factor * rowsBefore.length);
     }
     expect(await idsOf('events', 'id')).toEqual([]);
@@ -237,22 +237,22 @@ describe('archives', () => {
     setClockForward(6 * WEEK_MS);
     // A statement of the server may still use a table.
     await vi.waitFor(async () => {
-      const { partitions } = await applyRetention(partsOf());
+      const { partitions } = await applyRetention(depsOf());
       expect(partitions.map(({ result }) => result)).not.toContain('WAITING');
     }, 20_000);
     expect(storedObjects().length).toBeGreaterThan(0);
-    const archiveCount = (await retentionOverview(partsOf())).archives.length;
+    const archiveCount = (await retentionOverview(depsOf())).archives.length;
     setClockForward(DEFAULT_RETENTION.archiveRetentionMs);
-    expect((await applyRetention(partsOf(), true)).archivesRemoved).toBe(archiveCount);
+    expect((await applyRetention(depsOf(), true)).archivesRemoved).toBe(archiveCount);
     // Rows that the server has written since then are archived and removed in the same run.
-    const { archivesRemoved } = await applyRetention(partsOf());
+    const { archivesRemoved } = await applyRetention(depsOf());
     expect(archivesRemoved).toBeGreaterThanOrEqual(archiveCount);
     expect(storedObjects()).toEqual([]);
-    const removedArchives = (await retentionOverview(partsOf())).archives;
+    const removedArchives = (await retentionOverview(depsOf())).archives;
     expect(removedArchives.map(({ state }) => state)).toEqual(
       Array(archivesRemoved).fill('REMOVED'),
     );
-    await expect(archiveText(partsOf(), removedArchives[0]?.id as string)).rejects.toMatchObject({
+    await expect(archiveText(depsOf(), removedArchives[0]?.id as string)).rejects.toMatchObject({
       code: 'CONFLICT',
     });
   });
@@ -263,10 +263,10 @@ describe('applying the retention', () => {
     await (await createPayer(app)).pay();
     setClockForward(6 * WEEK_MS);
     const partitionsBefore = await listPartitions(app.runtime.db);
-    const dryRunResult = await applyRetention(partsOf(), true);
+    const dryRunResult = await applyRetention(depsOf(), true);
     expect(dryRunResult.partitions.map(({ result }) => result)).toContain('ARCHIVED');
     expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
-    const appliedResult = await applyRetention(partsOf());
+    const appliedResult = await applyRetention(depsOf());
     const partitionNames = (list: typeof appliedResult.partitions) =>
       list.map(({ partition }) => partition).sort();
     expect(partitionNames(appliedResult.partitions)).toEqual(
@@ -282,21 +282,18 @@ describe('applying the retention', () => {
     await pay();
     const count = (await idsOf('events', 'id')).length;
     setClockForward(6 * WEEK_MS);
-    const appliedResult = await applyRetention(partsOf());
+    const appliedResult = await applyRetention(depsOf());
     const eventPartitions = appliedResult.partitions.filter(({ history }) => history === 'events');
     expect(eventPartitions.map(({ result }) => result)).toContain('WAITING');
     expect(await idsOf('events', 'id')).toHaveLength(count);
     await app.runtime.db.query('delete from webhook_queue');
-    await applyRetention(partsOf());
+    await applyRetention(depsOf());
     expect(await idsOf('events', 'id')).toEqual([]);
   });
 
   it('runs in one process at a time', async () => {
     setClockForward(6 * WEEK_MS);
-    const results = await Promise.allSettled([
-      applyRetention(partsOf()),
-      applyRetention(partsOf()),
-    ]);
+    const results = await Promise.allSettled([applyRetention(depsOf()), applyRetention(depsOf())]);
     for (const each of results) {
       if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CONFLICT' });
     }
@@ -307,9 +304,9 @@ describe('applying the retention', () => {
     await (await createPayer(app)).pay();
     setClockForward(6 * WEEK_MS);
     const settings = { ...DEFAULT_RETENTION, archiveRetentionMs: 0 };
-    const { partitions } = await applyRetention({ ...partsOf(), settings });
+    const { partitions } = await applyRetention({ ...depsOf(), settings });
     expect(new Set(partitions.map(({ result }) => result))).toEqual(new Set(['DROPPED']));
     expect(await idsOf('events', 'id')).toEqual([]);
-    expect((await retentionOverview(partsOf())).archives).toEqual([]);
+    expect((await retentionOverview(depsOf())).archives).toEqual([]);
   });
 });

@@ -191,7 +191,7 @@ export const RETENTION_LOCK = 7_245_184_347;
  * Acquires the lock for changes of partitions until the connection closes. Returns false if another
  * connection holds it.
  */
-export async function takeLock(db: Connection): Promise<boolean> {
+export async function acquireLock(db: Connection): Promise<boolean> {
   const [row] = await db.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
     RETENTION_LOCK,
   ]);

@@ -169,9 +169,11 @@ describe('sandboxFundInternalAccount', () => {
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await expectRejection(account.id, 410, 'CUSTOMER_DELETED');
     await expectRejection(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
-    const platformAccount = await findInternalAccount(app, null, 'USD', { as: app.production });
-    await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { as: app.production });
+    const platformAccount = await findInternalAccount(app, null, 'USD', {
+      platform: app.production,
+    });
+    await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { platform: app.production });
     const viewer = await app.tokenWith(['VIEW', 'MANAGE']);
-    await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { as: viewer });
+    await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { platform: viewer });
   });
 });

@@ -109,9 +109,9 @@ describe('requestStablecoinServiceEnablement', () => {
     const { id } = await fixture.createCoin();
     const path = `/stablecoins/${id}/request-service-enablement`;
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const rejectedResponse = await app.call('POST', path, undefined, { as: callerToken });
+    const rejectedResponse = await app.call('POST', path, undefined, { platform: callerToken });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'FORBIDDEN']);
-    const otherResponse = await app.call('POST', path, undefined, { as: app.other });
+    const otherResponse = await app.call('POST', path, undefined, { platform: app.other });
     expect([otherResponse.status, otherResponse.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);
   });
 });

@@ -333,12 +333,14 @@ describe('getStablecoinOperation', () => {
   it('returns NOT_FOUND for an operation of another platform', async () => {
     const coin = await fixture.createCoin();
     const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
-    for (const [id, as] of [
+    for (const [id, platform] of [
       [createdMint.id, app.other],
       ['StablecoinOperation:x', app.platform],
       [coin.id, app.platform],
     ] as const) {
-      const response = await app.call('GET', `/stablecoin-operations/${id}`, undefined, { as });
+      const response = await app.call('GET', `/stablecoin-operations/${id}`, undefined, {
+        platform,
+      });
       expect([response.status, response.body.code]).toEqual([
         404,
         'STABLECOIN_OPERATION_NOT_FOUND',
@@ -346,6 +348,6 @@ describe('getStablecoinOperation', () => {
     }
     const viewToken = await app.tokenWith(['VIEW']);
     const path = `/stablecoin-operations/${createdMint.id}`;
-    ok(await app.call('GET', path, undefined, { as: viewToken }), 200);
+    ok(await app.call('GET', path, undefined, { platform: viewToken }), 200);
   });
 });

@@ -72,7 +72,7 @@ describe('a request head', () => {
     const authorization = authorizationOf(app.other);
     const path = '/2025-10-13/quotes';
     for (let index = 0; index < 20; index++) {
-      await app.call('GET', '/config', undefined, { as: app.other });
+      await app.call('GET', '/config', undefined, { platform: app.other });
     }
     expect(await request({ path, authorization })).toEqual([429, 'RATE_LIMITED', 429]);
     const incompleteRequest = `${headOf({ path, authorization, length: 1 })}{`;
@@ -153,7 +153,9 @@ describe('bytes of a platform', () => {
     expect([status, body.code]).toEqual([429, 'RATE_LIMITED']);
     expect(Number(headers['retry-after'])).toBe(65_536);
     expect((await app.call('GET', '/config')).status).toBe(200);
-    expect((await app.call('POST', '/tokens', largeBody(), { as: app.other })).status).toBe(201);
+    expect((await app.call('POST', '/tokens', largeBody(), { platform: app.other })).status).toBe(
+      201,
+    );
     const metrics = await app.server.inject('/metrics');
     expect(metrics.body).toContain('railhead_rate_limited_total{limit="bytes"} 2');
   });
@@ -249,7 +251,8 @@ describe('a client with repeated rejections', () => {
     port = await portOf(app.server);
   });
 
-  const requestConfig = (as = app.platform) => app.call('GET', '/config', undefined, { as });
+  const requestConfig = (platform = app.platform) =>
+    app.call('GET', '/config', undefined, { platform });
   const elapsedMsOf = async (work: () => Promise<unknown>) => {
     const startMs = performance.now();
     await work();

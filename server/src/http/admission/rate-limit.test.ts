@@ -237,11 +237,11 @@ describe('a server with limits', () => {
       await app.call('GET', '/config'),
       await app.call('GET', '/quotes/none'),
       await app.call('POST', '/quotes', {}),
-      await app.call('POST', '/tokens', {}, { as: viewToken }),
+      await app.call('POST', '/tokens', {}, { platform: viewToken }),
     ]) {
       for (const name of names) expect(response.headers[name], name).toBeDefined();
     }
-    const anonymousReply = await app.call('GET', '/config', undefined, { as: null });
+    const anonymousReply = await app.call('GET', '/config', undefined, { platform: null });
     for (const name of names) expect(anonymousReply.headers[name], name).toBeUndefined();
   });
 
@@ -254,12 +254,12 @@ describe('a server with limits', () => {
     const statuses = [];
     for (let index = 0; index < 42; index++) {
       statuses.push(
-        (await app.call('GET', '/config', undefined, { as: tokens[index % 3] })).status,
+        (await app.call('GET', '/config', undefined, { platform: tokens[index % 3] })).status,
       );
     }
     expect(statuses.filter((each) => each === 200)).toHaveLength(40);
     expect(statuses.slice(40)).toEqual([429, 429]);
-    expect((await app.call('GET', '/config', undefined, { as: app.other })).status).toBe(200);
+    expect((await app.call('GET', '/config', undefined, { platform: app.other })).status).toBe(200);
   });
 
   it('counts a rejection and stores it under no idempotency key', async () => {

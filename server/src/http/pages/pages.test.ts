@@ -210,7 +210,7 @@ describe('a page that is shown once', () => {
     ['x-purpose', 'preview'],
     ['x-moz', 'prefetch'],
   ])('is hidden from a browser that prefetches: %s %s', async (name, value) => {
-    const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
+    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true });
     const prefetchReply = await open('GET', { [name]: value });
     expect(prefetchReply.statusCode).toBe(503);
     expect(prefetchReply.body).not.toContain('A line.');
@@ -225,7 +225,7 @@ describe('a page that is shown once', () => {
 
   it('has the same headers for HEAD as for GET, without consuming the link', async () => {
     const preview = async () => PLAIN_PAGE;
-    const { open, requested } = serverWith(PLAIN_PAGE, { once: true, preview });
+    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true, preview });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, body, requested]).toEqual([200, '', []]);
     const { 'content-length': length, date, ...policy } = (await open('GET')).headers;
@@ -234,14 +234,14 @@ describe('a page that is shown once', () => {
   });
 
   it('is hidden from HEAD without a preview', async () => {
-    const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
+    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
     expect(requested).toEqual([]);
   });
 
   it('is shown to other browsers', async () => {
-    const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
+    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true });
     await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
     expect(requested).toHaveLength(1);
     const otherServer = serverWith(PLAIN_PAGE);

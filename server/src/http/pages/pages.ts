@@ -113,7 +113,7 @@ export function addPages(
       const declinedPage = query.answer === 'no' ? declinedPageOf(content) : undefined;
       return declinedPage ? sendPage(reply, declinedPage, true) : sendPage(reply, content);
     };
-  for (const { path, once = false, preview, show, confirm } of pages) {
+  for (const { path, singleUse: once = false, preview, show, confirm } of pages) {
     const url = `${path}/:secret`;
     const respondToGet = respondWith(show);
     if (once) {

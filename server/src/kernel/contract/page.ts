@@ -74,7 +74,7 @@ export interface HostedPage {
   /** Path prefix of the secret: `/ownership`. */
   path: string;
   /** Whether the link expires when the page is shown. HEAD and prefetch requests never receive the page. */
-  once?: boolean;
+  singleUse?: boolean;
   /** Response of `show` without secrets, for a page shown `once`. The link remains valid. */
   preview?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;

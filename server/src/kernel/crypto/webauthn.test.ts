@@ -86,14 +86,17 @@ describe('test vectors of the specification', () => {
 
 describe('registration', () => {
   it.each<Algorithm>(['ES256', 'RS256', 'EDDSA'])('is accepted with a key for %s', (algorithm) => {
-    const registration = register({ algorithm }, { uv: true, be: true, bs: true, counter: 7 });
+    const registration = register(
+      { algorithm },
+      { userVerified: true, backupEligible: true, backedUp: true, counter: 7 },
+    );
     expect(registration.signCount).toBe(7);
     expect(registration.passkey).toMatchObject({
       credentialId: registration.device.credentialId,
       origin: 'https://wallet.example.com',
     });
     expect(registration.passkey).not.toHaveProperty('framedBy');
-    expect(verify(registration, { uv: true, counter: 8 })).toEqual({ signCount: 8 });
+    expect(verify(registration, { userVerified: true, counter: 8 })).toEqual({ signCount: 8 });
   });
 
   it.each([
@@ -116,7 +119,7 @@ describe('registration', () => {
     ['android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS-0H1xKCQcfIoGLck', 'example.com'],
     ['ios:bundle-id:com.example.wallet', 'example.com'],
   ])('from %s is accepted for the site %s', (origin, site) => {
-    const registration = register({ at: origin, site });
+    const registration = register({ origin, rpId: site });
     expect(registration.passkey.origin).toBe(origin);
     expect(verify(registration)).toEqual({ signCount: 0 });
   });
@@ -128,7 +131,7 @@ describe('registration', () => {
     ['https://example.com', 'wallet.example.com'],
     ['http://localhost:5173', 'example.com'],
   ])('from %s is rejected for the site %s', (origin, rpId) => {
-    const device = authenticator({ at: origin });
+    const device = authenticator({ origin });
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { rpId }), CHALLENGE))).toEqual([
       {
         field: 'attestationObject',
@@ -158,9 +161,9 @@ describe('registration', () => {
     ['type', { type: 'webauthn.get' }, 'clientDataJson'],
     ['challenge', { challengeText: base64url('another') }, 'clientDataJson'],
     ['padded challenge', { challengeText: `${CHALLENGE}=` }, 'clientDataJson'],
-    ['presence', { up: false }, 'attestationObject'],
-    ['credential', { at: false }, 'attestationObject'],
-    ['backup', { bs: true }, 'attestationObject'],
+    ['presence', { userPresent: false }, 'attestationObject'],
+    ['credential', { hasCredential: false }, 'attestationObject'],
+    ['backup', { backedUp: true }, 'attestationObject'],
   ])('is rejected for its %s', (_description, ceremony, field) => {
     const credential = authenticator().create(CHALLENGE, ceremony);
     expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
@@ -263,7 +266,7 @@ describe('assertion', () => {
       'The assertion comes from an origin that is not allowed.',
     ],
     ['site', { rpId: 'example.com' }, 'The assertion belongs to another relying party.'],
-    ['presence', { up: false }, 'The assertion does not confirm user presence.'],
+    ['presence', { userPresent: false }, 'The assertion does not confirm user presence.'],
     [
       'frame',
       { topOrigin: 'https://evil.com' },

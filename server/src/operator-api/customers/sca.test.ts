@@ -19,9 +19,9 @@ const client = operatorClient(app);
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
-let productionOptions: { as: TestApp['production'] };
+let productionOptions: { platform: TestApp['production'] };
 beforeAll(() => {
-  productionOptions = { as: app.production };
+  productionOptions = { platform: app.production };
 });
 
 /** The code of the latest text message. */

@@ -66,7 +66,7 @@ async function createQuote(amount: number) {
 
 it('the API lists customers of all platforms, newest first, in pages', async () => {
   const { id: firstCustomerId } = await createCustomer(app);
-  const { id: secondCustomerId } = await createCustomer(app, { as: app.other });
+  const { id: secondCustomerId } = await createCustomer(app, { platform: app.other });
   const { id: thirdCustomerId } = await createCustomer(app);
   const items = await readAll('/customers');
   expect(idsOf(items).slice(0, 3)).toEqual([thirdCustomerId, secondCustomerId, firstCustomerId]);
@@ -202,11 +202,11 @@ it('the API lists the deliveries of all platforms', async () => {
   for (const platform of [app.platform, app.other]) {
     for (const host of ['one', 'two']) {
       const body = { url: `https://${host}.example.com/hooks` };
-      ok(await app.call('POST', '/webhook-endpoints', body, { as: platform }), 201);
+      ok(await app.call('POST', '/webhook-endpoints', body, { platform }), 201);
     }
   }
   await createCustomer(app);
-  await createCustomer(app, { as: app.other });
+  await createCustomer(app, { platform: app.other });
   await createCustomer(app);
   const deliveries = await readAll('/webhook-deliveries');
   expect(idsOf(deliveries)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));

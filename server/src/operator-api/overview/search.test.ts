@@ -95,7 +95,11 @@ describe('search by identifiers', () => {
   it('finds customers of all platforms by platformCustomerId', async () => {
     const platformCustomerId = 'order-form 17/b';
     const ownCustomer = await createCustomer(app, {}, { platformCustomerId });
-    const otherCustomer = await createCustomer(app, { as: app.other }, { platformCustomerId });
+    const otherCustomer = await createCustomer(
+      app,
+      { platform: app.other },
+      { platformCustomerId },
+    );
     expect(new Set(await searchFor(platformCustomerId))).toEqual(
       new Set([ownCustomer, otherCustomer].map(({ id }) => `PLATFORM_CUSTOMER_ID ${id}`)),
     );

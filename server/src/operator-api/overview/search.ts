@@ -110,11 +110,11 @@ const byPersonalData =
     }));
   };
 
-const byWords = byPersonalData('name', 'WORDS_OF_NAME');
+const searchByWords = byPersonalData('name', 'WORDS_OF_NAME');
 
 /** Customers and owners by the words of a name. Exact matches precede names with further words. */
 async function byName(runtime: Runtime, search: Search): Promise<Hit[]> {
-  const hits = await byWords(runtime, search);
+  const hits = await searchByWords(runtime, search);
   return hits.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 

@@ -58,7 +58,7 @@ it('the stream sends events of all processes and of every platform', async () =>
     createdAt: expect.any(String),
   });
   expect(JSON.stringify(stream.data())).not.toContain('balance"');
-  const { id: otherCustomerId } = await createCustomer(app, { as: app.other });
+  const { id: otherCustomerId } = await createCustomer(app, { platform: app.other });
   await stream.waitFor(isAbout(otherCustomerId));
 
   const secondProcess = openSecondProcess(app);
@@ -102,7 +102,7 @@ it('the stream omits other platforms for an operator of one platform', async () 
   await createFundedCustomer(app);
   const body = { hourlyPayments: 501 };
   ok(await client.call('PATCH', `/platforms/${app.platform.id}`, { body }), 200);
-  const { id } = await createCustomer(app, { as: app.other });
+  const { id } = await createCustomer(app, { platform: app.other });
   await stream.waitFor(isAbout(id));
   expect(new Set(stream.data().map(({ platformId }) => platformId))).toEqual(
     new Set([app.other.id]),

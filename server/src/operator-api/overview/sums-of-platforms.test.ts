@@ -10,7 +10,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { OPERATOR_OPERATIONS } from '../index.ts';
 
-type Platform = NonNullable<NonNullable<Parameters<typeof createFundedCustomer>[2]>['as']>;
+type Platform = NonNullable<NonNullable<Parameters<typeof createFundedCustomer>[2]>['platform']>;
 
 const app = testApp();
 const client = operatorClient(app);
@@ -24,13 +24,13 @@ const get = async (path: string, platformIds: readonly string[] = twoPlatformIds
   ok(await client.call('GET', path, { secret: await client.secretOf({ platformIds }) }), 200);
 
 async function pay(platform: Platform, amount: number) {
-  const { person, account } = await createFundedCustomer(app, 500_00, { as: platform });
-  const payee = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
+  const { person, account } = await createFundedCustomer(app, 500_00, { platform });
+  const payee = await createExternalAccount(app, person.id, 'USD', '000', { platform });
   const quote = ok(
-    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount), { as: platform }),
+    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount), { platform }),
     201,
   );
-  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { as: platform }), 200);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { platform }), 200);
 }
 
 interface Sums {
@@ -99,7 +99,7 @@ it('the sum contains the payments of only the two platforms', async () => {
 });
 
 it('the sum contains the balances of the two platforms, per currency', async () => {
-  await createFundedCustomer(app, 700_00, { as: app.other });
+  await createFundedCustomer(app, 700_00, { platform: app.other });
   const readNets = async (ids?: readonly string[]) =>
     netsOf((await get('/ledger/trial-balance', ids)).data);
   const [firstNets, secondNets] = [
@@ -115,8 +115,8 @@ it('the sum contains the balances of the two platforms, per currency', async () 
 
 it('the API counts the open work, the deliveries and the jobs of the two platforms', async () => {
   for (const platform of [app.platform, app.other]) {
-    const { person } = await createFundedCustomer(app, 100, { as: platform });
-    const payee = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
+    const { person } = await createFundedCustomer(app, 100, { platform });
+    const payee = await createExternalAccount(app, person.id, 'USD', '000', { platform });
     const body = { reason: 'Looks unusual.' };
     for (const step of ['check', 'review'])
       ok(await client.call('POST', `/external-accounts/${payee.id}/${step}`, { body }), 200);

@@ -19,7 +19,7 @@ describe('deposits', () => {
     const firstReply = await recordDeposit(account, 'API-1', { senderName: 'Ada Lovelace' });
     expect(firstReply).toMatchObject({ platformId: service.platform.id, status: 'COMPLETED' });
     expect(firstReply.recorded).toBe('now');
-    expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(12_50);
     const path = '/deposits';
     const repeatedEntry = entryOf(account, 'API-1', { amount: 12_51 });
     await rejects(409, 'CONFLICT', 'POST', path, { body: repeatedEntry });
@@ -32,7 +32,7 @@ describe('deposits', () => {
     const { accountId: _, ...entry } = entryOf(account, 'API-5');
     const entryWithUnknownReference = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
     await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: entryWithUnknownReference });
-    expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(12_50);
   });
 
   it('are found by the reference of the bank', async () => {
@@ -95,6 +95,6 @@ describe('deposits', () => {
     await isHidden('POST', `/deposits/${firstId}/release`);
     const unknownPath = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', unknownPath);
-    expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(12_50);
   });
 });

@@ -9,7 +9,10 @@ const decide = (id: string, step: string, operationId: string, body: object = {}
   change(`/payouts/${id}/${step}`, body, operationId, id);
 
 const requestCancel = async (id: string) =>
-  ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
+  ok(
+    await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.callOptions),
+    200,
+  );
 
 describe('transfers', () => {
   it('are listed with their account details, and each request is recorded', async () => {
@@ -100,12 +103,15 @@ describe('transfers', () => {
       person.id,
       'USD',
       '000',
-      service.as,
+      service.callOptions,
     );
     const parties = { source: { accountId: payerAccount.id }, destination: { accountId: account } };
     const createDebit = async () => {
       const body = { ...parties, amount: 40_00 };
-      const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
+      const row = ok(
+        await service.app.call('POST', '/transfer-in', body, service.callOptions),
+        201,
+      );
       await service.app.advance(60_000);
       return row.id as string;
     };

@@ -47,14 +47,14 @@ describe('suspense items', () => {
 
 /** A payment whose debit of 50.00 USD was recalled. No account can cover it. */
 async function createShortfall(): Promise<string> {
-  const { app, as } = service;
+  const { app, callOptions } = service;
   const { person, account } = await service.createPayer();
   const to = await service.createPayee(person.id);
-  const ownAccount = await findInternalAccount(app, null, 'USD', as);
+  const ownAccount = await findInternalAccount(app, null, 'USD', callOptions);
   for (const id of [account, ownAccount.id]) await service.runJson('accounts', 'close', id);
-  const payerAccount = await createExternalAccount(app, person.id, 'USD', '000', as);
+  const payerAccount = await createExternalAccount(app, person.id, 'USD', '000', callOptions);
   const body = quoteBody(payerAccount.id, to, 50_00, { immediatelyExecute: true });
-  const { transactionId: id } = ok(await app.call('POST', '/quotes', body, as), 201);
+  const { transactionId: id } = ok(await app.call('POST', '/quotes', body, callOptions), 201);
   await app.settle();
   await service.runJson('payouts', 'settle', id);
   await app.settle();

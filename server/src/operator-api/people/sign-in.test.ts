@@ -102,7 +102,7 @@ describe('a passkey', () => {
   it.each([
     ['another origin', { origin: 'https://evil.example' }],
     ['another site', { rpId: 'evil.example' }],
-    ['a missing user verification', { uv: false }],
+    ['a missing user verification', { userVerified: false }],
     ['another type', { type: 'webauthn.create' }],
   ])('is rejected with %s', async (_name, ceremony) => {
     expect((await signIn(browser(app), device, ceremony)).status).toBe(401);

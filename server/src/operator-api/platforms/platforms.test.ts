@@ -21,7 +21,7 @@ describe('platforms', () => {
     const createdReply = ok(await client.call('POST', '/platforms', { body, headers }), 201);
     expect(createdReply.webhookPublicKey).toContain('BEGIN PUBLIC KEY');
     const { clientId, clientSecret, platformId } = createdReply;
-    ok(await app.call('GET', '/config', undefined, { as: { clientId, clientSecret } }), 200);
+    ok(await app.call('GET', '/config', undefined, { platform: { clientId, clientSecret } }), 200);
     const replayedReply = ok(await client.call('POST', '/platforms', { body, headers }), 201);
     expect(replayedReply.platformId).toBe(platformId);
     expect(replayedReply.clientSecret).toBeUndefined();
@@ -34,11 +34,11 @@ describe('platforms', () => {
   it('are shown without currencies after they removed all of them', async () => {
     const platform = app.other;
     const { supportedCurrencies } = ok(
-      await app.call('GET', '/config', undefined, { as: platform }),
+      await app.call('GET', '/config', undefined, { platform }),
       200,
     );
     const change = (list: unknown) =>
-      app.call('PATCH', '/config', { supportedCurrencies: list }, { as: platform });
+      app.call('PATCH', '/config', { supportedCurrencies: list }, { platform });
     ok(await change([]), 200);
     const settings = ok(await client.call('GET', `/platforms/${platform.id}`), 200);
     expect(settings.currencies).toEqual([]);

@@ -12,9 +12,9 @@ afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
 it('requests are listed and shown as in the platform API', async () => {
   const quotePath = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
-  const failedReply = await app.call('GET', quotePath, undefined, { as: app.other });
-  await app.call('GET', '/quotes/none', undefined, { as: app.other });
-  await app.call('GET', '/requests', undefined, { as: app.other });
+  const failedReply = await app.call('GET', quotePath, undefined, { platform: app.other });
+  await app.call('GET', '/quotes/none', undefined, { platform: app.other });
+  await app.call('GET', '/requests', undefined, { platform: app.other });
   const id = String(failedReply.headers['x-request-id']);
   const { id: platformId } = app.other;
   const path = `/platforms/${platformId}/requests`;

@@ -53,12 +53,15 @@ it('the API advances the clock of a platform', async () => {
 
 it('the API resets a platform', async () => {
   const { id } = await createCustomer(app);
-  const { id: otherCustomerId } = await createCustomer(app, { as: app.other });
+  const { id: otherCustomerId } = await createCustomer(app, { platform: app.other });
   expect((await post('reset', {})).status).toBe(400);
   const { removed } = ok(await post('reset', { reason: 'A new test.' }), 200);
   expect(removed.customers).toBeGreaterThan(0);
   expect((await app.call('GET', `/customers/${id}`)).status).toBe(404);
-  ok(await app.call('GET', `/customers/${otherCustomerId}`, undefined, { as: app.other }), 200);
+  ok(
+    await app.call('GET', `/customers/${otherCustomerId}`, undefined, { platform: app.other }),
+    200,
+  );
   expect(ok(await client.call('GET', path('clock')), 200).frozen).toBe(false);
   expect((await client.recordsOf('resetPlatform'))[0]).toMatchObject({ reason: 'A new test.' });
 });

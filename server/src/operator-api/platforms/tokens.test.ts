@@ -22,7 +22,7 @@ describe('tokens', () => {
     expect(token).toMatchObject({ ...TOKEN_INPUT, platformId: app.platform.id });
     expect(ok(await create({ headers }), 201)).toEqual(token);
     const caller = { clientId: token.clientId, clientSecret };
-    ok(await app.call('GET', '/config', undefined, { as: caller }), 200);
+    ok(await app.call('GET', '/config', undefined, { platform: caller }), 200);
     const revokedReply = ok(await client.call('DELETE', `/tokens/${token.tokenId}`), 200);
     expect(revokedReply).toEqual(token);
     const records = [{ subject: token.tokenId, platformId: app.platform.id }];

@@ -21,7 +21,7 @@ async function runJson(...argv: string[]) {
 
 beforeAll(async () => {
   const network = cardNetwork(app);
-  const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { as: app.other })];
+  const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { platform: app.other })];
   cardId = (await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }))).id;
   otherPlatformCardId = (
     await otherFixture.createCard(await otherFixture.createCardholder({ funds: 0 }))

@@ -13,11 +13,11 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await listCardMessages(system.runtime, {
     platformId: await platformIn(system, args),
     cardId: args.text('card'),
-    declinedOnly: args.on('declined') ?? false,
+    declinedOnly: args.isOn('declined') ?? false,
     limit: limitIn(args),
   });
   const text = table(
-    HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: heading === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
       each.at,
       each.cardId,
@@ -40,7 +40,7 @@ export const cardDecisionVerbs: readonly Verb[] = [
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       card: { value: 'CARD', help: 'Filter by card (all)' },
-      declined: { off: 'all', help: 'Declined only' },
+      declined: { negation: 'all', help: 'Declined only' },
       ...LIMIT,
     },
     positional: 'card',

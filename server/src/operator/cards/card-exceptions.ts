@@ -33,7 +33,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const platformId = await platformIn(system, args);
   const { data: json } = await listCardExceptions(system.runtime, { platformId, limit });
   const text = table(
-    HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: AMOUNTS.includes(heading) ? 'right' : 'left' })),
     json.map(cells),
   );
   return { json, text };

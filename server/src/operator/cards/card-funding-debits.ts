@@ -17,7 +17,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const platformId = await platformIn(system, args);
   const { data: json } = await listFundingDebits(system.runtime, { platformId, limit });
   const text = table(
-    HEADS.map((head) => ({ head, align: NUMBERS.includes(head) ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: NUMBERS.includes(heading) ? 'right' : 'left' })),
     json.map((each) => [
       each.since,
       each.transactionId,

@@ -143,7 +143,7 @@ describe('platform cards and set-cards', () => {
     );
     const expectedSettings = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
     expect(await settingsOf(platform)).toEqual(expectedSettings);
-    const otherCardFixture = cardFixture(app, { as: platform });
+    const otherCardFixture = cardFixture(app, { platform });
     const holder = await otherCardFixture.createCardholder();
     ok(await otherCardFixture.requestCard(holder), 201);
     expect((await otherCardFixture.requestCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');

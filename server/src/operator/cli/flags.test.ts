@@ -6,8 +6,8 @@ const FLAGS: Flags = {
   platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' },
   name: { value: 'NAME', help: 'Display name' },
   permissions: { value: 'A,B', list: true, choices: ['A', 'B'], help: 'Permissions of the token' },
-  sca: { off: 'no-sca', help: 'Strong authentication' },
-  regulated: { off: 'unregulated', help: 'Compliance by the platform' },
+  sca: { negation: 'no-sca', help: 'Strong authentication' },
+  regulated: { negation: 'unregulated', help: 'Compliance by the platform' },
 };
 
 const read = (...argv: string[]) => parse(FLAGS, 'platform', argv).args;
@@ -39,13 +39,13 @@ describe('parse', () => {
     [['--sca=off'], false],
     [[], undefined],
   ])('reads the switch %j', (argv, expectedValue) => {
-    expect(read('p', ...argv).on('sca')).toBe(expectedValue);
-    expect(read(...argv, '--platform', 'p').on('sca')).toBe(expectedValue);
+    expect(read('p', ...argv).isOn('sca')).toBe(expectedValue);
+    expect(read(...argv, '--platform', 'p').isOn('sca')).toBe(expectedValue);
   });
 
   it('reads the off flag of a switch', () => {
-    expect(read('p', '--unregulated').on('regulated')).toBe(false);
-    expect(read('p', '--regulated').on('regulated')).toBe(true);
+    expect(read('p', '--unregulated').isOn('regulated')).toBe(false);
+    expect(read('p', '--regulated').isOn('regulated')).toBe(true);
   });
 
   it('splits lists at commas', () => {

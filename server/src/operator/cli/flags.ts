@@ -19,7 +19,7 @@ interface TextFlag extends Common {
 
 interface Switch extends Common {
   /** The flag that turns it off. */
-  off: string;
+  negation: string;
 }
 
 type Flag = TextFlag | Switch;
@@ -32,7 +32,7 @@ export interface CommandArgs {
   required(name: string): string;
   list(name: string): string[] | undefined;
   /** On, off, or absent. */
-  on(name: string): boolean | undefined;
+  isOn(name: string): boolean | undefined;
 }
 
 /** Invalid usage: printed as one line, followed by the usage. */
@@ -46,7 +46,7 @@ export const usageError = (message: string): UsageError =>
 export const isUsageError = (error: unknown): error is UsageError =>
   error instanceof Error && error.name === 'UsageError';
 
-const isSwitch = (flag: Flag): flag is Switch => 'off' in flag;
+const isSwitch = (flag: Flag): flag is Switch => 'negation' in flag;
 
 const ON = new Set(['on', 'true', 'yes']);
 const OFF = new Set(['off', 'false', 'no']);
@@ -72,7 +72,9 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
     if (setting !== undefined && !ON.has(setting) && !OFF.has(setting)) {
       throw usageError(`--${name} must be on or off, not ${setting}`);
     }
-    normalizedArgs.push(setting !== undefined && OFF.has(setting) ? `--${flag.off}` : `--${name}`);
+    normalizedArgs.push(
+      setting !== undefined && OFF.has(setting) ? `--${flag.negation}` : `--${name}`,
+    );
   }
   return normalizedArgs;
 }
@@ -83,7 +85,7 @@ function optionsOf(flags: Flags): Options {
   const options: Options = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } };
   for (const [name, flag] of Object.entries(flags)) {
     options[name] = { type: isSwitch(flag) ? 'boolean' : 'string' };
-    if (isSwitch(flag)) options[flag.off] = { type: 'boolean' };
+    if (isSwitch(flag)) options[flag.negation] = { type: 'boolean' };
   }
   return options;
 }
@@ -170,10 +172,10 @@ export function parse(
       const value = text(name);
       return value === undefined ? undefined : listOf(value);
     },
-    on(name) {
+    isOn(name) {
       const flag = flags[name] as Switch;
       if (values[name]) return true;
-      return values[flag.off] ? false : undefined;
+      return values[flag.negation] ? false : undefined;
     },
   };
   const help = values.help === true;
@@ -181,8 +183,8 @@ export function parse(
   if (unexpectedArgument !== undefined) throw usageError(`${unexpectedArgument} is not recognized`);
   for (const [name, flag] of Object.entries(flags)) {
     if (!isSwitch(flag)) check(name, flag, text(name), name === positional);
-    else if (values[name] && values[flag.off]) {
-      throw usageError(`--${name} and --${flag.off} exclude each other`);
+    else if (values[name] && values[flag.negation]) {
+      throw usageError(`--${name} and --${flag.negation} exclude each other`);
     }
   }
   return { args, json: values.json === true, help };
@@ -192,7 +194,8 @@ export function parse(
 export function describeFlags(flags: Flags): [string, string][] {
   const rows = Object.entries(flags).map(([name, flag]): [string, string] => {
     if (isSwitch(flag)) {
-      const syntax = flag.off === `no-${name}` ? `--[no-]${name}` : `--${name}, --${flag.off}`;
+      const syntax =
+        flag.negation === `no-${name}` ? `--[no-]${name}` : `--${name}, --${flag.negation}`;
       return [syntax, flag.help];
     }
     const choices = flag.choices ? ` (${flag.choices.join(', ')})` : '';

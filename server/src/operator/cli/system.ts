@@ -13,7 +13,7 @@ import {
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
 import { ENQUEUE } from '../../features/notifications/webhooks/index.ts';
 import { openProviderDirectory, type ProviderDirectory } from '../../features/providers/index.ts';
-import { retentionPartsOf } from '../../features/retention/index.ts';
+import { retentionDepsOf } from '../../features/retention/index.ts';
 import { SEALED_COLUMNS } from '../../features.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -120,7 +120,7 @@ async function onDatabase<T>(
     return await work({
       runtime,
       files: createFiles(runtime, storage),
-      retention: retentionPartsOf({ ...config, databaseUrl: url }, runtime, storage),
+      retention: retentionDepsOf({ ...config, databaseUrl: url }, runtime, storage),
       connectorsOf,
       providers,
       builtIn: () => registry().builtIn(),

@@ -13,7 +13,11 @@ const CONTROL_TEXTS = [
 
 describe('table', () => {
   it('makes columns as wide as their content', () => {
-    const columns = [{ head: 'NAME' }, { head: 'AMOUNT', align: 'right' as const }, { head: 'X' }];
+    const columns = [
+      { heading: 'NAME' },
+      { heading: 'AMOUNT', align: 'right' as const },
+      { heading: 'X' },
+    ];
     expect(
       table(columns, [
         ['a', '1.00', 'y'],
@@ -23,11 +27,13 @@ describe('table', () => {
   });
 
   it('prints a note without rows', () => {
-    expect(table([{ head: 'NAME' }], [])).toBe('None.\n');
+    expect(table([{ heading: 'NAME' }], [])).toBe('None.\n');
   });
 
   it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printed) =>
-    expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${printed}\n`),
+    expect(table([{ heading: 'N' }, { heading: 'X' }], [['a', text]])).toBe(
+      `N  X\na  ${printed}\n`,
+    ),
   );
 });
 

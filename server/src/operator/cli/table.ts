@@ -4,7 +4,7 @@
 type Align = 'left' | 'right';
 
 interface Column {
-  head: string;
+  heading: string;
   align?: Align;
 }
 
@@ -29,7 +29,7 @@ function pad(text: string, width: number, align: Align): string {
 export function table(columns: readonly Column[], rows: readonly string[][]): string {
   if (rows.length === 0) return 'None.\n';
   const cells = rows.map((row) => row.map(withoutControlCharacters));
-  const widths = columns.map(({ head }, index) =>
+  const widths = columns.map(({ heading: head }, index) =>
     Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
   const line = (row: readonly string[]) =>
@@ -37,7 +37,7 @@ export function table(columns: readonly Column[], rows: readonly string[][]): st
       .map(({ align = 'left' }, index) => pad(row[index] ?? '', widths[index] as number, align))
       .join('  ')
       .trimEnd();
-  return `${[columns.map(({ head }) => head), ...cells].map(line).join('\n')}\n`;
+  return `${[columns.map(({ heading: head }) => head), ...cells].map(line).join('\n')}\n`;
 }
 
 /** A single record: names and values, one per line. */

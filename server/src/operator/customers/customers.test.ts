@@ -131,22 +131,25 @@ async function createBusinessWithData() {
     platformCustomerId: 'business-with-owners',
     businessInfo: { ...BUSINESS_INFO, legalName: 'Oduya Trading', taxId: '47-1234567' },
   };
-  const company = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
+  const company = ok(
+    await app.call('POST', '/customers', body, { platform: app.unregulated }),
+    201,
+  );
   const ownerRequest = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
   const owner = ok(
     await app.call(
       'POST',
       '/beneficial-owners',
       { ...ownerRequest, personalInfo: OWNER },
-      { as: app.unregulated },
+      { platform: app.unregulated },
     ),
     201,
   );
   return { company, owner };
 }
 
-const deleteCustomer = async (id: string, as = app.platform) =>
-  ok(await app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
+const deleteCustomer = async (id: string, platform = app.platform) =>
+  ok(await app.call('DELETE', `/customers/${id}`, undefined, { platform }), 200);
 
 describe('customers find', () => {
   it('finds by any spelling of e-mail, telephone and identity number, and returns IDs only', async () => {
@@ -203,7 +206,7 @@ describe('customers find', () => {
     expect(taxIdResult.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
     const ownerChange = { personalInfo: { email: 'moved@business.example' } };
     const path = `/beneficial-owners/${owner.id}`;
-    ok(await app.call('PATCH', path, ownerChange, { as: app.unregulated }), 200);
+    ok(await app.call('PATCH', path, ownerChange, { platform: app.unregulated }), 200);
     expect((await run('find', '--email', OWNER.email)).json).toEqual([]);
     expect((await run('find', '--email', 'moved@business.example')).json).toMatchObject(businesses);
   });
@@ -359,22 +362,25 @@ describe('customers erase', () => {
       platformCustomerId: 'business-to-erase',
       businessInfo: { ...BUSINESS_INFO, legalName: 'Gone Trading', taxId: '47-7654321' },
     };
-    const as = app.unregulated;
-    const company = ok(await app.call('POST', '/customers', body, { as }), 201);
+    const platform = app.unregulated;
+    const company = ok(await app.call('POST', '/customers', body, { platform }), 201);
     const ownerRequest = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
     const requestWithInfo = { ...ownerRequest, personalInfo: OWNER };
-    const owner = ok(await app.call('POST', '/beneficial-owners', requestWithInfo, { as }), 201);
-    await deleteCustomer(company.id, as);
+    const owner = ok(
+      await app.call('POST', '/beneficial-owners', requestWithInfo, { platform }),
+      201,
+    );
+    await deleteCustomer(company.id, platform);
     await run('erase', company.id, '--yes');
     expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [company.id, owner.id])).toEqual(
       [],
     );
     const fetchedCustomer = ok(
-      await app.call('GET', `/customers/${company.id}`, undefined, { as }),
+      await app.call('GET', `/customers/${company.id}`, undefined, { platform }),
       200,
     );
     expect(fetchedCustomer.beneficialOwners).toMatchObject([{ personalInfo: { firstName: '' } }]);
-    ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { as }), 200);
+    ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { platform }), 200);
   });
 
   it('resumes an interrupted erasure', async () => {

@@ -49,7 +49,7 @@ async function find(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['CUSTOMER', 'PLATFORM', 'TYPE', 'STATUS', 'DELETED', 'OWNER'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((each) => [
       each.customerId,
       each.platformId,
@@ -83,7 +83,7 @@ async function exportOne(system: System, args: CommandArgs): Promise<Output> {
 }
 
 async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output> {
-  if (!args.on('yes')) {
+  if (!args.isOn('yes')) {
     throw usageError('An erasure cannot be undone. Confirm with --yes');
   }
   const json = await eraseCustomerData(runtime, PERSONAL_DATA, {
@@ -102,7 +102,7 @@ async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output>
 }
 
 async function repeatList({ runtime }: System, args: CommandArgs): Promise<Output> {
-  if (!args.on('yes')) throw usageError('An erasure cannot be undone. Confirm with --yes');
+  if (!args.isOn('yes')) throw usageError('An erasure cannot be undone. Confirm with --yes');
   const file = args.required('file');
   const input: unknown = JSON.parse(readFileSync(file, 'utf8'));
   if (!Array.isArray(input)) throw new Error(`${file} is not a list of erasures.`);
@@ -127,7 +127,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await listErasures(system.runtime, { platformId, limit: limitIn(args) });
   const heads = ['CUSTOMER', 'PLATFORM', 'STARTED', 'FINISHED', 'BY', 'REASON'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((each) => [
       each.customerId,
       each.platformId,
@@ -178,7 +178,7 @@ export const customerVerbs: readonly Verb[] = [
     summary: 'Erase the personal data of a deleted customer. The ledger is unchanged',
     flags: {
       ...CUSTOMER,
-      yes: { off: 'no', help: 'Confirm. An erasure cannot be undone' },
+      yes: { negation: 'no', help: 'Confirm. An erasure cannot be undone' },
       by: { value: 'NAME', help: 'Actor (operator)' },
       reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
@@ -191,7 +191,7 @@ export const customerVerbs: readonly Verb[] = [
     summary: 'Repeat the erasures of a list after a restore. Exit code 1 if one is rejected',
     flags: {
       file: { value: 'FILE', required: true, help: 'Output of customers erasures --json' },
-      yes: { off: 'no', help: 'Confirm. An erasure cannot be undone' },
+      yes: { negation: 'no', help: 'Confirm. An erasure cannot be undone' },
     },
     positional: 'file',
     run: repeatList,

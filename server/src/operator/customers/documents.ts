@@ -28,7 +28,7 @@ async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
     each.fileName,
     each.submittedAt ?? '',
   ]);
-  const heads = HEADS.map((head) => ({ head }));
+  const heads = HEADS.map((heading) => ({ heading }));
   return { json, text: table(heads, lines) };
 }
 

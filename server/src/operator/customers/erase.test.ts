@@ -135,7 +135,7 @@ it('an erasure leaves no personal data in any column of any table', async () => 
     withKey('c'),
   );
   ok(claimedReply, 200);
-  await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
+  await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { platform: app.other });
   const job = await fixture.importFile(
     csvFile(
       fixture.personRow('quorbat-1', { umaAddress }),

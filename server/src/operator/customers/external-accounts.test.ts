@@ -72,20 +72,29 @@ describe('the external-accounts verbs', () => {
     const { account, person } = await service.createPayer('100.00');
     const payeeAccountId = await service.createPayee(person.id);
     const body = quoteBody(account, payeeAccountId, 50_00);
-    const quote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    const quote = ok(await service.app.call('POST', '/quotes', body, service.callOptions), 201);
     await runVerb('review', payeeAccountId);
     const headers = { 'idempotency-key': quote.id };
     const url = `/quotes/${quote.id}/execute`;
-    const reply = await service.app.call('POST', url, undefined, { ...service.as, headers });
+    const reply = await service.app.call('POST', url, undefined, {
+      ...service.callOptions,
+      headers,
+    });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     expect(await readEmittedStatuses(payeeAccountId)).toEqual(['UNDER_REVIEW']);
   });
 
   it('list accounts with the last digits of their numbers', async () => {
-    const { id: customerId } = await createCustomer(service.app, service.as);
+    const { id: customerId } = await createCustomer(service.app, service.callOptions);
     const list = (...flags: string[]) =>
       service.runJson('external-accounts', 'list', service.platform.id, ...flags);
-    const { id } = await createExternalAccount(service.app, customerId, 'USD', '000', service.as);
+    const { id } = await createExternalAccount(
+      service.app,
+      customerId,
+      'USD',
+      '000',
+      service.callOptions,
+    );
     await runVerb('check', id);
     const [pendingAccount, ...otherAccounts] = await list('--status', 'PENDING');
     expect(pendingAccount).toMatchObject({ accountId: id, customerId, currency: 'USD' });

@@ -22,7 +22,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    HEADS.map((head) => ({ head })),
+    HEADS.map((heading) => ({ heading })),
     json.map((each) => [
       each.accountId,
       each.customerId ?? each.platformId,

@@ -14,13 +14,13 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const COLUMNS = [
-  { head: 'IMPORT' },
-  { head: 'PLATFORM' },
-  { head: 'STATUS' },
-  { head: 'ROWS', align: 'right' },
-  { head: 'SUCCESSFUL', align: 'right' },
-  { head: 'FAILED', align: 'right' },
-  { head: 'CREATED' },
+  { heading: 'IMPORT' },
+  { heading: 'PLATFORM' },
+  { heading: 'STATUS' },
+  { heading: 'ROWS', align: 'right' },
+  { heading: 'SUCCESSFUL', align: 'right' },
+  { heading: 'FAILED', align: 'right' },
+  { heading: 'CREATED' },
 ] as const;
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
@@ -52,7 +52,7 @@ const errorCells = ({ row, correlation_id, code, message, details }: ImportError
 
 async function show(system: System, args: CommandArgs): Promise<Output> {
   const json = await importDetails(system.runtime, args.required('import'));
-  if (args.on('errors')) {
+  if (args.isOn('errors')) {
     const rows = importErrorsOf(system.stream, json.importId);
     return { json: null, text: '', chunks: csv(ERROR_HEAD, rows, errorCells) };
   }
@@ -72,7 +72,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
 
 const SHOW: Flags = {
   import: { value: 'IMPORT', required: true, help: 'ID of the import' },
-  errors: { off: 'no-errors', help: 'Print the failed rows of the import as CSV' },
+  errors: { negation: 'no-errors', help: 'Print the failed rows of the import as CSV' },
 };
 
 export const importVerbs: readonly Verb[] = [

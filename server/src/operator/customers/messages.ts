@@ -21,7 +21,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['CREATED', 'MESSAGE', 'CHANNEL', 'KIND', 'STATUS', 'CUSTOMER'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((each) => [
       each.createdAt,
       each.messageId,

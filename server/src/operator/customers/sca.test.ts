@@ -25,11 +25,11 @@ const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
 const sms = openForFile(startReceiver);
-let productionOptions: { as: TestApp['production'] };
+let productionOptions: { platform: TestApp['production'] };
 let command: ReturnType<typeof commandRunner>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  productionOptions = { as: app.production };
+  productionOptions = { platform: app.production };
   command = commandRunner(app);
 });
 

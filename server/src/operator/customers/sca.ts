@@ -16,7 +16,7 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const heads = (...names: string[]) => names.map((head) => ({ head }));
+const heads = (...names: string[]) => names.map((heading) => ({ heading }));
 
 const actorArgument = (args: CommandArgs) => ({
   actor: args.text('actor') ?? 'operator',

@@ -9,9 +9,9 @@ import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
 import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 
 const fixture = openForFile(openOnboarding);
-let as: TestPlatform;
+let platform: TestPlatform;
 beforeAll(async () => {
-  as = await fixture.createPlatform('default', 'production');
+  platform = await fixture.createPlatform('default', 'production');
 });
 
 const run = (...argv: string[]) => commandRunner(fixture.app)(argv);
@@ -34,10 +34,10 @@ async function expectInvalidUsage(text: string, ...argv: string[]) {
 }
 
 /** A person under review. */
-async function createPersonInReview(platform = as, fullName = 'Ada Lovelace 001') {
-  const { id } = await fixture.createPerson(platform, fullName);
-  const passport = await fixture.addDocument(platform, id, 'PASSPORT');
-  const submitted = ok(await fixture.submitVerification(platform, id), 200);
+async function createPersonInReview(owner = platform, fullName = 'Ada Lovelace 001') {
+  const { id } = await fixture.createPerson(owner, fullName);
+  const passport = await fixture.addDocument(owner, id, 'PASSPORT');
+  const submitted = ok(await fixture.submitVerification(owner, id), 200);
   expect(submitted.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
   return { id: id as string, passport: passport.id, verification: submitted.id as string };
 }
@@ -74,7 +74,10 @@ describe('verifications list', () => {
     const ownPlatform = await fixture.createPlatform('default', 'production');
     const { id } = await createPersonInReview(ownPlatform);
     const { verification } = await createPersonInReview(ownPlatform);
-    ok(await fixture.app.call('DELETE', `/customers/${id}`, undefined, { as: ownPlatform }), 200);
+    ok(
+      await fixture.app.call('DELETE', `/customers/${id}`, undefined, { platform: ownPlatform }),
+      200,
+    );
     const rows = await runJson('verifications', 'list', '--platform', ownPlatform.id);
     expect(rows).toMatchObject([{ verificationId: verification }]);
   });
@@ -82,9 +85,9 @@ describe('verifications list', () => {
 
 describe('verifications show', () => {
   it('shows all data for a review, by any of its IDs', async () => {
-    const { id } = await fixture.createBusiness(as, 'REG-9');
-    const [owner] = await fixture.completeBusiness(as, id);
-    const submitted = ok(await fixture.submitVerification(as, id), 200);
+    const { id } = await fixture.createBusiness(platform, 'REG-9');
+    const [owner] = await fixture.completeBusiness(platform, id);
+    const submitted = ok(await fixture.submitVerification(platform, id), 200);
     const view = await runJson('verifications', 'show', submitted.id);
     expect(view).toMatchObject({
       verification: { verificationId: submitted.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
@@ -102,13 +105,13 @@ describe('verifications show', () => {
 
   it('lists the channels that the customer has not verified yet', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
-    const { id } = await fixture.createPerson(as, 'Ada Lovelace', contact);
+    const { id } = await fixture.createPerson(platform, 'Ada Lovelace', contact);
     const { contactVerification } = await runJson('verifications', 'show', id);
     expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('lists the missing data before a submission', async () => {
-    const { id } = await fixture.createPerson(as, 'Ada Lovelace');
+    const { id } = await fixture.createPerson(platform, 'Ada Lovelace');
     const view = await runJson('verifications', 'show', id);
     expect(view).toMatchObject({
       verification: null,
@@ -135,7 +138,7 @@ describe('a decision', () => {
       ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
       decidedBy: 'operator',
     });
-    expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['APPROVED']);
     const emittedTypes = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
     expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
     for (const verb of ['approve', 'reject']) {
@@ -150,7 +153,7 @@ describe('a decision', () => {
       ...error,
     );
     expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
-    expect((await fixture.submitVerification(as, id)).status).toBe(400);
+    expect((await fixture.submitVerification(platform, id)).status).toBe(400);
   });
 
   it('rejects, with findings', async () => {
@@ -161,7 +164,7 @@ describe('a decision', () => {
       status: 'REJECTED',
     });
     const path = `/verifications/${verification}`;
-    expect(ok(await fixture.app.call('GET', path, undefined, { as }), 200)).toMatchObject({
+    expect(ok(await fixture.app.call('GET', path, undefined, { platform }), 200)).toMatchObject({
       verificationStatus: 'REJECTED',
       errors: [{ resourceId: id, type: 'APPLICANT_SANCTIONED' }],
     });
@@ -176,7 +179,7 @@ describe('a decision', () => {
     const argv = ['verifications', 'hold', verification, '--error', errors];
     await runJson(...argv, '--reason', 'The dates differ.');
     const path = `/verifications/${verification}`;
-    const { body } = await fixture.app.call('GET', path, undefined, { as });
+    const { body } = await fixture.app.call('GET', path, undefined, { platform });
     expect([body.verificationStatus, body.errors]).toEqual([
       'RESOLVE_ERRORS',
       [
@@ -190,22 +193,22 @@ describe('a decision', () => {
         },
       ],
     ]);
-    expect(await fixture.readStatuses(as, id)).toEqual(['HOLD']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['HOLD']);
     expect(await fixture.readEventTypes(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
-    const repeatedSubmission = ok(await fixture.submitVerification(as, id), 200);
+    const repeatedSubmission = ok(await fixture.submitVerification(platform, id), 200);
     expect([repeatedSubmission.verificationStatus, repeatedSubmission.errors]).toEqual([
       'RESOLVE_ERRORS',
       body.errors,
     ]);
-    expect(await fixture.readStatuses(as, id)).toEqual(['HOLD']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['HOLD']);
     fixture.app.effects.set(fixture.app.effects.now() + 1);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
-    ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
+    ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { platform }), 200);
     const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
-    ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    const secondSubmission = ok(await fixture.submitVerification(as, id), 200);
-    expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
+    ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { platform }), 200);
+    const secondSubmission = ok(await fixture.submitVerification(platform, id), 200);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['PENDING']);
     await expectRejected(
       'A later verification has replaced this one',
       'verifications',
@@ -213,30 +216,30 @@ describe('a decision', () => {
       verification,
     );
     await runJson('verifications', 'approve', secondSubmission.id);
-    expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('needs no submission, and creates a separate verification', async () => {
-    const { id } = await fixture.createPerson(as, 'Ada Lovelace');
+    const { id } = await fixture.createPerson(platform, 'Ada Lovelace');
     const { verificationId } = await runJson('verifications', 'approve', id);
     expect(await fixture.readEventTypes(id)).toEqual([
       'VERIFICATION.APPROVED',
       'CUSTOMER.KYC_APPROVED',
     ]);
     const path = `/verifications?customerId=${id}`;
-    const { body } = await fixture.app.call('GET', path, undefined, { as });
+    const { body } = await fixture.app.call('GET', path, undefined, { platform });
     expect(body.data).toMatchObject([{ id: verificationId, verificationStatus: 'APPROVED' }]);
   });
 
   it('includes the beneficial owners, or applies to one of them only', async () => {
-    const { id } = await fixture.createBusiness(as, 'REG-10');
-    const owners = await fixture.completeBusiness(as, id, ['Hopper', 'Lamarr']);
-    ok(await fixture.submitVerification(as, id), 200);
+    const { id } = await fixture.createBusiness(platform, 'REG-10');
+    const owners = await fixture.completeBusiness(platform, id, ['Hopper', 'Lamarr']);
+    ok(await fixture.submitVerification(platform, id), 200);
     const [firstOwner, secondOwner] = owners.map((each) => each.id) as [string, string];
-    expect(await fixture.readStatuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
     const emittedTypes = await fixture.readEventTypes(id);
     expect(await runJson('verifications', 'reject', firstOwner)).toEqual({
-      ...{ platformId: as.id, ownerId: firstOwner, customerId: id, status: 'REJECTED' },
+      ...{ platformId: platform.id, ownerId: firstOwner, customerId: id, status: 'REJECTED' },
     });
     await runJson('verifications', 'hold', secondOwner);
     expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
@@ -248,24 +251,24 @@ describe('a decision', () => {
       '--error',
       `INVALID_FIELD@${secondOwner}#personalInfo.birthDate`,
     );
-    expect(await fixture.readStatuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
     await runJson('verifications', 'approve', id);
-    expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
   });
 
   it('keeps the documents that it is based on', async () => {
-    const { id } = await fixture.createBusiness(as, 'REG-11');
-    const [owner] = await fixture.completeBusiness(as, id);
+    const { id } = await fixture.createBusiness(platform, 'REG-11');
+    const [owner] = await fixture.completeBusiness(platform, id);
     await runJson('verifications', 'reject', owner?.id as string);
     await runJson('verifications', 'approve', id);
     for (const holder of [owner?.id, id]) {
       const path = `/documents?documentHolder=${holder}`;
-      const { data } = ok(await fixture.app.call('GET', path, undefined, { as }), 200);
+      const { data } = ok(await fixture.app.call('GET', path, undefined, { platform }), 200);
       const deletedResponse = await fixture.app.call(
         'DELETE',
         `/documents/${data[0].id}`,
         undefined,
-        { as },
+        { platform },
       );
       expect([deletedResponse.status, deletedResponse.body.code]).toEqual([409, 'CONFLICT']);
     }
@@ -296,9 +299,12 @@ describe('a decision', () => {
     const argvWithOtherPassport = hold('--error', `EXPIRED_DOCUMENT@${otherPassport}`);
     await expectRejected('does not belong to this customer', ...argvWithOtherPassport);
     expect(passport).not.toBe(otherPassport);
-    const deletedPersonId = (await fixture.createPerson(as, 'Ada Lovelace')).id;
-    ok(await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
+    const deletedPersonId = (await fixture.createPerson(platform, 'Ada Lovelace')).id;
+    ok(
+      await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { platform }),
+      200,
+    );
     await expectRejected('was deleted', 'verifications', 'approve', deletedPersonId);
-    expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
+    expect(await fixture.readStatuses(platform, id)).toEqual(['PENDING']);
   });
 });

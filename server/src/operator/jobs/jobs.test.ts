@@ -45,10 +45,10 @@ const failingHandler = (kind: string, maxAttempts: number): JobHandler => ({
   run: () => Promise.reject(new Error('the bank is closed')),
 });
 
-const stageJobs = (kind: string, count = 1, as = app.platform) =>
+const stageJobs = (kind: string, count = 1, platform = app.platform) =>
   app.operate(async (ctx) => {
     for (let index = 0; index < count; index++) ctx.later(defineJob(kind, Type.Object({})), input);
-  }, as);
+  }, platform);
 
 async function createDeadJobs(kind: string, count = 1): Promise<string[]> {
   await stageJobs(kind, count);

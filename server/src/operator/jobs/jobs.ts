@@ -29,7 +29,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const time = (each: (typeof json)[number]) =>
     'cancelledAt' in each ? each.cancelledAt : (each.dueAt ?? each.failedAt ?? '-');
   const text = table(
-    heads.map((head) => ({ head, align: head === 'ATTEMPTS' ? 'right' : 'left' })),
+    heads.map((heading) => ({ heading, align: heading === 'ATTEMPTS' ? 'right' : 'left' })),
     json.map((each) => [
       each.jobId,
       each.kind,

@@ -10,8 +10,8 @@ import { record, table } from '../cli/table.ts';
 import type { Output, Verb } from '../cli/verb.ts';
 
 const day = (time: string | null) => time?.slice(0, 10) ?? '-';
-const rightColumn = (head: string) => ({ head, align: 'right' as const });
-const leftColumn = (head: string) => ({ head, align: 'left' as const });
+const rightColumn = (heading: string) => ({ heading, align: 'right' as const });
+const leftColumn = (heading: string) => ({ heading, align: 'left' as const });
 
 function overviewText({ archiveDays, histories, archives }: RetentionOverview): string {
   const settings = histories.map(({ history, days }) => [history, `${days} days`] as const);
@@ -77,11 +77,11 @@ export const retentionVerbs: readonly Verb[] = [
     verb: 'apply',
     summary: 'Archive and remove rows that are older than their retention period',
     flags: {
-      'dry-run': { off: 'no-dry-run', help: 'Show the changes without applying them' },
+      'dry-run': { negation: 'no-dry-run', help: 'Show the changes without applying them' },
       reason: { value: 'TEXT', help: 'Reason, for the audit record' },
     },
     run: async ({ retention }, args) =>
-      appliedOutput(await applyRetention(retention, args.on('dry-run'))),
+      appliedOutput(await applyRetention(retention, args.isOn('dry-run'))),
   },
   {
     noun: 'retention',

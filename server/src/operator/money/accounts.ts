@@ -20,21 +20,21 @@ const amountText = (amount: number, currency: string) =>
   formatAmount({ currency, amount: BigInt(amount) });
 
 const COLUMNS = [
-  { head: 'ACCOUNT' },
-  { head: 'OWNER' },
-  { head: 'STATUS' },
-  { head: 'CURRENCY' },
-  { head: 'BALANCE', align: 'right' },
-  { head: 'HELD', align: 'right' },
-  { head: 'OWED', align: 'right' },
-  { head: 'CHANGED' },
+  { heading: 'ACCOUNT' },
+  { heading: 'OWNER' },
+  { heading: 'STATUS' },
+  { heading: 'CURRENCY' },
+  { heading: 'BALANCE', align: 'right' },
+  { heading: 'HELD', align: 'right' },
+  { heading: 'OWED', align: 'right' },
+  { heading: 'CHANGED' },
 ] as const;
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await accountsByOperator.list(system.runtime, {
     platformId: await platformIn(system, args),
     status: args.text('status'),
-    isOwing: args.on('owing'),
+    isOwing: args.isOn('owing'),
     after: args.text('after'),
     limit: limitIn(args),
   });
@@ -56,7 +56,7 @@ type Event = Parameters<typeof transitionAccount>[1]['event'];
 
 /** The manual transitions of an internal or external account. */
 export function actionsOutput(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
-  const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'].map((head) => ({ head }));
+  const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'].map((heading) => ({ heading }));
   const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);
   return { json, text: table(heads, rows) };
 }
@@ -127,7 +127,7 @@ export const accountVerbs: readonly Verb[] = [
         choices: STATUSES,
         help: 'Filter by state (all)',
       },
-      owing: { off: 'all', help: 'Only accounts with an amount owed' },
+      owing: { negation: 'all', help: 'Only accounts with an amount owed' },
       ...LIMIT,
       after: {
         value: 'ACCOUNT',

@@ -50,7 +50,7 @@ describe('a deposit', () => {
       ...firstOutput,
       recorded: 'before',
     });
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 12_50,
       total: 12_50,
     });
@@ -62,7 +62,7 @@ describe('a deposit', () => {
       'GET',
       `/transactions/${firstOutput.transactionId}`,
       undefined,
-      service.as,
+      service.callOptions,
     );
     expect(body.source).toMatchObject({
       ...{ accountHolderName: 'Ada Lovelace', accountIdentifier: '****1234', paymentRail: 'WIRE' },
@@ -72,7 +72,7 @@ describe('a deposit', () => {
       [1, 2, 3].map(() => service.run(...entry, '--amount', '1', '--reference', 'W2')),
     );
     expect(replies.map((each) => each.code)).toEqual([0, 0, 0]);
-    expect((await readBalances(service.app, account, service.as)).total).toBe(13_50);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(13_50);
   });
 
   it.each([
@@ -97,7 +97,7 @@ describe('a deposit', () => {
     );
     expect(result.err).toContain(message);
     expect(result.code).toBe(code);
-    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(0);
   });
 
   it('may be recalled by the bank', async () => {
@@ -110,7 +110,7 @@ describe('a deposit', () => {
     await service.expectRejected('COMPLETED', 'deposits', 'reject', id);
     await service.app.advance(2 * DAY);
     expect(await service.runJson('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
-    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(0);
     await service.expectRejected('FAILED', 'deposits', 'return', id);
   });
 
@@ -119,7 +119,10 @@ describe('a deposit', () => {
     const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const quoteRequest = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
+    const quote = ok(
+      await service.app.call('POST', '/quotes', quoteRequest, service.callOptions),
+      201,
+    );
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await service.app.advance(3_600_000);
     const { transactionId: id } = await service.runJson(
@@ -164,7 +167,7 @@ describe('a deposit', () => {
     await service.app.settle();
     expect((await service.readQueue(secondId))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
     await service.runJson('payouts', 'settle', secondId);
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 5_00,
       total: 5_00,
     });
@@ -172,11 +175,20 @@ describe('a deposit', () => {
 
   it('may be a direct debit that settles after the freeze of its account', async () => {
     const { person, account } = await service.createPayer();
-    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
+    const from = await createExternalAccount(
+      service.app,
+      person.id,
+      'USD',
+      '000',
+      service.callOptions,
+    );
     const createDebit = async () => {
       const parties = { source: { accountId: from.id }, destination: { accountId: account } };
       const body = { ...parties, amount: 40_00 };
-      const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
+      const row = ok(
+        await service.app.call('POST', '/transfer-in', body, service.callOptions),
+        201,
+      );
       await service.app.settle();
       return row.id as string;
     };
@@ -195,7 +207,7 @@ describe('a deposit', () => {
     );
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     for (const id of allDebits) await service.runJson('payouts', 'settle', id);
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 0,
       total: 160_00,
     });
@@ -203,7 +215,9 @@ describe('a deposit', () => {
       [...allDebits].sort(),
     );
     const cancelPath = `/transactions/${releasedId}/cancel`;
-    expect((await service.app.call('POST', cancelPath, undefined, service.as)).status).toBe(409);
+    expect(
+      (await service.app.call('POST', cancelPath, undefined, service.callOptions)).status,
+    ).toBe(409);
     await service.expectRejected(
       'No result is expected',
       'payouts',
@@ -229,12 +243,12 @@ describe('a deposit', () => {
     expect(await service.runJson('deposits', 'return', recalledId)).toMatchObject({
       status: 'FAILED',
     });
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 40_00,
       total: 40_00,
     });
     await service.runJson('payouts', 'return', releasedId, ...reasonFlags);
-    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(0);
   });
 
   it('is held for the specified reason', async () => {
@@ -245,7 +259,7 @@ describe('a deposit', () => {
       const recordedDeposit = await service.runJson('deposits', 'record', ...entry, ...flags);
       expect(recordedDeposit).toMatchObject({ status: 'PENDING', pendingReason: reason });
     }
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 0,
       total: 20_00,
     });
@@ -315,10 +329,13 @@ describe('a deposit', () => {
   it('is recalled from its payer, not from the payee of the payment', async () => {
     const { person, account } = await service.createPayer();
     const payee = await service.createPayer();
-    const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.as);
+    const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.callOptions);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const quoteRequest = { ...quoteBody('', to.id, 100_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
+    const quote = ok(
+      await service.app.call('POST', '/quotes', quoteRequest, service.callOptions),
+      201,
+    );
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const id = quote.transactionId as string;
     await service.expectRejected('The transaction is not a deposit.', 'deposits', 'return', id);
@@ -329,16 +346,16 @@ describe('a deposit', () => {
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(
-      await service.app.call('GET', query, undefined, service.as),
+      await service.app.call('GET', query, undefined, service.callOptions),
       200,
     ).data;
     expect(counterparty.source.sourceType).toBe('REALTIME_FUNDING');
     await service.expectRejected(quote.id, 'deposits', 'return', counterparty.id);
     const receivedBalances = { balance: 91_08, total: 91_08 };
-    expect(await readBalances(service.app, to.id, service.as)).toEqual(receivedBalances);
+    expect(await readBalances(service.app, to.id, service.callOptions)).toEqual(receivedBalances);
     expect(await service.runJson('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
     await service.expectRejected('The return is already recorded.', 'deposits', 'return', id);
-    expect(await readBalances(service.app, to.id, service.as)).toEqual(receivedBalances);
+    expect(await readBalances(service.app, to.id, service.callOptions)).toEqual(receivedBalances);
     const [owingAccount] = await service.app.runtime.db.query<{ owed: bigint }>(
       'select owed from internal_accounts where id = $1',
       [account],
@@ -351,7 +368,10 @@ describe('a deposit', () => {
     const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const quoteRequest = { ...quoteBody('', to, 100_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
+    const quote = ok(
+      await service.app.call('POST', '/quotes', quoteRequest, service.callOptions),
+      201,
+    );
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const entry = ['deposits', 'record', '--payment-reference', reference, '--currency', 'USD'];
     await service.runJson(...entry, '--amount', '100.00', '--reference', 'RTP-1', '--rail', 'RTP');

@@ -121,7 +121,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const platformId = await platformIn(system, args);
   const { data: json } = await listHeldFunds(system.runtime, { platformId, limit });
   const text = table(
-    HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: heading === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
       each.since,
       each.transactionId,

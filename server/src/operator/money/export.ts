@@ -125,12 +125,12 @@ interface Sheet<R> {
   name: string;
   summary: string;
   lines: (stream: RowStream, range: ExportRange, args: CommandArgs) => AsyncIterable<R[]>;
-  head: readonly string[];
+  headings: readonly string[];
   cellsOf: (row: R) => readonly string[];
   flags?: Flags;
 }
 
-function exporting<R>({ name, summary, lines, head, cellsOf, flags }: Sheet<R>): Verb {
+function exporting<R>({ name, summary, lines, headings: head, cellsOf, flags }: Sheet<R>): Verb {
   const run = async (system: System, args: CommandArgs): Promise<Output> => {
     const rows = lines(system.stream, await rangeOf(system, args), args);
     return { json: null, text: '', chunks: csv(head, rows, cellsOf) };
@@ -143,25 +143,25 @@ export const exportVerbs: readonly Verb[] = [
     name: 'transactions',
     summary: 'Print the transactions created in a period, as CSV',
     lines: exportTransactions,
-    head: TRANSACTION_HEAD,
+    headings: TRANSACTION_HEAD,
     cellsOf: transactionCells,
   }),
   exporting({
     name: 'postings',
     summary: 'Print the ledger postings of a period, as CSV',
     lines: exportPostings,
-    head: POSTING_HEAD,
+    headings: POSTING_HEAD,
     cellsOf: postingCells,
   }),
   exporting({
     name: 'balances',
     summary: 'Print opening and closing balances of days with postings, as CSV',
     lines: (stream, range, args) =>
-      exportBalances(stream, { ...range, idle: args.on('idle') ?? false }),
-    head: BALANCE_HEAD,
+      exportBalances(stream, { ...range, idle: args.isOn('idle') ?? false }),
+    headings: BALANCE_HEAD,
     cellsOf: balanceCells,
     flags: {
-      idle: { off: 'no-idle', help: 'Include days without postings, one row each' },
+      idle: { negation: 'no-idle', help: 'Include days without postings, one row each' },
     },
   }),
 ];

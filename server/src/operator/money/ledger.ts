@@ -7,14 +7,14 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 const TOTAL_COLUMNS = [
-  { head: 'CURRENCY' },
-  { head: 'ACCOUNTS', align: 'right' },
-  { head: 'TRANSFERS', align: 'right' },
-  { head: 'OWNED', align: 'right' },
-  { head: 'HELD', align: 'right' },
-  { head: 'OPEN HOLDS', align: 'right' },
-  { head: 'SYSTEM', align: 'right' },
-  { head: 'SUM', align: 'right' },
+  { heading: 'CURRENCY' },
+  { heading: 'ACCOUNTS', align: 'right' },
+  { heading: 'TRANSFERS', align: 'right' },
+  { heading: 'OWNED', align: 'right' },
+  { heading: 'HELD', align: 'right' },
+  { heading: 'OPEN HOLDS', align: 'right' },
+  { heading: 'SYSTEM', align: 'right' },
+  { heading: 'SUM', align: 'right' },
 ] as const;
 
 async function verify({ runtime }: System): Promise<Output> {
@@ -50,7 +50,7 @@ async function printPostings({ runtime }: System, args: CommandArgs): Promise<Ou
   const { postings: lines } = await listPostings(runtime, transactionId);
   const heads = ['TIME', 'STEP', 'FROM', 'TO', 'AMOUNT', 'CURRENCY', 'MEANING'];
   const text = table(
-    heads.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
+    heads.map((heading) => ({ heading, align: heading === 'AMOUNT' ? 'right' : 'left' })),
     lines.map((each) => [
       each.createdAt,
       each.step,

@@ -29,7 +29,7 @@ describe('a payout', () => {
     // 100.00 USD less 0.5 % at 0.9154.
     expect(quote.totalReceivingAmount).toBe(91_08);
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 900_00,
       total: 900_00,
     });
@@ -93,7 +93,7 @@ describe('a payout', () => {
     await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
@@ -112,7 +112,7 @@ describe('a payout', () => {
     );
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
-    expect((await readBalances(service.app, account, service.as)).total).toBe(900_00);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(900_00);
   });
 
   it('may be returned days after it settled', async () => {
@@ -127,7 +127,7 @@ describe('a payout', () => {
     await service.runJson('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
-    expect((await readBalances(service.app, account, service.as)).total).toBe(1_000_00);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(1_000_00);
     await service.expectRejected(
       'it is FAILED',
       'payouts',
@@ -178,11 +178,17 @@ describe('a payout', () => {
 describe('a recall', () => {
   async function createAchPayout() {
     const from = await service.createPayer('500.00');
-    const to = await createExternalAccount(service.app, from.person.id, 'USD', '000', service.as);
+    const to = await createExternalAccount(
+      service.app,
+      from.person.id,
+      'USD',
+      '000',
+      service.callOptions,
+    );
     const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
     const destination = { ...body.destination, paymentRail: 'ACH' };
     const createdQuote = ok(
-      await service.app.call('POST', '/quotes', { ...body, destination }, service.as),
+      await service.app.call('POST', '/quotes', { ...body, destination }, service.callOptions),
       201,
     );
     await service.app.settle();
@@ -192,18 +198,24 @@ describe('a recall', () => {
   it('is requested by the platform and decided by the operator', async () => {
     const { id, account } = await createAchPayout();
     await service.expectRejected('No cancellation is requested', 'payouts', 'cancel', id);
-    ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
+    ok(
+      await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.callOptions),
+      200,
+    );
     await service.app.settle();
     const [pendingPayout] = await service.readQueue(id);
     expect(pendingPayout.cancelRequestedAt).not.toBeNull();
     await service.runJson('payouts', 'reject-cancel', id);
     expect((await service.readQueue(id))[0].cancelRequestedAt).toBeNull();
-    ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
+    ok(
+      await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.callOptions),
+      200,
+    );
     await service.app.settle();
     await service.runJson('payouts', 'cancel', id);
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('COMPLETED COMPLETED -');
-    expect((await readBalances(service.app, account, service.as)).total).toBe(500_00);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(500_00);
   });
 });
 
@@ -211,16 +223,25 @@ describe('an internal transfer', () => {
   it('cannot be returned by a rail', async () => {
     const { person, account } = await service.createPayer();
     const payee = await service.createPayer();
-    const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.as);
-    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
+    const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.callOptions);
+    const from = await createExternalAccount(
+      service.app,
+      person.id,
+      'USD',
+      '000',
+      service.callOptions,
+    );
     const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
-    const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    const createdQuote = ok(
+      await service.app.call('POST', '/quotes', body, service.callOptions),
+      201,
+    );
     await service.app.settle();
     const id = createdQuote.transactionId as string;
     await service.runJson('payouts', 'settle', id);
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(
-      await service.app.call('GET', query, undefined, service.as),
+      await service.app.call('GET', query, undefined, service.callOptions),
       200,
     ).data;
     const reason = ['--reason', 'PAYOUT_RETURNED'];
@@ -233,20 +254,29 @@ describe('an internal transfer', () => {
     );
     await service.runJson('payouts', 'return', id, '--of', 'debit', ...reason);
     const receivedBalances = { balance: 91_08, total: 91_08 };
-    expect(await readBalances(service.app, to.id, service.as)).toEqual(receivedBalances);
-    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
+    expect(await readBalances(service.app, to.id, service.callOptions)).toEqual(receivedBalances);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(0);
   });
 });
 
 describe('a recall of a debit', () => {
   it('is decided while the debit is in progress', async () => {
     const { person, account } = await service.createPayer();
-    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
+    const from = await createExternalAccount(
+      service.app,
+      person.id,
+      'USD',
+      '000',
+      service.callOptions,
+    );
     const parties = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...parties, amount: 40_00 };
-    const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
+    const { id } = ok(
+      await service.app.call('POST', '/transfer-in', body, service.callOptions),
+      201,
+    );
     const send = () =>
-      service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as);
+      service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.callOptions);
     // Before and after the transfer reaches the rail.
     ok(await send(), 200);
     await service.app.advance(60_000);
@@ -256,7 +286,7 @@ describe('a recall of a debit', () => {
     await service.app.settle();
     await service.runJson('payouts', 'cancel', id);
     expect(await service.readStatus(id)).toBe('FAILED - COLLECTION_FAILED');
-    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.callOptions)).total).toBe(0);
     expect((await send()).status).toBe(409);
   });
 });
@@ -264,11 +294,20 @@ describe('a recall of a debit', () => {
 describe('a debit', () => {
   it('is listed, settled and paid out, and debits no amount if it fails', async () => {
     const { person } = await service.createPayer();
-    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
+    const from = await createExternalAccount(
+      service.app,
+      person.id,
+      'USD',
+      '000',
+      service.callOptions,
+    );
     const to = await service.createPayee(person.id);
     for (const isSettled of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
-      const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+      const createdQuote = ok(
+        await service.app.call('POST', '/quotes', body, service.callOptions),
+        201,
+      );
       await service.app.settle();
       const id = createdQuote.transactionId as string;
       const [debit] = await service.readQueue(id);
@@ -395,7 +434,7 @@ describe('the sandbox', () => {
     for (const { contract } of sandboxOperations) {
       const url = contract.path.replace(/\{[^}]+\}/g, 'InternalAccount:x');
       const body = contract.method === 'GET' ? undefined : {};
-      const response = await service.app.call(contract.method, url, body, service.as);
+      const response = await service.app.call(contract.method, url, body, service.callOptions);
       expect([url, response.status, response.body.code]).toEqual([url, 403, 'FORBIDDEN']);
     }
   });

@@ -48,7 +48,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const platformId = await platformIn(system, args);
   const { data: json } = await listAwaitedTransfers(system.runtime, { platformId, limit });
   const text = table(
-    HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: heading === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
       each.since,
       each.transactionId,
@@ -80,7 +80,7 @@ const settle: Verb['run'] = async ({ runtime }, args) => {
 };
 
 const fail: Verb['run'] = async ({ runtime }, args) => {
-  const refundable = args.on('refundable') ?? true;
+  const refundable = args.isOn('refundable') ?? true;
   const input = { transactionId: idIn(args), reason: reasonIn(args), refundable };
   return outputOf(await failTransfer(runtime, input));
 };
@@ -138,7 +138,7 @@ export const payoutVerbs: readonly Verb[] = [
     {
       ...REASON,
       refundable: {
-        off: 'not-refundable',
+        negation: 'not-refundable',
         help: 'Whether the funds can be refunded (yes). If not, the funds go to suspense',
       },
     },

@@ -59,11 +59,17 @@ describe('accounts refresh-funding', () => {
   it('sets new details with the old reference, and emits an event with the balance', async () => {
     const { account } = await service.createPayer('12.00');
     const path = `/internal-accounts/${account}`;
-    const accountBefore = ok(await service.app.call('GET', path, undefined, service.as), 200);
+    const accountBefore = ok(
+      await service.app.call('GET', path, undefined, service.callOptions),
+      200,
+    );
     const { json, text } = await refresh([account], NEW_INSTRUCTIONS);
     expect(json).toEqual({ accounts: 1, changed: [account] });
     expect(text).toBe('1 of 1 changed.\n');
-    const accountAfter = ok(await service.app.call('GET', path, undefined, service.as), 200);
+    const accountAfter = ok(
+      await service.app.call('GET', path, undefined, service.callOptions),
+      200,
+    );
     expect(accountAfter.fundingPaymentInstructions).toHaveLength(1);
     expect(accountAfter.fundingPaymentInstructions[0].accountOrWalletInfo).toMatchObject({
       bankName: 'Second Bank',

@@ -25,7 +25,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: heading === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
       each.createdAt,
       each.operationId,

@@ -101,7 +101,7 @@ describe('stablecoins', () => {
   });
 
   it('are listed by platform and state, page by page', async () => {
-    const otherFixture = stablecoinFixture(service.app, { as: service.app.other });
+    const otherFixture = stablecoinFixture(service.app, { platform: service.app.other });
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await otherFixture.createCoin()).id);
     ok(await otherFixture.requestEnablement(ids[1] as string), 200);

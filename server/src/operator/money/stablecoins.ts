@@ -30,7 +30,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    HEADS.map((head) => ({ head, align: head === CIRCULATING ? 'right' : 'left' })),
+    HEADS.map((heading) => ({ heading, align: heading === CIRCULATING ? 'right' : 'left' })),
     json.map((each) => [
       each.createdAt,
       each.id,

@@ -178,7 +178,10 @@ describe('a production payment whose refund fails', () => {
     expect(await listOwing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
     await service.runJson('suspense', 'return', id);
     expect(await listOwing()).toEqual([]);
-    expect(await readBalances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
+      balance: 0,
+      total: 0,
+    });
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await readSuspense('USD')).toBe(0n);
   });
@@ -187,7 +190,7 @@ describe('a production payment whose refund fails', () => {
     const { id, account } = await createSuspensePayment();
     await service.expectRejected('is in progress', 'accounts', 'close', account);
     await service.runJson('suspense', 'return', id);
-    expect(await readBalances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
@@ -200,7 +203,10 @@ describe('external funds that could not be returned', () => {
     const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const quoteRequest = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
+    const quote = ok(
+      await service.app.call('POST', '/quotes', quoteRequest, service.callOptions),
+      201,
+    );
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await service.app.advance(3_600_000);
     const { transactionId: id } = await service.runJson(
@@ -284,7 +290,12 @@ describe('a recalled debit of a payment', () => {
     const createdPayer = await service.createPayer();
     person = createdPayer.person;
     to = await service.createPayee(person.id);
-    const platformAccount = await findInternalAccount(service.app, null, 'USD', service.as);
+    const platformAccount = await findInternalAccount(
+      service.app,
+      null,
+      'USD',
+      service.callOptions,
+    );
     for (const id of [createdPayer.account, platformAccount.id])
       await service.runJson('accounts', 'close', id);
   });
@@ -296,10 +307,13 @@ describe('a recalled debit of a payment', () => {
       person.id,
       'USD',
       '000',
-      service.as,
+      service.callOptions,
     );
     const body = quoteBody(externalAccount.id, to, 50_00, { immediatelyExecute: true });
-    const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    const createdQuote = ok(
+      await service.app.call('POST', '/quotes', body, service.callOptions),
+      201,
+    );
     await service.app.settle();
     await service.runJson('payouts', 'settle', createdQuote.transactionId);
     await service.app.settle();

@@ -26,7 +26,7 @@ async function list(system: System): Promise<Output> {
   }));
   const staleColumns = await staleTexts(deps);
   const text = table(
-    ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'].map((head) => ({ head })),
+    ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'].map((heading) => ({ heading })),
     keys.map((key) => [
       String(key.number),
       key.status,
@@ -65,7 +65,7 @@ async function rotate(system: System, args: CommandArgs): Promise<Output> {
 }
 
 const retire = async (system: System, args: CommandArgs): Promise<Output> =>
-  output(retireDataKeys(partsOf(system), args.on('now') ?? false));
+  output(retireDataKeys(partsOf(system), args.isOn('now') ?? false));
 
 export const dataKeyVerbs: readonly Verb[] = [
   {
@@ -97,7 +97,7 @@ export const dataKeyVerbs: readonly Verb[] = [
     summary: 'Delete earlier keys and the access of all other master keys',
     flags: {
       now: {
-        off: 'wait',
+        negation: 'wait',
         help: 'Do not wait for requests that may still contain sealed values of an earlier key',
       },
     },

@@ -27,7 +27,7 @@ function keyTable(views: readonly PublicKeyView[]): Output {
   const json = views.map(presentPublicKey);
   const heads = ['KEY', 'ENVIRONMENT', 'ALGORITHM', 'STATUS', 'ACTIVE FROM', 'PUBLISHED UNTIL'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((key) => [
       key.keyId,
       key.environment,

@@ -71,10 +71,10 @@ function outputOf(limits: readonly PaymentLimit[]): Output {
   ]);
   const text = table(
     [
-      { head: 'FROM' },
-      { head: 'TO' },
-      { head: 'PER PAYMENT', align: 'right' },
-      { head: 'PER DAY', align: 'right' },
+      { heading: 'FROM' },
+      { heading: 'TO' },
+      { heading: 'PER PAYMENT', align: 'right' },
+      { heading: 'PER DAY', align: 'right' },
     ],
     rows,
   );

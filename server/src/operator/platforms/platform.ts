@@ -28,26 +28,26 @@ import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 
 const SETTINGS: Flags = {
   regulated: {
-    off: 'unregulated',
+    negation: 'unregulated',
     help: 'The platform verifies its customers itself (on in the sandbox)',
   },
   'documents-optional': {
-    off: 'no-documents-optional',
+    negation: 'no-documents-optional',
     help: 'Verifications require no documents (off)',
   },
-  sca: { off: 'no-sca', help: 'Strong customer authentication where regions require it (on)' },
+  sca: { negation: 'no-sca', help: 'Strong customer authentication where regions require it (on)' },
   'sca-two-steps': {
-    off: 'no-sca-two-steps',
+    negation: 'no-sca-two-steps',
     help: 'Payouts with currency conversion require two authentication steps (off)',
   },
   ...PASSKEY_FLAGS,
   terms: {
-    off: 'no-terms',
+    negation: 'no-terms',
     help: 'Customers must accept terms before payments. Requires --unregulated (off)',
   },
-  invitations: { off: 'no-invitations', help: 'Customers may invite other users (on)' },
+  invitations: { negation: 'no-invitations', help: 'Customers may invite other users (on)' },
   'standard-webhooks': {
-    off: 'no-standard-webhooks',
+    negation: 'no-standard-webhooks',
     help: 'Webhooks also contain the headers of Standard Webhooks (on)',
   },
   currencies: {
@@ -127,7 +127,7 @@ async function webhookKey(system: System, environment: Mode): Promise<string> {
 
 /** Throws a usage error if terms would have no effect. */
 function checkTerms(args: CommandArgs, currentTerms: { regulated: boolean; terms: boolean }): void {
-  const change = { regulated: args.on('regulated'), terms: args.on('terms') };
+  const change = { regulated: args.isOn('regulated'), terms: args.isOn('terms') };
   const problem = termsProblem(change, currentTerms);
   if (problem === undefined) return;
   const remedy = change.terms ? '--unregulated' : '--no-terms';
@@ -145,14 +145,14 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   const createdPlatform = await createPlatformWithToken(system.runtime, {
     name: args.required('name'),
     environment,
-    regulated: args.on('regulated') ?? regulated,
-    documentsOptional: args.on('documents-optional') ?? false,
-    sca: args.on('sca'),
-    scaTwoSteps: args.on('sca-two-steps'),
+    regulated: args.isOn('regulated') ?? regulated,
+    documentsOptional: args.isOn('documents-optional') ?? false,
+    sca: args.isOn('sca'),
+    scaTwoSteps: args.isOn('sca-two-steps'),
     passkeySite,
-    termsRequired: args.on('terms'),
-    invitations: args.on('invitations'),
-    standardWebhooks: args.on('standard-webhooks'),
+    termsRequired: args.isOn('terms'),
+    invitations: args.isOn('invitations'),
+    standardWebhooks: args.isOn('standard-webhooks'),
     currencies,
     fundingOf: system.fundingOf,
   });
@@ -173,7 +173,7 @@ async function list({ runtime }: System): Promise<Output> {
   const json = await listPlatforms(runtime);
   const heads = ['PLATFORM', 'NAME', 'ENVIRONMENT', 'REGULATED', 'CURRENCIES', 'CREATED'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((each) => [
       each.platformId,
       each.name,
@@ -230,15 +230,15 @@ async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<O
         walletProcessing: pollsIn(args, environment),
         hourlyPayments: hourlyIn(args),
         brandColor: brandColorIn(args),
-        regulated: args.on('regulated'),
-        terms: args.on('terms'),
+        regulated: args.isOn('regulated'),
+        terms: args.isOn('terms'),
         name: args.text('name'),
-        documentsOptional: args.on('documents-optional'),
-        sca: args.on('sca'),
-        scaTwoSteps: args.on('sca-two-steps'),
+        documentsOptional: args.isOn('documents-optional'),
+        sca: args.isOn('sca'),
+        scaTwoSteps: args.isOn('sca-two-steps'),
         passkeySite: passkeySiteIn(args, environment, passkeySite),
-        invitations: args.on('invitations'),
-        standardWebhooks: args.on('standard-webhooks'),
+        invitations: args.isOn('invitations'),
+        standardWebhooks: args.isOn('standard-webhooks'),
         currencies: args.list('currencies'),
       };
     },

@@ -28,8 +28,8 @@ async function runJson(...argv: string[]) {
 
 it('the command shows a failed request of any platform by its ID', async () => {
   const path = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
-  const failedReply = await app.call('GET', path, undefined, { as: app.other });
-  await app.call('GET', '/requests', undefined, { as: app.other });
+  const failedReply = await app.call('GET', path, undefined, { platform: app.other });
+  await app.call('GET', '/requests', undefined, { platform: app.other });
   const id = String(failedReply.headers['x-request-id']);
   const view = await runJson('requests', 'show', id);
   expect(view).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });

@@ -25,9 +25,9 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const heads = ['REQUEST', 'TIME', 'OPERATION', 'STATUS', 'CODE', 'MS', 'CALLER', 'RESOURCE'];
-  const isNumber = (head: string) => head === 'STATUS' || head === 'MS';
+  const isNumber = (heading: string) => heading === 'STATUS' || heading === 'MS';
   const text = table(
-    heads.map((head) => ({ head, align: isNumber(head) ? 'right' : 'left' })),
+    heads.map((heading) => ({ heading, align: isNumber(heading) ? 'right' : 'left' })),
     json.map((each) => [
       each.id,
       each.createdAt,

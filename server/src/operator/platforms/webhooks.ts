@@ -27,7 +27,7 @@ async function listQueued({ runtime }: System, args: CommandArgs): Promise<Outpu
   const json = await listPending(runtime, args.text('platform'), limitOf(args));
   const heads = ['EVENT', 'PLATFORM', 'ENDPOINT', 'TYPE', 'ATTEMPTS', 'NEXT'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((row) =>
       [
         ...[row.eventId, row.platformId, row.endpointId, row.eventType],
@@ -42,13 +42,13 @@ async function listAttempts({ runtime }: System, args: CommandArgs): Promise<Out
   const { deliveries: json } = await deliveriesOfEvent(runtime, args.required('event'));
   const text = table(
     [
-      { head: 'ENDPOINT' },
-      { head: 'ATTEMPT', align: 'right' },
-      { head: 'TIME' },
-      { head: 'RESULT' },
-      { head: 'STATUS', align: 'right' },
-      { head: 'MS', align: 'right' },
-      { head: 'ERROR' },
+      { heading: 'ENDPOINT' },
+      { heading: 'ATTEMPT', align: 'right' },
+      { heading: 'TIME' },
+      { heading: 'RESULT' },
+      { heading: 'STATUS', align: 'right' },
+      { heading: 'MS', align: 'right' },
+      { heading: 'ERROR' },
     ],
     json.flatMap(({ endpointId, attempts: attemptRows }) =>
       attemptRows.map((row) =>
@@ -66,7 +66,7 @@ async function listDropped({ runtime }: System, args: CommandArgs): Promise<Outp
   const json = await listDroppedEvents(runtime, limitOf(args), args.text('platform'));
   const heads = ['EVENT', 'PLATFORM', 'TYPE', 'ABOUT', 'CREATED', 'ATTEMPTS'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((row) => Object.values(row).map(String)),
   );
   return { json, text };

@@ -39,7 +39,7 @@ function changeLine({ action, subject, id, field, before, after }: FileChange): 
 
 async function importFile(system: System, args: CommandArgs): Promise<Output> {
   const file = jsonIn(args, ProviderFile);
-  const isDryRun = args.on('dry-run') ?? false;
+  const isDryRun = args.isOn('dry-run') ?? false;
   const json = await providerManagement.import(await managerOf(system), file, isDryRun);
   const lines = json.changes.map(changeLine).join('');
   const end = json.applied ? 'Applied.' : isDryRun ? 'No change was applied.' : 'No change.';
@@ -79,7 +79,7 @@ async function showHealth(system: System, args: CommandArgs): Promise<Output> {
   const json = await providerManagement.health(await managerOf(system), args.text('provider'));
   const heads = ['PROVIDER', 'STATUS', 'MINUTES', 'CALLS', 'ERRORS', 'AVERAGE', 'LONGEST'];
   const text = table(
-    [...heads, 'SETTLED', 'SUCCESS', 'RETURNS'].map((head) => ({ head })),
+    [...heads, 'SETTLED', 'SUCCESS', 'RETURNS'].map((heading) => ({ heading })),
     json.flatMap(({ providerId, status, windows }) =>
       windows.map((each) => [
         ...[providerId, status, `${each.minutes}`, `${each.calls}`, percent(each.errorRate)],
@@ -100,7 +100,7 @@ export const providerConfigurationVerbs: readonly Verb[] = [
     summary: 'Apply a file with providers and routes',
     flags: {
       ...fileFlag('JSON file, by docs/providers/providers.schema.json'),
-      'dry-run': { off: 'apply', help: 'Only print the changes' },
+      'dry-run': { negation: 'apply', help: 'Only print the changes' },
     },
     positional: 'file',
     run: importFile,

@@ -61,7 +61,7 @@ async function list(system: System): Promise<Output> {
   const json = providerManagement.list(await managerOf(system), system.builtIn());
   const heads = ['PROVIDER', 'KIND', 'ENVIRONMENT', 'STATUS', 'SERVES', 'PROBLEM'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     json.map((each) => [
       ...[each.providerId, each.kind, each.environment, each.status],
       each.serves.join(', ') || 'not checked',
@@ -91,7 +91,7 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
       environment: args.required('environment') as Mode,
       url: args.required('url'),
       publicKeyPem: pemIn(args),
-      privateAddressAllowed: args.on('private-address') ?? false,
+      privateAddressAllowed: args.isOn('private-address') ?? false,
     }),
   );
 }
@@ -148,7 +148,7 @@ export const providerVerbs: readonly Verb[] = [
       url: { value: 'URL', required: true, help: 'Base URL of the provider' },
       ...PUBLIC_KEY,
       'private-address': {
-        off: 'public-address',
+        negation: 'public-address',
         help: 'Allow plain HTTP and an address that is not public',
       },
     },

@@ -40,7 +40,7 @@ const DIFFERENCE: Flags = {
 const money = (amount: number | null, currency: string) =>
   amount === null ? '-' : formatAmount({ amount: BigInt(amount), currency });
 
-const columns = (heads: readonly string[]) => heads.map((head) => ({ head }));
+const columns = (heads: readonly string[]) => heads.map((heading) => ({ heading }));
 
 const dayTable = (days: readonly DayView[]) =>
   table(
@@ -73,7 +73,7 @@ async function setStatements({ runtime }: System, args: CommandArgs): Promise<Ou
   const json = await changeSource(runtime, {
     providerId: args.required('provider'),
     timeZone: args.text('time-zone'),
-    feesExpected: args.on('fees-expected'),
+    feesExpected: args.isOn('fees-expected'),
   });
   const text = record([
     ['Provider', json.providerId],
@@ -86,7 +86,7 @@ async function setStatements({ runtime }: System, args: CommandArgs): Promise<Ou
 
 async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output> {
   const key = keyIn(args);
-  const isRequested = args.on('received') !== true;
+  const isRequested = args.isOn('received') !== true;
   await stageReconciliation(runtime, { ...key, isRequested });
   const text = isRequested
     ? `A job requests the statement of ${key.day} and reconciles the day.`
@@ -201,7 +201,7 @@ export const reconciliationVerbs: readonly Verb[] = [
     flags: {
       ...PROVIDER,
       'time-zone': { value: 'Europe/Berlin', help: 'Time zone in which its days end' },
-      'fees-expected': { off: 'fees-unexpected', help: 'Post its fees as expenses' },
+      'fees-expected': { negation: 'fees-unexpected', help: 'Post its fees as expenses' },
     },
     positional: 'provider',
     run: setStatements,
@@ -212,7 +212,10 @@ export const reconciliationVerbs: readonly Verb[] = [
     summary: 'Request the statement of a day and reconcile the day',
     flags: {
       ...DAY,
-      received: { off: 'request', help: 'Use the statements already received, without a request' },
+      received: {
+        negation: 'request',
+        help: 'Use the statements already received, without a request',
+      },
     },
     positional: 'provider',
     run: reconcile,

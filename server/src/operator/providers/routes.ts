@@ -43,7 +43,7 @@ const costTerms = ({ costFixed = 0, costBasisPoints = 0 }: RouteView) =>
 
 const routeTable = (routes: readonly RouteView[]) =>
   table(
-    [...ROUTE_HEADS, ...CONDITION_HEADS, 'COST'].map((head) => ({ head })),
+    [...ROUTE_HEADS, ...CONDITION_HEADS, 'COST'].map((heading) => ({ heading })),
     routes.map((each) => [...cellsOf(each), costTerms(each)]),
   );
 
@@ -92,7 +92,7 @@ const cutOffOf = ({ cutOff, isAfterCutOff }: ExplainedRoute) =>
 
 const explainedTable = (routes: readonly ExplainedRoute[]) =>
   table(
-    [...EXPLAINED_HEADS, 'COST', 'CUT-OFF', 'STARTS', 'EXPECTED'].map((head) => ({ head })),
+    [...EXPLAINED_HEADS, 'COST', 'CUT-OFF', 'STARTS', 'EXPECTED'].map((heading) => ({ heading })),
     routes.map((route) => [
       ...[route.verdict, ...cellsOf(route), `${route.cost ?? '-'}`, cutOffOf(route)],
       ...[route.startsOn ?? '-', route.expectedOn ?? '-'],
@@ -109,8 +109,9 @@ async function explainPayment(system: System, transactionId: string): Promise<Ou
   }
   const texts = json.data.map((attempt) => {
     const result = attempt.outcome === null ? '' : `, ${attempt.outcome}`;
-    const head = `${attempt.transferId} at ${attempt.chosenAt}: ${executedBy(attempt.providerId)}${result}.`;
-    return `${head}\n\n${explainedTable(attempt.routes)}`;
+    const provider = executedBy(attempt.providerId);
+    const heading = `${attempt.transferId} at ${attempt.chosenAt}: ${provider}${result}.`;
+    return `${heading}\n\n${explainedTable(attempt.routes)}`;
   });
   return { json, text: texts.join('\n') };
 }
@@ -147,7 +148,7 @@ async function listMessages(system: System, args: CommandArgs): Promise<Output> 
   });
   const heads = ['RECEIVED', 'PROVIDER', 'MESSAGE', 'TYPE', 'RESULT', 'TRANSACTION', 'PROBLEM'];
   const text = table(
-    heads.map((head) => ({ head })),
+    heads.map((heading) => ({ heading })),
     data.map((each) => [
       each.receivedAt,
       each.providerId,

@@ -42,7 +42,7 @@ async function showKeys(system: System): Promise<Output> {
   };
 }
 
-const heads = (...names: string[]) => names.map((head) => ({ head }));
+const heads = (...names: string[]) => names.map((heading) => ({ heading }));
 
 async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await walletDetails(runtime, args.required('account'));

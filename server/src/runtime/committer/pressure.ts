@@ -42,8 +42,8 @@ function createPressureMeter(
 export function pressureOn(committer: Parameters<typeof createPressureMeter>[0]) {
   let importedCount = 0;
   const isUnderLoad = createPressureMeter(committer, () => importedCount);
-  const recordWrite = () => {
+  const countWrite = () => {
     importedCount++;
   };
-  return { isUnderLoad, written: recordWrite };
+  return { isUnderLoad, countWrite };
 }

@@ -114,7 +114,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize = 8, ...limits } = { ...CONNECTION_LIMITS, ...options };
   const { statementTimeoutMs, maxAgeMs } = limits;
   const pool = createPool({ url, size: poolSize, ...limits });
-  const asRepeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
+  const asRepeatable = (sql: Sql) => ({ ...sql, prepared: true, repeatable: true });
   const run = (sql: Sql) => pool.run(asRepeatable(sql));
   const reader = createReader({
     connect: () => connectLane(url, { name: 'railhead reader', ...limits }),
@@ -138,7 +138,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       pool.run({
         text,
         values: [...values],
-        keep: values.length > 0, // Several statements in one text cannot be prepared.
+        prepared: values.length > 0, // Several statements in one text cannot be prepared.
         repeatable: false,
       }) as Promise<never>,
     async confirm() {

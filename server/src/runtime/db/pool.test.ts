@@ -14,7 +14,7 @@ afterAll(() => sample.drop());
 
 it('a pool closes all idle connections except one and opens them again', async () => {
   const pool = createPool({ ...CONNECTION_LIMITS, url: sample.url, size: 4, idleMs: 500 });
-  const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
+  const run = (text: string) => pool.run({ text, values: [], prepared: false, repeatable: false });
   const runFour = () => Promise.all(Array.from({ length: 4 }, () => run('select pg_sleep(0.05)')));
   const countConnections = async () => {
     const [row] = await run(`select count(*)::int4 as count from pg_stat_activity
@@ -42,7 +42,7 @@ it('a pool replaces old connections after their queries', async () => {
     ...{ ...CONNECTION_LIMITS, maxAgeMs: 400 },
     ...{ url: sample.url, size: 1, idleMs: 50 },
   });
-  const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
+  const run = (text: string) => pool.run({ text, values: [], prepared: false, repeatable: false });
   const readBackend = async () => (await run('select pg_backend_pid() as pid'))[0]?.pid;
   try {
     const firstBackend = await readBackend();

@@ -20,7 +20,7 @@ interface Statement {
   /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
   values: unknown[];
   /** Whether the statement is prepared under a name and reused, for texts that are used repeatedly. */
-  keep: boolean;
+  prepared: boolean;
   /** Whether the statement may run a second time if the connection breaks. */
   repeatable: boolean;
 }
@@ -165,13 +165,13 @@ export function createPool(options: PoolOptions): Pool {
     return clientPromise;
   }
 
-  async function runOn(slot: Slot, { text, values, keep }: Statement): Promise<ResultRow[]> {
+  async function runOn(slot: Slot, { text, values, prepared }: Statement): Promise<ResultRow[]> {
     if (slot.load++ === 0) slot.respondedAt = performance.now();
     slot.used = true;
     const clientPromise = clientOf(slot);
     try {
       const client = slot.connectedClient ?? (await clientPromise);
-      const name = keep ? nameOf(text) : undefined;
+      const name = prepared ? nameOf(text) : undefined;
       const { rows } = await client.query<ResultRow>({ name, text, values });
       assertConfirmed(client);
       return rows;

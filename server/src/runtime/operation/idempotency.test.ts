@@ -40,7 +40,10 @@ describe('stored replies', () => {
     const headers = { 'idempotency-key': 'shared' };
     const body = { customerType: 'INDIVIDUAL' };
     const ownResponse = await app.call('POST', '/customers', body, { headers });
-    const otherResponse = await app.call('POST', '/customers', body, { headers, as: app.other });
+    const otherResponse = await app.call('POST', '/customers', body, {
+      headers,
+      platform: app.other,
+    });
     expect(otherResponse.status).toBe(201);
     expect(otherResponse.body.id).not.toBe(ownResponse.body.id);
     const tokenBody = { name: 'x', permissions: ['VIEW'] };

@@ -59,7 +59,7 @@ function linksOf(native: string): Link[] {
 }
 
 /** Creates missing links in the folders of their files. False if the folder cannot be written. */
-function makeLinks(native: string): boolean {
+function createLinks(native: string): boolean {
   for (const { source, target } of linksOf(native)) {
     const link = path.join(path.dirname(native), target);
     try {
@@ -89,7 +89,7 @@ export function canEnter(folder: string, user: RunAs | undefined): boolean {
 function isUsableBy(native: string, user: RunAs | undefined): boolean {
   // npm applies the umask, so with umask 077 the files inside an accessible checkout are private.
   const innerFolders = ['bin', 'lib', 'share'].map((name) => path.join(native, name));
-  return innerFolders.every((folder) => canEnter(folder, user)) && makeLinks(native);
+  return innerFolders.every((folder) => canEnter(folder, user)) && createLinks(native);
 }
 
 function* filesBelow(folder: string, subfolder = ''): Generator<string> {
@@ -108,7 +108,7 @@ function isComplete(native: string, copy: string): boolean {
     );
     if (from?.size !== to?.size) return false;
   }
-  return makeLinks(copy);
+  return createLinks(copy);
 }
 
 /** Whether only this user (or root) can change the folder's content. */
@@ -143,7 +143,7 @@ function relocate(from: Package, folder: string): string {
   const temporaryFolder = fs.mkdtempSync(`${folder}.`);
   try {
     copyAll(from.native, path.join(temporaryFolder, 'native'));
-    makeLinks(path.join(temporaryFolder, 'native'));
+    createLinks(path.join(temporaryFolder, 'native'));
     if (isOwnedFolder(folder) && !isComplete(from.native, copy)) {
       fs.renameSync(folder, path.join(temporaryFolder, 'old'));
     }

@@ -34,7 +34,7 @@ export function readMasterKey(file: string): Uint8Array | undefined {
   }
 }
 
-function makeKey(file: string, effects: Effects): void {
+function generateKey(file: string, effects: Effects): void {
   const temporaryFile = `${file}.${Buffer.from(effects.random(8)).toString('hex')}`;
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const text = `${Buffer.from(effects.random(KEY_BYTES)).toString('hex')}\n`;
@@ -54,7 +54,7 @@ export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   const existingKey = readMasterKey(file);
   if (existingKey) return existingKey;
   try {
-    makeKey(file, effects);
+    generateKey(file, effects);
   } catch (error) {
     throw masterKeyError(`${file} cannot be written: ${codeOf(error)}.`, error);
   }

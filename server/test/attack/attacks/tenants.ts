@@ -30,7 +30,7 @@ async function callWithForeignPath(session: Session): Promise<void> {
     const id =
       name === 'platformId' && operation.api === 'operator'
         ? victim.id
-        : (victim.ids.like(example ?? '', chance) ?? victim.ids.forParameter(name, chance));
+        : (victim.ids.similar(example ?? '', chance) ?? victim.ids.forParameter(name, chance));
     isForeign &&= id !== undefined;
     return id;
   });

@@ -83,7 +83,7 @@ function randomValue(input: Json, api: Operation['api'], source: ValueSource, de
 function withExistingIds(value: Json, { ids, chance }: ValueSource, name = ''): Json {
   if (typeof value === 'string') {
     if (name === 'platformCustomerId') return `customer-${chance.integerBelow(2 ** 31)}`;
-    return ID.test(value) ? (ids.like(value, chance) ?? value) : value;
+    return ID.test(value) ? (ids.similar(value, chance) ?? value) : value;
   }
   if (!value || typeof value !== 'object') return value;
   if (Array.isArray(value)) {
@@ -112,7 +112,7 @@ export function pathFor(
   operation: Operation,
   source: ValueSource,
   idFor = (name: string, example = '') =>
-    source.ids.like(example, source.chance) ?? source.ids.forParameter(name, source.chance),
+    source.ids.similar(example, source.chance) ?? source.ids.forParameter(name, source.chance),
 ): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = operation.parameters.find(
@@ -130,7 +130,7 @@ export function queryFor(operation: Operation, source: ValueSource): [string, st
     .filter((parameter) => parameter.in === 'query' && (parameter.required || chance.percent(15)))
     .map((parameter): [string, string] => {
       const id = /Id$/.test(parameter.name)
-        ? (ids.like(parameter.example ?? '', chance) ?? ids.forParameter(parameter.name, chance))
+        ? (ids.similar(parameter.example ?? '', chance) ?? ids.forParameter(parameter.name, chance))
         : undefined;
       return [
         parameter.name,

@@ -11,7 +11,7 @@ export interface Ids {
   /** Adds all IDs in a string. */
   collect(text: string): void;
   /** A random known ID of the same kind, or undefined if none is known. */
-  like(id: string, chance: Chance): string | undefined;
+  similar(id: string, chance: Chance): string | undefined;
   /** An ID for a path parameter, such as `customerId`. */
   forParameter(name: string, chance: Chance): string | undefined;
   pickAny(chance: Chance): string | undefined;
@@ -51,7 +51,7 @@ export function createIds(): Ids {
     collect(text) {
       for (const match of text.matchAll(ID)) add(match[1] as string, match[0]);
     },
-    like: (id, chance) => pick(id.slice(0, Math.max(0, id.indexOf(':'))), chance),
+    similar: (id, chance) => pick(id.slice(0, Math.max(0, id.indexOf(':'))), chance),
     forParameter(name, chance) {
       const base = name.replace(/Id$/, '');
       const kind = KINDS[name] ?? base.slice(0, 1).toUpperCase() + base.slice(1);

@@ -39,9 +39,9 @@ export async function openAgentPayer(
     overrides as Record<string, unknown>,
     amount,
   );
-  const { as } = fixture;
+  const { platform } = fixture;
   const externalPayee = await createExternalAccount(app, agent.customer.id, 'USD', '000', {
-    as,
+    platform,
   });
 
   const createQuote = async (
@@ -108,7 +108,7 @@ export async function openAgentPayer(
     transactionOf,
     readAction: async (id: string) => ok(await agent.call('GET', `/agents/me/actions/${id}`), 200),
     readTransaction: async (id: string) =>
-      ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200),
+      ok(await app.call('GET', `/transactions/${id}`, undefined, { platform }), 200),
     changePolicy: async (policy: object) =>
       ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, policy), 200),
     pauseAgent: async () =>

@@ -25,16 +25,16 @@ export type FundedAgent = Awaited<ReturnType<AgentFixture['createAgent']>>;
 let counter = 0;
 
 /** `as` is the platform of the agents. Defaults to the main platform. */
-export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function agentFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const callAsPlatform = (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<ApiResponse> => app.call(method, path, body, { as, headers });
+  ): Promise<ApiResponse> => app.call(method, path, body, { platform, headers });
 
   const redeemCode = (code: string) =>
-    app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, { as: null });
+    app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, { platform: null });
 
   /** Requests with an access token. */
   const withToken =
@@ -46,17 +46,20 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
       { headers = {} }: Pick<CallOptions, 'headers'> = {},
     ): Promise<ApiResponse> => {
       const authorization = `Bearer ${accessToken}`;
-      return app.call(method, path, body, { as: null, headers: { authorization, ...headers } });
+      return app.call(method, path, body, {
+        platform: null,
+        headers: { authorization, ...headers },
+      });
     };
 
   /** A customer with `amount` in USD and, if it has an account, in EUR. */
   async function createFundedCustomer(amount = 10_000_00) {
-    const person = await createCustomer(app, { as });
+    const person = await createCustomer(app, { platform });
     const [usd, eur] = [
-      await findInternalAccount(app, person.id, 'USD', { as }),
-      await findInternalAccount(app, person.id, 'EUR', { as }),
+      await findInternalAccount(app, person.id, 'USD', { platform }),
+      await findInternalAccount(app, person.id, 'EUR', { platform }),
     ];
-    for (const { id } of [usd, eur]) await fundAccount(app, id, amount, { as });
+    for (const { id } of [usd, eur]) await fundAccount(app, id, amount, { platform });
     return { customer: person, usd: usd.id as string, eur: eur.id as string };
   }
 
@@ -88,8 +91,8 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
   }
 
   return {
-    get as() {
-      return as ?? app.platform;
+    get platform() {
+      return platform ?? app.platform;
     },
     callAsPlatform,
     redeemCode,

@@ -50,7 +50,7 @@ export interface ApiResponse {
 }
 
 export interface CallOptions {
-  as?: TestPlatform | { clientId: string; clientSecret: string } | null | undefined;
+  platform?: TestPlatform | { clientId: string; clientSecret: string } | null | undefined;
   headers?: Record<string, string> | undefined;
 }
 
@@ -219,9 +219,10 @@ export async function startApp(options: AppOptions = {}) {
     method: string,
     path: string,
     body?: unknown,
-    { as = mainPlatform, headers = {} }: CallOptions = {},
+    { platform = mainPlatform, headers = {} }: CallOptions = {},
   ): Promise<ApiResponse> {
-    const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+    const auth =
+      platform && Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString('base64');
     const wire = body === undefined ? undefined : await wireOf(body);
     const request = {
       method: method as 'GET',
@@ -273,8 +274,10 @@ export async function startApp(options: AppOptions = {}) {
       tokensByName.set(name, { clientId, clientSecret });
       return { clientId, clientSecret };
     },
-    operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = mainPlatform): Promise<R> =>
-      operate(runtime, systemCaller(as.id, as.environment), work),
+    operate: <R>(
+      work: (ctx: Ctx) => Promise<R>,
+      platform: TestPlatform = mainPlatform,
+    ): Promise<R> => operate(runtime, systemCaller(platform.id, platform.environment), work),
     /** Stops the server. The books must balance. Every reply must match its contract. */
     async close() {
       const checks = await Promise.allSettled([

@@ -20,7 +20,7 @@ import {
 import type { TestApp, TestPlatform } from './harness.ts';
 
 /** An import of customers after its upload. */
-async function createImport(app: TestApp, as: TestPlatform): Promise<string> {
+async function createImport(app: TestApp, platform: TestPlatform): Promise<string> {
   const defaults = {
     columns: [],
     problem: null,
@@ -33,25 +33,25 @@ async function createImport(app: TestApp, as: TestPlatform): Promise<string> {
     const id = ctx.id('BulkCustomerImportJob');
     const commonFields = {
       id,
-      platform_id: as.id,
+      platform_id: platform.id,
       status: 'PENDING',
       created_at: ctx.now,
     } as const;
     return ctx.insert(imports, { ...commonFields, ...defaults });
-  }, as);
+  }, platform);
   return row.id;
 }
 
 async function createDocument(
   app: TestApp,
   documentHolder: string,
-  as: TestPlatform,
+  platform: TestPlatform,
 ): Promise<string> {
   const form = documentForm(
     { documentHolder, documentType: 'OTHER', country: 'US' },
     { bytes: pdfFile() },
   );
-  return ok(await app.call('POST', '/documents', form, { as }), 201).id;
+  return ok(await app.call('POST', '/documents', form, { platform }), 201).id;
 }
 
 /** A pending action of an agent. */
@@ -60,13 +60,13 @@ async function createAction(
   agent_id: string,
   customer_id: string,
   transaction_id: string,
-  as: TestPlatform,
+  platform: TestPlatform,
 ): Promise<string> {
   const row = await app.operate(
     async (ctx) =>
       ctx.insert(agentActions, {
         id: ctx.id('AgentAction'),
-        platform_id: as.id,
+        platform_id: platform.id,
         agent_id,
         customer_id,
         type: 'TRANSFER_OUT',
@@ -76,22 +76,22 @@ async function createAction(
         created_at: ctx.now,
         updated_at: ctx.now,
       }),
-    as,
+    platform,
   );
   return row.id;
 }
 
 /** A pending factor reset. */
-async function createReset(app: TestApp, as: TestPlatform): Promise<string> {
-  const { id } = await createPhoneVerifiedCustomer(app, { as });
+async function createReset(app: TestApp, platform: TestPlatform): Promise<string> {
+  const { id } = await createPhoneVerifiedCustomer(app, { platform });
   const body = { factor: 'SMS_OTP' };
   const path = `/sca/factors/reset?customerId=${id}`;
-  return ok(await app.call('POST', path, body, { as }), 201).resetId;
+  return ok(await app.call('POST', path, body, { platform }), 201).resetId;
 }
 
 /** A stablecoin and a mint of it. */
-async function createCoin(app: TestApp, as: TestPlatform) {
-  const fixture = mintFixture(app, { as });
+async function createCoin(app: TestApp, platform: TestPlatform) {
+  const fixture = mintFixture(app, { platform });
   const coin = await fixture.createCoin();
   const mintOrder = ok(
     await fixture.mint(coin.id, fixture.mintBody((await fixture.createWallet()).id)),
@@ -105,31 +105,39 @@ async function createCoin(app: TestApp, as: TestPlatform) {
 }
 
 /** Returns the ID of a stored event, read directly because the list contains events later. */
-async function readEventId(app: TestApp, as: TestPlatform): Promise<string> {
+async function readEventId(app: TestApp, platform: TestPlatform): Promise<string> {
   const text = 'select id from events where platform_id = $1 limit 1';
-  const [event] = await app.runtime.db.query<{ id: string }>(text, [as.id]);
+  const [event] = await app.runtime.db.query<{ id: string }>(text, [platform.id]);
   return (event as { id: string }).id;
 }
 
 /** A pending delivery of a test event. */
-async function createDelivery(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
-  const path = `/events/${await readEventId(app, as)}/resend`;
-  const { deliveryIds } = ok(await app.call('POST', path, { endpointId }, { as }), 202);
+async function createDelivery(
+  app: TestApp,
+  platform: TestPlatform,
+  endpointId: string,
+): Promise<string> {
+  const path = `/events/${await readEventId(app, platform)}/resend`;
+  const { deliveryIds } = ok(await app.call('POST', path, { endpointId }, { platform }), 202);
   return deliveryIds[0];
 }
 
 /** A replay without events. */
-async function createReplay(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
+async function createReplay(
+  app: TestApp,
+  platform: TestPlatform,
+  endpointId: string,
+): Promise<string> {
   const body = { endpointId, from: new Date(app.effects.now()).toISOString() };
-  return ok(await app.call('POST', '/webhook-replays', body, { as }), 202).id;
+  return ok(await app.call('POST', '/webhook-replays', body, { platform }), 202).id;
 }
 
 /** Creates one of each resource, owned by `as`. Returns the IDs by the name of their path parameter. */
 export async function createOneOfEach(
   app: TestApp,
-  as: TestPlatform,
+  platform: TestPlatform,
 ): Promise<Record<string, string>> {
-  const options = { as };
+  const options = { platform };
   const person = await createCustomer(app, options);
   const account = await findInternalAccount(app, person.id, 'USD', options);
   await fundAccount(app, account.id, 1_000_00, options);
@@ -145,21 +153,21 @@ export async function createOneOfEach(
     await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
     201,
   );
-  const wallets = walletFixture(app, { as });
+  const wallets = walletFixture(app, { platform });
   const { accountId: walletId, credential } = await wallets.createWalletCustomer();
   const { session } = await wallets.openEmailSession(walletId);
   const configResponse = await app.call('GET', '/config', undefined, options);
   const endpointBody = { url: 'https://example.com/hook' };
   const endpoint = ok(await app.call('POST', '/webhook-endpoints', endpointBody, options), 201);
-  const agent = await agentFixture(app, { as }).connectAgent(person.id);
-  const cards = cardFixture(app, { as });
-  const delegatedCards = delegatedFixture(app, { as });
+  const agent = await agentFixture(app, { platform }).connectAgent(person.id);
+  const cards = cardFixture(app, { platform });
+  const delegatedCards = delegatedFixture(app, { platform });
   return {
     requestId: configResponse.headers['x-request-id'] as string,
     cardId: (await cards.createCard(await cards.createCardholder())).id,
     delegatedKeyId: (await delegatedCards.createKey(await delegatedCards.createWalletCard())).id,
     agentId: agent.id,
-    actionId: await createAction(app, agent.id, person.id, quote.transactionId, as),
+    actionId: await createAction(app, agent.id, person.id, quote.transactionId, platform),
     code: agent.code,
     customerId: person.id,
     receiverUmaAddress: person.umaAddress,
@@ -171,15 +179,15 @@ export async function createOneOfEach(
     quoteId: quote.id,
     transactionId: quote.transactionId,
     tokenId: token.id,
-    eventId: await readEventId(app, as),
+    eventId: await readEventId(app, platform),
     endpointId: endpoint.id,
-    replayId: await createReplay(app, as, endpoint.id),
-    deliveryId: await createDelivery(app, as, endpoint.id),
-    beneficialOwnerId: (await ownerHarness(app).create({}, {}, as)).id,
-    jobId: await createImport(app, as),
+    replayId: await createReplay(app, platform, endpoint.id),
+    deliveryId: await createDelivery(app, platform, endpoint.id),
+    beneficialOwnerId: (await ownerHarness(app).create({}, {}, platform)).id,
+    jobId: await createImport(app, platform),
     verificationId: verification.id,
-    documentId: await createDocument(app, person.id, as),
-    resetId: await createReset(app, as),
-    ...(await createCoin(app, as)),
+    documentId: await createDocument(app, person.id, platform),
+    resetId: await createReset(app, platform),
+    ...(await createCoin(app, platform)),
   };
 }

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { folderStorage } from '../../../src/connectors/folder/storage.ts';
-import { retentionPartsOf } from '../../../src/features/retention/index.ts';
+import { retentionDepsOf } from '../../../src/features/retention/index.ts';
 import type { HttpRequest } from '../../../src/kernel/effects.ts';
 import { main } from '../../../src/operator.ts';
 import { streamRows } from '../../../src/runtime/db/stream.ts';
@@ -82,11 +82,7 @@ export const commandRunner =
           providers,
           builtIn,
           walletRecoveryMs,
-          retention: retentionPartsOf(
-            { databaseUrl: url },
-            runtime,
-            folderStorage(app.filesFolder),
-          ),
+          retention: retentionDepsOf({ databaseUrl: url }, runtime, folderStorage(app.filesFolder)),
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
         }),
     });
@@ -128,15 +124,15 @@ export async function startProduction(options: AppOptions = {}) {
     environment: 'production',
     ...createdPlatform,
   };
-  const as = { as: service };
+  const callOptions = { platform: service };
   const config = { webhookEndpoint: 'https://hooks.example.com/shop' };
-  ok(await app.call('PATCH', '/config', config, as), 200);
+  ok(await app.call('PATCH', '/config', config, callOptions), 200);
 
   /** An approved customer, with a recorded deposit of `usd` unless it is undefined. */
   async function createPayer(usd?: string) {
-    const person = await createCustomer(app, as);
+    const person = await createCustomer(app, callOptions);
     await runJson('verifications', 'approve', person.id);
-    const account = await findInternalAccount(app, person.id, 'USD', as);
+    const account = await findInternalAccount(app, person.id, 'USD', callOptions);
     const { reference } = account.fundingPaymentInstructions[0].accountOrWalletInfo;
     if (usd !== undefined) {
       await runJson(
@@ -154,13 +150,13 @@ export async function startProduction(options: AppOptions = {}) {
     const iban = 'DE89370400440532013000';
     const accountInfo = { accountType: 'EUR_ACCOUNT', iban, beneficiary };
     const body = { currency: 'EUR', accountInfo, customerId };
-    return ok(await app.call('POST', '/customers/external-accounts', body, as), 201).id;
+    return ok(await app.call('POST', '/customers/external-accounts', body, callOptions), 201).id;
   }
 
   return {
     app,
     platform: service,
-    as,
+    callOptions,
     sent: webhooks,
     run,
     runJson,
@@ -172,16 +168,16 @@ export async function startProduction(options: AppOptions = {}) {
     async createPayment(usd = '1000.00', amount = 100_00) {
       const from = await createPayer(usd);
       const body = quoteBody(from.account, await createPayee(from.person.id), amount);
-      const quote = ok(await app.call('POST', '/quotes', body, as), 201);
+      const quote = ok(await app.call('POST', '/quotes', body, callOptions), 201);
       const headers = { 'idempotency-key': quote.id };
       const url = `/quotes/${quote.id}/execute`;
-      ok(await app.call('POST', url, undefined, { ...as, headers }), 200);
+      ok(await app.call('POST', url, undefined, { ...callOptions, headers }), 200);
       await app.settle();
       return { ...from, id: quote.transactionId as string, quote };
     },
     /** Status, refund and reason of a payment in one line. */
     async readStatus(id: string): Promise<string> {
-      const { body } = await app.call('GET', `/transactions/${id}`, undefined, as);
+      const { body } = await app.call('GET', `/transactions/${id}`, undefined, callOptions);
       return `${body.status} ${body.refund?.status ?? '-'} ${body.failureReason ?? '-'}`;
     },
     /** Entries of the queue for a transaction. */

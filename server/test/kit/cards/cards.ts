@@ -21,13 +21,13 @@ let counter = 0;
 export const newCardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
 /** `as` is the platform of the cards. Defaults to the main platform. */
-export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function cardFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const call = (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<ApiResponse> => app.call(method, path, body, { as, headers });
+  ): Promise<ApiResponse> => app.call(method, path, body, { platform, headers });
 
   /** An approved customer with the balance `funds`, in minor units. */
   async function createCardholder({
@@ -35,9 +35,9 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     funds = 0,
     ...customerFields
   }: Json & CardholderOptions = {}) {
-    const person = await createCustomer(app, { as }, customerFields);
-    const account = await findInternalAccount(app, person.id, currency, { as });
-    if (funds) await fundAccount(app, account.id, funds, { as });
+    const person = await createCustomer(app, { platform }, customerFields);
+    const account = await findInternalAccount(app, person.id, currency, { platform });
+    if (funds) await fundAccount(app, account.id, funds, { platform });
     return { customer: person, accountId: account.id as string, currency };
   }
 
@@ -82,8 +82,8 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   }
 
   return {
-    get as() {
-      return as ?? app.platform;
+    get platform() {
+      return platform ?? app.platform;
     },
     call,
     createCardholder,

@@ -18,15 +18,15 @@ const PATH = '/auth/delegated-keys';
 let counter = 0;
 
 /** `as` is the platform that the cards belong to. The default is the main platform. */
-export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
-  const wallets = walletFixture(app, { as });
-  const cards = cardFixture(app, { as });
+export function delegatedFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
+  const wallets = walletFixture(app, { platform });
+  const cards = cardFixture(app, { platform });
   const { call } = wallets;
 
   /** A customer with a wallet that holds `funds`, and a session of the wallet. */
   async function createWalletHolder({ funds = 0 }: { funds?: number } = {}) {
     const wallet = await wallets.createWalletCustomer();
-    if (funds) await fundAccount(app, wallet.accountId, funds, { as });
+    if (funds) await fundAccount(app, wallet.accountId, funds, { platform });
     return { ...wallet, session: await wallets.openEmailSession(wallet.accountId) };
   }
 
@@ -84,8 +84,8 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   const revoke = (id: string): Promise<ApiResponse> => call('DELETE', `${PATH}/${id}`);
 
   return {
-    get as() {
-      return as ?? app.platform;
+    get platform() {
+      return platform ?? app.platform;
     },
     wallets,
     cards,

@@ -42,33 +42,33 @@ export async function openDocumentHarness() {
     url: string,
     fields: Fields,
     file: DocumentFile | null,
-    as: TestPlatform = app.platform,
+    platform: TestPlatform = app.platform,
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
     const presentFields = Object.entries(fields).filter(
       (entry): entry is [string, string] => !!entry[1],
     );
     const form = documentForm(Object.fromEntries(presentFields), file ?? undefined);
-    return app.call(method, url, form, { as, headers });
+    return app.call(method, url, form, { platform, headers });
   }
 
   const upload = (
     fields: Fields,
     file: DocumentFile | null = newPng(),
-    as?: TestPlatform,
+    platform?: TestPlatform,
     overrides = {},
-  ) => send('POST', '/documents', fields, file, as, overrides);
+  ) => send('POST', '/documents', fields, file, platform, overrides);
   const replace = (
     id: string,
     fields: Fields,
     file: DocumentFile | null = newPng(),
-    as?: TestPlatform,
-  ) => send('PUT', `/documents/${id}`, fields, file, as);
-  const uploadDocument = async (fields: Fields, file?: DocumentFile, as?: TestPlatform) =>
-    ok(await upload(fields, file, as), 201);
+    platform?: TestPlatform,
+  ) => send('PUT', `/documents/${id}`, fields, file, platform);
+  const uploadDocument = async (fields: Fields, file?: DocumentFile, platform?: TestPlatform) =>
+    ok(await upload(fields, file, platform), 201);
 
-  const createPerson = async (as?: TestPlatform) =>
-    (await createCustomer(app, as ? { as } : {})).id as string;
+  const createPerson = async (platform?: TestPlatform) =>
+    (await createCustomer(app, platform ? { platform } : {})).id as string;
   const readRow = async (id: string) => (await app.runtime.db.read(documents, id)) as DocumentRow;
 
   /** State of every file of this installation. */
@@ -82,8 +82,8 @@ export async function openDocumentHarness() {
   };
 
   /** A business with one beneficial owner. */
-  async function createBusiness(as: TestPlatform = app.platform) {
-    const post = (url: string, body: object) => app.call('POST', url, body, { as });
+  async function createBusiness(platform: TestPlatform = app.platform) {
+    const post = (url: string, body: object) => app.call('POST', url, body, { platform });
     const businessInfo = {
       ...{ legalName: 'Ada Ltd', country: 'US', taxId: '12-3456789', incorporatedOn: '2020-02-29' },
     };

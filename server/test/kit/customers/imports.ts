@@ -67,32 +67,33 @@ export async function importHarness(app: TestApp) {
 
   function upload(
     content: string | Buffer,
-    as: TestPlatform = app.platform,
+    platform: TestPlatform = app.platform,
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
     const form = new FormData();
     form.set('file', new Blob([content], { type: 'text/csv' }), 'c.csv');
-    return app.call('POST', '/customers/bulk/csv', form, { as, headers });
+    return app.call('POST', '/customers/bulk/csv', form, { platform, headers });
   }
 
-  async function startImport(content: string | Buffer, as?: TestPlatform): Promise<string> {
-    const { jobId, status } = ok(await upload(content, as), 202);
+  async function startImport(content: string | Buffer, platform?: TestPlatform): Promise<string> {
+    const { jobId, status } = ok(await upload(content, platform), 202);
     expect(status).toBe('PENDING');
     return jobId;
   }
 
-  const readImport = async (id: string, as: TestPlatform = app.platform) =>
-    ok(await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, { as }), 200);
+  const readImport = async (id: string, platform: TestPlatform = app.platform) =>
+    ok(await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, { platform }), 200);
 
   /** Uploads a file and returns the finished import. */
-  async function importFile(content: string | Buffer, as?: TestPlatform) {
-    const id = await startImport(content, as);
+  async function importFile(content: string | Buffer, platform?: TestPlatform) {
+    const id = await startImport(content, platform);
     await app.settle();
-    return readImport(id, as);
+    return readImport(id, platform);
   }
 
-  const findByPlatformId = async (id: string, as: TestPlatform = app.platform) =>
-    ok(await app.call('GET', `/customers?platformCustomerId=${id}`, undefined, { as }), 200).data;
+  const findByPlatformId = async (id: string, platform: TestPlatform = app.platform) =>
+    ok(await app.call('GET', `/customers?platformCustomerId=${id}`, undefined, { platform }), 200)
+      .data;
 
   const eventsOf = async (id: string) =>
     (await app.events()).filter((event) => event.subject === id);

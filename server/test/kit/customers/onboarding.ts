@@ -75,11 +75,11 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     return createdPlatform;
   }
 
-  const registerCustomer = async (as: TestPlatform, body: object) =>
-    ok(await app.call('POST', '/customers', body, { as }), 201);
+  const registerCustomer = async (platform: TestPlatform, body: object) =>
+    ok(await app.call('POST', '/customers', body, { platform }), 201);
 
   async function addDocument(
-    as: TestPlatform,
+    platform: TestPlatform,
     holder: string,
     documentType: string,
     overrides = {},
@@ -93,11 +93,11 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
       ...overrides,
     };
     const form = documentForm(fields, { bytes: pdfFile() });
-    return ok(await app.call('POST', '/documents', form, { as }), 201) as { id: string };
+    return ok(await app.call('POST', '/documents', form, { platform }), 201) as { id: string };
   }
 
   async function addOwner(
-    as: TestPlatform,
+    platform: TestPlatform,
     customerId: string,
     lastName: string,
     share = 30,
@@ -109,7 +109,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
       ownershipPercentage: share,
       personalInfo: { ...personalInfo(lastName), ...person },
     };
-    return ok(await app.call('POST', '/beneficial-owners', body, { as }), 201);
+    return ok(await app.call('POST', '/beneficial-owners', body, { platform }), 201);
   }
 
   return {
@@ -119,10 +119,10 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     registerCustomer,
     addDocument,
     addOwner,
-    createPerson: (as: TestPlatform, fullName: string, overrides: object = {}) =>
-      registerCustomer(as, { ...PERSON, fullName, ...overrides }),
-    createBusiness: (as: TestPlatform, registrationNumber?: string, overrides: object = {}) =>
-      registerCustomer(as, {
+    createPerson: (platform: TestPlatform, fullName: string, overrides: object = {}) =>
+      registerCustomer(platform, { ...PERSON, fullName, ...overrides }),
+    createBusiness: (platform: TestPlatform, registrationNumber?: string, overrides: object = {}) =>
+      registerCustomer(platform, {
         customerType: 'BUSINESS',
         address,
         businessInfo: { ...BUSINESS_INFO, registrationNumber, ...overrides },
@@ -132,21 +132,24 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
      * names.
      */
     async completeBusiness(
-      as: TestPlatform,
+      platform: TestPlatform,
       customerId: string,
       lastNames: readonly string[] = ['Hopper'],
     ) {
       const owners: { id: string }[] = [];
-      for (const lastName of lastNames) owners.push(await addOwner(as, customerId, lastName));
-      for (const { id } of owners) await addDocument(as, id, 'PASSPORT');
-      for (const type of BUSINESS_DOCUMENTS) await addDocument(as, customerId, type);
+      for (const lastName of lastNames) owners.push(await addOwner(platform, customerId, lastName));
+      for (const { id } of owners) await addDocument(platform, id, 'PASSPORT');
+      for (const type of BUSINESS_DOCUMENTS) await addDocument(platform, customerId, type);
       return owners;
     },
-    submitVerification: (as: TestPlatform, customerId: string): Promise<ApiResponse> =>
-      app.call('POST', '/verifications', { customerId }, { as }),
+    submitVerification: (platform: TestPlatform, customerId: string): Promise<ApiResponse> =>
+      app.call('POST', '/verifications', { customerId }, { platform }),
     /** `kycStatus` or `kybStatus`, followed by the statuses of the owners. */
-    async readStatuses(as: TestPlatform, customerId: string) {
-      const body = ok(await app.call('GET', `/customers/${customerId}`, undefined, { as }), 200);
+    async readStatuses(platform: TestPlatform, customerId: string) {
+      const body = ok(
+        await app.call('GET', `/customers/${customerId}`, undefined, { platform }),
+        200,
+      );
       const owners: { kycStatus: string }[] = body.beneficialOwners ?? [];
       return [body.kycStatus ?? body.kybStatus, ...owners.map((owner) => owner.kycStatus)];
     },

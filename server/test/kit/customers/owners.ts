@@ -33,21 +33,22 @@ const BUSINESS = {
 
 export function ownerHarness(app: TestApp) {
   const path = (id: string) => `/beneficial-owners/${id}`;
-  const add = (body: unknown, as?: TestPlatform) =>
-    app.call('POST', '/beneficial-owners', body, { as });
-  const business = async (as?: TestPlatform) =>
-    ok(await app.call('POST', '/customers', BUSINESS, { as }), 201);
+  const add = (body: unknown, platform?: TestPlatform) =>
+    app.call('POST', '/beneficial-owners', body, { platform });
+  const business = async (platform?: TestPlatform) =>
+    ok(await app.call('POST', '/customers', BUSINESS, { platform }), 201);
   return {
     company: business,
     add,
     /** Creates a business with an owner. */
-    create: async (overrides: object = {}, info: object = {}, as?: TestPlatform) =>
-      ok(await add(ownerBody((await business(as)).id, overrides, info), as), 201),
-    change: (id: string, body: unknown, as?: TestPlatform) =>
-      app.call('PATCH', path(id), body, { as }),
-    show: (id: string, as?: TestPlatform) => app.call('GET', path(id), undefined, { as }),
-    list: (query: string, as?: TestPlatform) =>
-      app.call('GET', `/beneficial-owners${query}`, undefined, { as }),
+    create: async (overrides: object = {}, info: object = {}, platform?: TestPlatform) =>
+      ok(await add(ownerBody((await business(platform)).id, overrides, info), platform), 201),
+    change: (id: string, body: unknown, platform?: TestPlatform) =>
+      app.call('PATCH', path(id), body, { platform }),
+    show: (id: string, platform?: TestPlatform) =>
+      app.call('GET', path(id), undefined, { platform }),
+    list: (query: string, platform?: TestPlatform) =>
+      app.call('GET', `/beneficial-owners${query}`, undefined, { platform }),
     /** Sets the status of a business without other effects. */
     setStatus: (id: string, status: string) =>
       app.runtime.db.query(

@@ -57,8 +57,8 @@ export const statusAndCode = ({ status, body }: { status: number; body: { code?:
 export async function startOwnership() {
   const node = await startNode();
   const app = await startApp({ connectors: { rpcUrls: { BASE: node.url } } });
-  const as = await app.newPlatform('Travel rule');
-  const { body: config } = await app.call('GET', '/config', undefined, { as });
+  const platform = await app.newPlatform('Travel rule');
+  const { body: config } = await app.call('GET', '/config', undefined, { platform });
   const supportedCurrencies = config.supportedCurrencies.map(
     (supportedCurrency: { currencyCode: string }) =>
       ['USDC', 'USDT', 'BTC'].includes(supportedCurrency.currencyCode)
@@ -68,11 +68,11 @@ export async function startOwnership() {
           }
         : supportedCurrency,
   );
-  ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
-  const person = await createCustomer(app, { as });
+  ok(await app.call('PATCH', '/config', { supportedCurrencies }, { platform }), 200);
+  const person = await createCustomer(app, { platform });
 
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
-    app.call(method, path, body, { as, headers });
+    app.call(method, path, body, { platform, headers });
 
   async function add(
     accountType: string,
@@ -93,7 +93,7 @@ export async function startOwnership() {
 
   return {
     app,
-    as,
+    platform,
     node,
     person,
     call,

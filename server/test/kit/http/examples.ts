@@ -64,12 +64,12 @@ async function sendExample(
   request: ExampleRequest,
 ) {
   const contract = contractOf(app, operationId);
-  const { summary, params, query, headers, body, as } = request;
+  const { summary, params, query, headers, body, platform } = request;
   const { status, body: reply } = await app.call(
     contract.method,
     urlOf(contract, request),
     body,
-    as === undefined ? { headers } : { as, headers },
+    platform === undefined ? { headers } : { platform, headers },
   );
   const text = `${operationId} ${name}: ${JSON.stringify(reply)}`;
   expect(Object.keys(contract.replies), text).toContain(String(status));

@@ -55,7 +55,7 @@ export function browser(app: TestApp, host = HOST) {
 
 export type Browser = ReturnType<typeof browser>;
 
-export const newDevice = () => authenticator({ site: 'localhost', at: ORIGIN });
+export const newDevice = () => authenticator({ rpId: 'localhost', origin: ORIGIN });
 
 const DETAILS = { name: 'Ada Admin', email: 'ada@example.com' };
 

@@ -15,7 +15,7 @@ import { createVault } from '../../../src/runtime/security/vault.ts';
 export function partsIn(mode: Mode, effects: Effects, masterKey = 7): ConnectorContext {
   const vault = createVault(effects, () => Buffer.alloc(32, masterKey));
   const provider = () => effects;
-  return { mode, effects, provider, keys: custodyKeysOf(vault), note: () => {} };
+  return { mode, effects, provider, keys: custodyKeysOf(vault), reportProblem: () => {} };
 }
 
 type Offer<Name extends Capability> = readonly [string, Mode, NonNullable<Capabilities[Name]>];

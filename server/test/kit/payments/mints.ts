@@ -20,7 +20,7 @@ export const BEFORE_BURN = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n
 export const PENDING = { ...BEFORE_BURN, burning: 10n * DOLLAR };
 export const BURNT = { ...BEFORE_BURN, circulating: 10n * DOLLAR };
 
-export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
+export function mintFixture(app: TestApp, options: Pick<CallOptions, 'platform'> = {}) {
   const fixture = stablecoinFixture(app, options);
 
   const mint = (coinId: string, body: Json, key?: string) =>

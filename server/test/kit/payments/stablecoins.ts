@@ -13,12 +13,12 @@ const nextLetters = () =>
   [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
 /** `as` is the issuing platform. Default: the main platform. */
-export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
-  const read = (path: string) => app.call('GET', path, undefined, { as });
+export function stablecoinFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
+  const read = (path: string) => app.call('GET', path, undefined, { platform });
 
   /** A write with a new idempotency key, or with `key`. */
   const write = (path: string, body: Json, key = `stablecoin-${++counter}`): Promise<ApiResponse> =>
-    app.call('POST', path, body, { as, headers: { 'idempotency-key': key } });
+    app.call('POST', path, body, { platform, headers: { 'idempotency-key': key } });
 
   const linkBody = (overrides: Json = {}) => ({
     provider: 'BRALE',
@@ -50,7 +50,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   }
 
   const requestEnablement = (coinId: string) =>
-    app.call('POST', `/stablecoins/${coinId}/request-service-enablement`, undefined, { as });
+    app.call('POST', `/stablecoins/${coinId}/request-service-enablement`, undefined, { platform });
 
   /** A token that is enabled for the service. */
   async function createEnabledCoin(secret?: string) {
@@ -62,26 +62,31 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
 
   /** An ACTIVE Spark wallet of a customer or of the platform. */
   async function createWallet(owner?: 'platform') {
-    const isProduction = as && 'environment' in as && as.environment === 'production';
+    const isProduction =
+      platform && 'environment' in platform && platform.environment === 'production';
     const network = isProduction ? 'spark' : 'sparkrt';
     const { address } = sparkWallet(BigInt(5_000_000 + ++counter), network);
     const accountInfo = { accountType: 'SPARK_WALLET', address };
     const body = { currency: 'USDB', accountInfo };
-    if (owner) return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
-    const { id: customerId } = await createCustomer(app, { as });
+    if (owner)
+      return ok(await app.call('POST', '/platform/external-accounts', body, { platform }), 201);
+    const { id: customerId } = await createCustomer(app, { platform });
     const ownedAccount = { ...body, customerId };
-    return ok(await app.call('POST', '/customers/external-accounts', ownedAccount, { as }), 201);
+    return ok(
+      await app.call('POST', '/customers/external-accounts', ownedAccount, { platform }),
+      201,
+    );
   }
 
   /** A bank account of a customer whose number ends in `suffix`. */
   async function createBankAccount(suffix = '000', currency = 'USD') {
-    const { id } = await createCustomer(app, { as });
-    return createExternalAccount(app, id, currency, suffix, { as });
+    const { id } = await createCustomer(app, { platform });
+    return createExternalAccount(app, id, currency, suffix, { platform });
   }
 
   return {
-    get as() {
-      return as ?? app.platform;
+    get platform() {
+      return platform ?? app.platform;
     },
     ...{
       read,
@@ -98,13 +103,13 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
 }
 
 /** The fixture for a new platform without a linked account. */
-export async function freshFixture(app: TestApp) {
-  const as = await app.newPlatform(`Issuer ${++counter}`);
-  return { ...stablecoinFixture(app, { as }), as };
+export async function newFixture(app: TestApp) {
+  const platform = await app.newPlatform(`Issuer ${++counter}`);
+  return { ...stablecoinFixture(app, { platform }), platform };
 }
 
 /** The fixture for a new platform with one linked account. */
 export async function linkedFixture(app: TestApp) {
-  const fixture = await freshFixture(app);
+  const fixture = await newFixture(app);
   return { ...fixture, account: await fixture.createLinkedAccount() };
 }

@@ -37,17 +37,17 @@ export async function openUmaFixture() {
     );
   });
 
-  async function listen(as: TestPlatform = app.platform): Promise<void> {
-    ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { as }), 200);
+  async function listen(platform: TestPlatform = app.platform): Promise<void> {
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { platform }), 200);
   }
 
-  const receive = (body: object, as: TestPlatform = app.platform): Promise<ApiResponse> => {
+  const receive = (body: object, platform: TestPlatform = app.platform): Promise<ApiResponse> => {
     const defaults = {
       senderUmaAddress: SENDER,
       receivingCurrencyCode: 'USD',
       receivingCurrencyAmount: 250_00,
     };
-    return app.call('POST', '/sandbox/uma/receive', { ...defaults, ...body }, { as });
+    return app.call('POST', '/sandbox/uma/receive', { ...defaults, ...body }, { platform });
   };
 
   /** A customer with an account, and a pending payment to it. */
@@ -71,8 +71,8 @@ export async function openUmaFixture() {
     },
     requests: (): readonly Received[] => receivedRequests,
     read: async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200),
-    act: (id: string, action: 'approve' | 'reject', body?: object, as = app.platform) =>
-      app.call('POST', `/transactions/${id}/${action}`, body, { as }),
+    act: (id: string, action: 'approve' | 'reject', body?: object, platform = app.platform) =>
+      app.call('POST', `/transactions/${id}/${action}`, body, { platform }),
     async close(): Promise<void> {
       await app.close();
       await receiver.close();

@@ -43,7 +43,12 @@ export function cardIssuer() {
   const order = async (usd: string, fields: object = {}) => {
     const { person, account } = await service.createPayer(usd);
     const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account], ...fields };
-    const { status, body: card } = await service.app.call('POST', '/cards', body, service.as);
+    const { status, body: card } = await service.app.call(
+      'POST',
+      '/cards',
+      body,
+      service.callOptions,
+    );
     expect({ status, card }).toMatchObject({ status: 201 });
     await service.app.settle();
     return { person, account, cardId: card.id as string };
@@ -74,19 +79,24 @@ export function cardIssuer() {
     /** Spendable and total balance of an account, after all due work. */
     async balances(account: string) {
       await service.app.settle();
-      const { balance, total } = await readBalances(service.app, account, service.as);
+      const { balance, total } = await readBalances(service.app, account, service.callOptions);
       return [balance, total];
     },
     async payment(transactionId: string) {
       const path = `/transactions/${transactionId}`;
-      return (await service.app.call('GET', path, undefined, service.as)).body as Json;
+      return (await service.app.call('GET', path, undefined, service.callOptions)).body as Json;
     },
     async cardOf(cardId: string) {
-      return (await service.app.call('GET', `/cards/${cardId}`, undefined, service.as))
+      return (await service.app.call('GET', `/cards/${cardId}`, undefined, service.callOptions))
         .body as Json;
     },
     async change(cardId: string, fields: object) {
-      const reply = await service.app.call('PATCH', `/cards/${cardId}`, fields, service.as);
+      const reply = await service.app.call(
+        'PATCH',
+        `/cards/${cardId}`,
+        fields,
+        service.callOptions,
+      );
       expect(reply).toMatchObject({ status: 200 });
       await service.app.settle();
     },

@@ -22,7 +22,7 @@ export const codeAt = (secretBase32: string, now: number): string =>
 
 /** A registration in the JSON format of browsers. */
 export function registrationJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
-  const credential = device.create(challenge, { uv: true, ...ceremony });
+  const credential = device.create(challenge, { userVerified: true, ...ceremony });
   const {
     credentialId: id,
     clientDataJson: clientDataJSON,
@@ -35,7 +35,7 @@ export function registrationJson(device: Authenticator, challenge: string, cerem
 
 /** An assertion in the JSON format of browsers, over a challenge in base64url. */
 export function assertionJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
-  const assertion = device.get('', { uv: true, challengeText: challenge, ...ceremony });
+  const assertion = device.get('', { userVerified: true, challengeText: challenge, ...ceremony });
   const { credentialId: id, clientDataJson: clientDataJSON, ...proof } = assertion;
   return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...proof } };
 }
@@ -77,7 +77,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
         200,
       );
       const [origin] = allowedOrigins as [string];
-      const device = input ?? authenticator({ site: requestedOptions.rp.id, at: origin });
+      const device = input ?? authenticator({ rpId: requestedOptions.rp.id, origin });
       const credential = registrationJson(device, requestedOptions.challenge);
       const { factor } = ok(
         await confirmEnrollment(id, { type: 'PASSKEY', origin, credential }),
@@ -94,11 +94,11 @@ export const SITE = {
 };
 
 /** Sets the passkey site of a platform. */
-export const setPasskeySite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
+export const setPasskeySite = (app: TestApp, platform: TestPlatform, passkey_site: typeof SITE) =>
   app.operate(async (ctx) => {
-    const row = await ctx.read(platforms, as.id);
+    const row = await ctx.read(platforms, platform.id);
     if (row) ctx.update(platforms, row, { passkey_site });
-  }, as);
+  }, platform);
 
 /** Expects INVALID_INPUT for these fields. */
 export function expectInvalidFields(reply: ApiResponse, ...fields: string[]) {
@@ -117,12 +117,12 @@ export async function openFactors() {
     close: app.close,
     platform: service,
     /** Factors in production. */
-    fixture: factorFixture(app, { as: service }),
+    fixture: factorFixture(app, { platform: service }),
     /** Factors in the sandbox. */
     sandboxFixture: factorFixture(app),
     /** A customer under SCA. */
-    createScaCustomer: async (as: TestPlatform = service) =>
-      (await createEuropeanCustomer(app, { as })).id as string,
+    createScaCustomer: async (platform: TestPlatform = service) =>
+      (await createEuropeanCustomer(app, { platform })).id as string,
     advanceClock: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {
       const row = await db.read(customers, id);

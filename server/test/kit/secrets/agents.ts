@@ -12,23 +12,27 @@ import {
   quoteBody,
 } from '../app/fixtures.ts';
 import type { ApiResponse } from '../app/harness.ts';
-import { idempotencyHeader, randomPassword, type StrongLifecycle } from './second-factors.ts';
+import {
+  idempotencyHeader,
+  randomPassword,
+  type StrongAuthenticationHarness,
+} from './second-factors.ts';
 
 type Fixture = ReturnType<typeof agentFixture>;
 
 /** A customer with a USD balance and an external account. */
-async function createHolder({ app, as }: StrongLifecycle) {
-  const { id } = await createCustomer(app, { as });
+async function createHolder({ app, platform }: StrongAuthenticationHarness) {
+  const { id } = await createCustomer(app, { platform });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
-  const { id: from } = await findInternalAccount(app, id, 'USD', { as });
+  const { id: from } = await findInternalAccount(app, id, 'USD', { platform });
   const deposit = { accountId: from, currency: 'USD', amount: 1_000_00n };
-  await app.operate((ctx) => receiveFunds(ctx, deposit), as);
-  const { id: to } = await createExternalAccount(app, id, 'USD', '000', { as });
+  await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
+  const { id: to } = await createExternalAccount(app, id, 'USD', '000', { platform });
   return { id: id as string, from: from as string, to: to as string };
 }
 
-function noteCode({ secrets }: StrongLifecycle, name: string, code: string): string {
+function noteCode({ secrets }: StrongAuthenticationHarness, name: string, code: string): string {
   secrets.note(name, code.replace(/^\w+-AGENT-/, ''));
   secrets.note(name, code.replace(/^\w+-AGENT-/, '').replaceAll('-', ''));
   return secrets.note(name, code);
@@ -38,7 +42,11 @@ const codeStatus = (fixture: Fixture, code: string) =>
   fixture.callAsPlatform('GET', `/agents/device-codes/${code}/status`);
 
 /** A connected agent: its ID, its token and its device code. */
-async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId: string) {
+async function connect(
+  lifecycle: StrongAuthenticationHarness,
+  fixture: Fixture,
+  customerId: string,
+) {
   const body = {
     ...{ name: 'Bookkeeper', customerId },
     policy: policyBody({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
@@ -81,16 +89,16 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
 
 /** Invalid tokens, and codes in place of tokens. */
 async function rejectInvalidUses(
-  { app, as, secrets }: StrongLifecycle,
+  { app, platform, secrets }: StrongAuthenticationHarness,
   token: string,
 ): Promise<void> {
   const readOwnAgent = (authorization: string) =>
-    app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
+    app.call('GET', '/agents/me', undefined, { platform: null, headers: { authorization } });
   const invalidToken = secrets.note(
     'an invalid bearer token',
     `gat_${randomBytes(20).toString('hex')}`,
   );
-  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+  const basic = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString('base64');
   for (const authorization of [
     `Bearer ${invalidToken}`,
     `Bearer ${secrets.note('an invalid bearer token', randomPassword())}`,
@@ -105,13 +113,15 @@ async function rejectInvalidUses(
     ]);
   }
   const headers = { authorization: `Bearer ${token}` };
-  expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
+  expect((await app.call('GET', '/config', undefined, { platform: null, headers })).status).toBe(
+    401,
+  );
   const login = { clientId: token, clientSecret: token };
-  expect((await app.call('GET', '/agents', undefined, { as: login })).status).toBe(401);
+  expect((await app.call('GET', '/agents', undefined, { platform: login })).status).toBe(401);
 }
 
 /** Codes and tokens in unexpected paths, bodies, queries and headers. */
-async function sendInWrongPlaces(
+async function sendSecretsInOtherFields(
   fixture: Fixture,
   send: Send,
   ...secrets: string[]
@@ -162,11 +172,11 @@ async function sendInWrongPlaces(
 type Send = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
 
 /** Connects an agent, sends payments and invalid requests, and deletes the agent. */
-export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void> {
-  const { app, as } = lifecycle;
+export async function runAgentScenario(lifecycle: StrongAuthenticationHarness): Promise<void> {
+  const { app, platform } = lifecycle;
   // Redemptions are rate-limited by address.
   lifecycle.wait();
-  const fixture = agentFixture(app, { as });
+  const fixture = agentFixture(app, { platform });
   const owner = await createHolder(lifecycle);
   const { id, token, code } = await connect(lifecycle, fixture, owner.id);
   const call = fixture.withToken(token);
@@ -184,7 +194,7 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   await app.settle();
 
   await rejectInvalidUses(lifecycle, token);
-  await sendInWrongPlaces(
+  await sendSecretsInOtherFields(
     fixture,
     send,
     token,

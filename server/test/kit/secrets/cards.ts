@@ -9,17 +9,17 @@ import {
   type WalletCard,
 } from '../cards/delegated-cards.ts';
 import { databaseText, type Exchange, type SearchedText } from './search.ts';
-import { randomPassword, type StrongLifecycle } from './second-factors.ts';
+import { randomPassword, type StrongAuthenticationHarness } from './second-factors.ts';
 
-interface CardLifecycle
-  extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'recordStoredData'> {
+interface CardHarness
+  extends Pick<StrongAuthenticationHarness, 'app' | 'platform' | 'secrets' | 'recordStoredData'> {
   searchedTexts: SearchedText[];
 }
 
 export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
 
 /** Encrypted data of the card and its key, and the key itself. */
-async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard, keyId: string) {
+async function noteSealed({ app, secrets }: CardHarness, { card }: WalletCard, keyId: string) {
   const { db, vault } = app.runtime;
   const [sealedRow] = await db.query<{ number: string; signer: string }>(
     `select c.secret as number, k.signer from cards c join delegated_keys k on k.card_id = c.id
@@ -35,7 +35,7 @@ async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard,
 
 /** Opens the page of a link. The page is recorded for the search unless it shows the card. */
 async function openPage(
-  { app, searchedTexts }: CardLifecycle,
+  { app, searchedTexts }: CardHarness,
   url: string,
   method: 'GET' | 'HEAD' | 'POST',
 ) {
@@ -50,7 +50,7 @@ async function openPage(
 }
 
 /** Creates two links to the card and opens one. Returns the number and the secrets of both links. */
-async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, cardId: string) {
+async function readCard(lifecycle: CardHarness, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = lifecycle;
   const links: string[] = [];
   for (const _ of [1, 2]) {
@@ -80,7 +80,7 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
 
 /** A payment that the key signs. */
 async function pay(
-  { app, secrets }: CardLifecycle,
+  { app, secrets }: CardHarness,
   fixture: DelegatedFixture,
   cardId: string,
 ): Promise<void> {
@@ -130,8 +130,8 @@ async function sendInUnexpectedPlaces(
   }
 }
 
-export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
-  const fixture = delegatedFixture(lifecycle.app, { as: lifecycle.as });
+export async function runCardScenario(lifecycle: CardHarness): Promise<void> {
+  const fixture = delegatedFixture(lifecycle.app, { platform: lifecycle.platform });
   const walletCard = await fixture.createWalletCard({ funds: 100_000_000 });
   const { id: keyId } = await fixture.createKey(walletCard);
   await noteSealed(lifecycle, walletCard, keyId);
@@ -158,7 +158,7 @@ const CARD_TABLES = /^(cards|card_\w+|delegated_keys)\./;
 
 /** Isolated groups of this many digits in stored data, events and replies about cards. */
 export async function digitsAt(
-  { app }: Pick<CardLifecycle, 'app'>,
+  { app }: Pick<CardHarness, 'app'>,
   exchanges: readonly Exchange[],
   count: number,
 ): Promise<string[]> {

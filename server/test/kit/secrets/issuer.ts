@@ -2,15 +2,15 @@
 // and with the secret in an unexpected field.
 import { ok } from '../app/fixtures.ts';
 import { stablecoinFixture } from '../payments/stablecoins.ts';
-import { randomPassword, type StrongLifecycle } from './second-factors.ts';
+import { randomPassword, type StrongAuthenticationHarness } from './second-factors.ts';
 
-type IssuerLifecycle = Pick<StrongLifecycle, 'app' | 'as' | 'secrets'>;
+type IssuerHarness = Pick<StrongAuthenticationHarness, 'app' | 'platform' | 'secrets'>;
 
 export const CREDENTIALS = 'stablecoin_provider_accounts.credentials';
 const PATH = '/stablecoin-provider-accounts';
 
-export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): Promise<void> {
-  const fixture = stablecoinFixture(app, { as });
+export async function runIssuerScenario({ app, platform, secrets }: IssuerHarness): Promise<void> {
+  const fixture = stablecoinFixture(app, { platform });
   const randomSecret = (suffix: string) =>
     secrets.note('a secret at a provider', `${randomPassword()}-${suffix}`);
   const body = fixture.linkBody({ apiClientSecret: randomSecret('000') });

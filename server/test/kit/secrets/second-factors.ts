@@ -11,9 +11,9 @@ import { assertionJson, codeAt, factorFixture, registrationJson } from '../sca/f
 import { authenticator } from '../wallets/authenticator.ts';
 import type { Exchange, SecretList } from './search.ts';
 
-export interface StrongLifecycle {
+export interface StrongAuthenticationHarness {
   app: TestApp;
-  as: TestPlatform;
+  platform: TestPlatform;
   secrets: SecretList;
   exchanges: Exchange[];
   /** The latest code sent to a customer. */
@@ -28,30 +28,40 @@ export const randomPassword = (bytes = 12) => `Hush${randomBytes(bytes).toString
 export const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** An IP address of the documentation ranges. */
-const randomAddress = ({ secrets }: StrongLifecycle) => {
+const randomAddress = ({ secrets }: StrongAuthenticationHarness) => {
   const [a = 0, ...remainingBytes] = randomBytes(7);
   const parts = (Buffer.from(remainingBytes).toString('hex').match(/.{4}/g) ?? []).join(':');
   const address = a % 2 ? `2001:db8:7:1:2:${parts}` : `198.51.${100 + (a % 100)}.${100 + (a % 99)}`;
   return secrets.note('an address of an end user', address);
 };
 
-const wrongCode = ({ secrets }: StrongLifecycle) => secrets.note('a wrong code', randomPassword());
+const wrongCode = ({ secrets }: StrongAuthenticationHarness) =>
+  secrets.note('a wrong code', randomPassword());
 
 /** The sent code, recorded as a secret unless it is the sandbox code. */
-async function sentCode({ as, secrets, ...lifecycle }: StrongLifecycle): Promise<string> {
+async function sentCode({
+  platform,
+  secrets,
+  ...lifecycle
+}: StrongAuthenticationHarness): Promise<string> {
   const code = await lifecycle.sentCode();
-  return as.environment === 'sandbox' ? code : secrets.recordShortSecret('a code by SMS', code);
+  return platform.environment === 'sandbox'
+    ? code
+    : secrets.recordShortSecret('a code by SMS', code);
 }
 
 type Body = ApiResponse['body'];
 
-function createFixtures(lifecycle: StrongLifecycle) {
-  const { app, as } = lifecycle;
+function createFixtures(lifecycle: StrongAuthenticationHarness) {
+  const { app, platform } = lifecycle;
   const request = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
-    app.call(method, path, body, { as, headers: method === 'POST' ? idempotencyHeader() : {} });
+    app.call(method, path, body, {
+      platform,
+      headers: method === 'POST' ? idempotencyHeader() : {},
+    });
   return {
     send: request,
-    factors: factorFixture(app, { as }),
+    factors: factorFixture(app, { platform }),
     /** Clears failed attempts. */
     forgive: async (id: string) => {
       const eventType = 'RESET_PASSWORD_COMPLETED';
@@ -67,21 +77,23 @@ const expectWrong = (response: ApiResponse) =>
   expect([response.status, response.body.code]).toEqual(INVALID_INPUT);
 const INVALID_INPUT = [400, 'INVALID_INPUT'];
 
-async function createApprovedCustomer(lifecycle: StrongLifecycle): Promise<string> {
-  const { app, as } = lifecycle;
-  const { id } = await createEuropeanCustomer(app, { as }, { currencies: ['EUR'] });
+async function createApprovedCustomer(lifecycle: StrongAuthenticationHarness): Promise<string> {
+  const { app, platform } = lifecycle;
+  const { id } = await createEuropeanCustomer(app, { platform }, { currencies: ['EUR'] });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
-  ok(await sendCode(app, id, 'phone', { as }), 204);
+  ok(await sendCode(app, id, 'phone', { platform }), 204);
   const correctCode = await sentCode(lifecycle);
-  expect((await confirmCode(app, id, 'phone', wrongCode(lifecycle), { as })).status).toBe(400);
-  ok(await confirmCode(app, id, 'phone', correctCode, { as }), 200);
+  expect((await confirmCode(app, id, 'phone', wrongCode(lifecycle), { platform })).status).toBe(
+    400,
+  );
+  ok(await confirmCode(app, id, 'phone', correctCode, { platform }), 200);
   lifecycle.wait();
   return id;
 }
 
 async function logInBySms(
-  lifecycle: StrongLifecycle,
+  lifecycle: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
@@ -102,7 +114,7 @@ async function logInBySms(
 
 /** Authenticator app: enrollment, login, and login with a recovery code. */
 async function useApp(
-  lifecycle: StrongLifecycle,
+  lifecycle: StrongAuthenticationHarness,
   { send: request, factors }: Fixtures,
   id: string,
 ): Promise<void> {
@@ -136,13 +148,13 @@ async function useApp(
 
 /** Passkey: enrollment after a rejected proof for another challenge, and login. */
 async function usePasskey(
-  lifecycle: StrongLifecycle,
+  lifecycle: StrongAuthenticationHarness,
   { send: request, factors }: Fixtures,
   id: string,
 ) {
   const { options, allowedOrigins } = ok(await factors.startEnrollment(id, 'PASSKEY'), 200);
   const [origin] = allowedOrigins as [string];
-  const device = authenticator({ site: options.rp.id, at: origin });
+  const device = authenticator({ rpId: options.rp.id, origin });
   const confirm = (challenge: string) =>
     request('POST', `/sca/factors/confirm?customerId=${id}`, {
       ...{ type: 'PASSKEY', origin, credential: registrationJson(device, challenge) },
@@ -168,10 +180,13 @@ async function usePasskey(
 
 type Passkey = Awaited<ReturnType<typeof usePasskey>>;
 
-async function createFundedAccount({ app, as }: StrongLifecycle, id: string): Promise<string> {
-  const { id: accountId } = await findInternalAccount(app, id, 'EUR', { as });
+async function createFundedAccount(
+  { app, platform }: StrongAuthenticationHarness,
+  id: string,
+): Promise<string> {
+  const { id: accountId } = await findInternalAccount(app, id, 'EUR', { platform });
   const deposit = { accountId, currency: 'EUR', amount: 1_000_00n };
-  await app.operate((ctx) => receiveFunds(ctx, deposit), as);
+  await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
   return accountId;
 }
 
@@ -198,7 +213,7 @@ async function executeQuote(
 }
 
 async function pay(
-  lifecycle: StrongLifecycle,
+  lifecycle: StrongAuthenticationHarness,
   fixture: Fixtures,
   id: string,
   { device, origin }: Passkey,
@@ -240,7 +255,7 @@ async function pay(
 
 /** Reset of a lost factor, through the hosted page if liveness is connected. */
 async function resetLostApp(
-  lifecycle: StrongLifecycle,
+  lifecycle: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
@@ -281,7 +296,7 @@ async function resetLostApp(
 
 /** Proofs in unexpected places. Rejections must not repeat them. */
 async function sendMisplacedProofs(
-  lifecycle: StrongLifecycle,
+  lifecycle: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
@@ -312,7 +327,7 @@ async function sendMisplacedProofs(
 }
 
 /** The complete scenario, from phone verification to the reset of a factor. */
-export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> {
+export async function runScaScenario(lifecycle: StrongAuthenticationHarness): Promise<void> {
   const fixture = createFixtures(lifecycle);
   const id = await createApprovedCustomer(lifecycle);
   await logInBySms(lifecycle, fixture, id);

@@ -67,9 +67,9 @@ export function recordCalls<A extends Pick<TestApp, 'call'>>(app: A, secrets: Se
   return { app: { ...app, call }, exchanges };
 }
 
-export interface Lifecycle {
+export interface WalletHarness {
   app: TestApp;
-  as: TestPlatform;
+  platform: TestPlatform;
   secrets: SecretList;
   /** The latest code sent to the credential of this type. */
   codeOf(type: OtpType): Promise<string>;
@@ -79,7 +79,7 @@ export interface Lifecycle {
   wait(): void;
 }
 
-export interface Completed extends Lifecycle {
+export interface CompletedWallet extends WalletHarness {
   fixture: WalletFixture;
   accountId: string;
   customerId: string;
@@ -90,7 +90,7 @@ export interface Completed extends Lifecycle {
 
 const randomText = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 
-function createKeys({ secrets }: Lifecycle): Keys {
+function createKeys({ secrets }: WalletHarness): Keys {
   const keys = generateKeys();
   secrets.note('a private key of a client', keys.privateKey);
   return keys;
@@ -98,7 +98,7 @@ function createKeys({ secrets }: Lifecycle): Keys {
 
 /** A session reply with its signing key. */
 function sessionOf(
-  { secrets }: Lifecycle,
+  { secrets }: WalletHarness,
   session: ApiResponse['body'],
   keys: Keys,
 ): ClientSession {
@@ -109,7 +109,7 @@ function sessionOf(
   return { session, ...ownSessionKey };
 }
 
-const newContact = ({ secrets }: Lifecycle) => {
+const newContact = ({ secrets }: WalletHarness) => {
   const email = secrets.note(
     'an e-mail address',
     `${randomText(6)}@example.com`.toLowerCase(),
@@ -124,7 +124,7 @@ const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('
 
 /** Invalid codes, then the valid one, first with an invalid signature. */
 async function signIn(
-  lifecycle: Lifecycle,
+  lifecycle: WalletHarness,
   fixture: WalletFixture,
   credential: ApiResponse['body'],
 ) {
@@ -157,7 +157,7 @@ async function signIn(
 }
 
 /** Refreshes a session with a generated key. */
-async function refresh(lifecycle: Completed): Promise<ClientSession> {
+async function refresh(lifecycle: CompletedWallet): Promise<ClientSession> {
   const keys = createKeys(lifecycle);
   const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
@@ -169,7 +169,7 @@ async function refresh(lifecycle: Completed): Promise<ClientSession> {
 
 /** Refreshes a session whose reply is stored until the client retries. */
 export async function refreshLate(
-  lifecycle: Completed,
+  lifecycle: CompletedWallet,
   concurrentWork: () => Promise<void>,
 ): Promise<void> {
   const keys = createKeys(lifecycle);
@@ -184,7 +184,7 @@ export async function refreshLate(
   sessionOf(lifecycle, ok(await lifecycle.fixture.call('POST', path, body, headers), 201), keys);
 }
 
-async function proveByText(lifecycle: Completed): Promise<void> {
+async function proveByText(lifecycle: CompletedWallet): Promise<void> {
   const body = { type: 'SMS_OTP', accountId: lifecycle.accountId };
   const smsCredential = ok(
     await lifecycle.fixture.callSigned('POST', '/auth/credentials', body, lifecycle.session),
@@ -195,7 +195,7 @@ async function proveByText(lifecycle: Completed): Promise<void> {
   await signIn(lifecycle, lifecycle.fixture, smsCredential);
 }
 
-async function proveByPasskey(lifecycle: Completed) {
+async function proveByPasskey(lifecycle: CompletedWallet) {
   const { fixture, accountId, session } = lifecycle;
   const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
@@ -220,7 +220,7 @@ async function proveByPasskey(lifecycle: Completed) {
   return sessionOf(lifecycle, newSession, keys);
 }
 
-async function proveByIdentity(lifecycle: Completed): Promise<void> {
+async function proveByIdentity(lifecycle: CompletedWallet): Promise<void> {
   const { fixture, accountId, session } = lifecycle;
   const claims = { aud: 'shop', sub: randomText(6) };
   const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
@@ -246,7 +246,7 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
 }
 
 /** Export of the recovery phrase, which must not be stored. */
-async function exportPhrase(lifecycle: Completed): Promise<void> {
+async function exportPhrase(lifecycle: CompletedWallet): Promise<void> {
   const { fixture, accountId, session, secrets } = lifecycle;
   const keys = createKeys(lifecycle);
   const path = `/internal-accounts/${accountId}/export`;
@@ -277,7 +277,7 @@ async function sendMisplacedSecrets({
   session,
   secrets,
   ...lifecycle
-}: Completed) {
+}: CompletedWallet) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', randomText(bytes));
   const key = secrets.note('a private key for a public one', generateKeys().privateKey);
   const verifyPath = `/auth/credentials/${email.id}/verify`;
@@ -301,14 +301,14 @@ async function sendMisplacedSecrets({
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.call('DELETE', path, undefined, headers)).status).toBe(401);
   }
-  const wrongCredentials = { clientId: lifecycle.as.clientId, clientSecret: secret() };
+  const wrongCredentials = { clientId: lifecycle.platform.clientId, clientSecret: secret() };
   expect(
-    (await lifecycle.app.call('GET', '/config', undefined, { as: wrongCredentials })).status,
+    (await lifecycle.app.call('GET', '/config', undefined, { platform: wrongCredentials })).status,
   ).toBe(401);
 }
 
 /** Signed changes of the account and of the owner's contact. */
-async function changeAccountAndContact(lifecycle: Completed): Promise<void> {
+async function changeAccountAndContact(lifecycle: CompletedWallet): Promise<void> {
   const { fixture, accountId, customerId, session } = lifecycle;
   const privacyBody = { privateEnabled: true };
   ok(
@@ -321,8 +321,8 @@ async function changeAccountAndContact(lifecycle: Completed): Promise<void> {
 }
 
 /** A customer with a wallet, its first credential and a session. */
-export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
-  const fixture = walletFixture(lifecycle.app, { as: lifecycle.as });
+export async function beginLifecycle(lifecycle: WalletHarness): Promise<CompletedWallet> {
+  const fixture = walletFixture(lifecycle.app, { platform: lifecycle.platform });
   const { accountId, customer, credential } = await fixture.createWalletCustomer(
     newContact(lifecycle),
   );
@@ -331,7 +331,9 @@ export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
 }
 
 /** The complete scenario. The wallet has four credentials at the end. */
-export async function continueLifecycle(startedLifecycle: Completed): Promise<Completed> {
+export async function continueLifecycle(
+  startedLifecycle: CompletedWallet,
+): Promise<CompletedWallet> {
   const lifecycle = { ...startedLifecycle, session: await refresh(startedLifecycle) };
   await proveByText(lifecycle);
   const session = await proveByPasskey(lifecycle);

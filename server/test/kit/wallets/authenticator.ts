@@ -77,12 +77,12 @@ export interface Ceremony {
   topOrigin?: string;
   /** Added to the client data unchanged. */
   challengeText?: string;
-  up?: boolean;
-  uv?: boolean;
-  be?: boolean;
-  bs?: boolean;
+  userPresent?: boolean;
+  userVerified?: boolean;
+  backupEligible?: boolean;
+  backedUp?: boolean;
   /** For registrations: whether the data contains a credential. */
-  at?: boolean;
+  hasCredential?: boolean;
   counter?: number;
 }
 
@@ -91,14 +91,14 @@ export type Authenticator = ReturnType<typeof authenticator>;
 /** An authenticator with one passkey. The counter is zero unless the ceremony sets it. */
 export function authenticator({
   algorithm = 'ES256',
-  site = 'wallet.example.com',
-  at: page = `https://${site}`,
+  rpId: site = 'wallet.example.com',
+  origin: page = `https://${site}`,
   credentialId = randomBytes(32),
 }: {
   algorithm?: Algorithm;
-  site?: string;
+  rpId?: string;
   /** The origin. */
-  at?: string;
+  origin?: string;
   credentialId?: Uint8Array;
 } = {}) {
   const { publicKey, privateKey } = KEY_GENERATORS[algorithm]();
@@ -116,7 +116,13 @@ export function authenticator({
     );
 
   function authDataOf(ceremony: Ceremony, isAttested: boolean, attestedData: Uint8Array): Buffer {
-    const { up = true, uv = false, be = false, bs = false, counter = 0 } = ceremony;
+    const {
+      userPresent: up = true,
+      userVerified: uv = false,
+      backupEligible: be = false,
+      backedUp: bs = false,
+      counter = 0,
+    } = ceremony;
     const flags = [up, false, uv, be, bs, false, isAttested].reduce(
       (bits, on, bit) => bits | (Number(on) << bit),
       0,
@@ -135,7 +141,7 @@ export function authenticator({
       ...ceremony
     }: Ceremony & { fmt?: string; statement?: Map<Cbor, Cbor>; cose?: Uint8Array } = {},
   ) {
-    const { at = true } = ceremony;
+    const { hasCredential: at = true } = ceremony;
     const size = Buffer.of(credentialId.length >> 8, credentialId.length & 0xff);
     const attestedData = at ? [Buffer.alloc(16), size, credentialId, key] : [];
     const authData = authDataOf(ceremony, at, Buffer.concat(attestedData));

@@ -62,9 +62,9 @@ export type WalletFixture = ReturnType<typeof walletFixture>;
 let counter = 0;
 
 /** `as` is the calling platform. The default is the main platform. */
-export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function walletFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
-    app.call(method, path, body, { as, headers });
+    app.call(method, path, body, { platform, headers });
 
   const credentialsOf = async (accountId: string): Promise<ApiResponse['body'][]> =>
     ok(await call('GET', `/auth/credentials?accountId=${accountId}`), 200).data;
@@ -82,7 +82,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   /** A customer with a provisioned wallet and its first credential. */
   async function createWalletCustomer(body: object = {}) {
     const email = `person-${++counter}@example.com`;
-    const person = await createCustomer(app, { as }, { email, ...body });
+    const person = await createCustomer(app, { platform }, { email, ...body });
     await app.settle();
     const account = await walletOf(person.id);
     const [credential] = await credentialsOf(account.id);
@@ -152,8 +152,8 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   }
 
   return {
-    get as() {
-      return as ?? app.platform;
+    get platform() {
+      return platform ?? app.platform;
     },
     call,
     credentialsOf,

@@ -32,14 +32,14 @@ export const recoveryInput = (
 
 export type RecoveryFixture = ReturnType<typeof recoveryFixture>;
 
-export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
-  const fixture = walletFixture(app, { as });
+export function recoveryFixture(app: TestApp, platform: TestPlatform = app.platform) {
+  const fixture = walletFixture(app, { platform });
 
   /** A customer with a phone number that receives no codes yet. */
   const createPhoneCustomer = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
-  const start = (accountId: string, type?: RecoveryType, delayMs?: number, platform = as) =>
-    app.operate((ctx) => startRecovery(ctx, recoveryInput(accountId, type, delayMs)), platform);
+  const start = (accountId: string, type?: RecoveryType, delayMs?: number, owner = platform) =>
+    app.operate((ctx) => startRecovery(ctx, recoveryInput(accountId, type, delayMs)), owner);
 
   const reload = async ({ id }: RecoveryRow) =>
     (await app.runtime.db.read(walletRecoveries, id)) as RecoveryRow;

@@ -55,7 +55,7 @@ export const insertMark = (ctx: Ctx, resourceId: string): void =>
 interface CallInput {
   body?: unknown | undefined;
   headers?: Record<string, string | undefined>;
-  as?: TestPlatform | undefined;
+  platform?: TestPlatform | undefined;
   runtime?: Runtime | undefined;
   operation?: SignedOperation | undefined;
   of?: string | undefined;
@@ -68,18 +68,18 @@ type Body = Static<TestContract['body']>;
 export async function signedTestOperation(
   app: TestApp,
   {
-    as = app.platform,
+    platform = app.platform,
     steps = {},
     signer,
     operationId = contract.operationId,
   }: {
-    as?: TestPlatform;
+    platform?: TestPlatform;
     steps?: Partial<Steps<TestContract>>;
     signer?: Partial<Signer>;
     operationId?: string;
   } = {},
 ) {
-  const { accountId } = await walletFixture(app, { as }).createWalletCustomer();
+  const { accountId } = await walletFixture(app, { platform }).createWalletCustomer();
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
   const resourceId = `resource-${accountId}`;
   const deps: WalletDeps = { connectors: app.connectorsOf };
@@ -105,8 +105,8 @@ export async function signedTestOperation(
   async function call(input: CallInput = {}) {
     const { body = { accountId }, headers = {}, of = resourceId } = input;
     const caller = {
-      platformId: (input.as ?? as).id,
-      environment: (input.as ?? as).environment,
+      platformId: (input.platform ?? platform).id,
+      environment: (input.platform ?? platform).environment,
       tokenId: null,
       permissions: [],
     };
@@ -130,7 +130,7 @@ export async function signedTestOperation(
       async (ctx) =>
         ctx.insert(walletSessions, {
           id: ctx.id('Session'),
-          platform_id: as.id,
+          platform_id: platform.id,
           account_id: owner.accountId ?? accountId,
           customer_id: wallet.customer_id,
           credential_id: owner.credential ?? 'AuthMethod:test',
@@ -143,14 +143,14 @@ export async function signedTestOperation(
           created_at: ctx.now,
           updated_at: ctx.now,
         }),
-      as,
+      platform,
     );
     const endSession = () =>
       app.operate(async (ctx) => {
         const session = await ctx.read(walletSessions, row.id);
         if (session)
           ctx.update(walletSessions, session, { status: 'REVOKED', updated_at: ctx.now });
-      }, as);
+      }, platform);
     return { ...keys, id: row.id, end: endSession };
   }
 
@@ -161,7 +161,7 @@ export async function signedTestOperation(
     ok({ headers: {}, ...(await call(input)) } as never, 202);
 
   return {
-    as,
+    platform,
     accountId,
     resourceId,
     wallet,

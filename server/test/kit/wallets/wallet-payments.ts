@@ -22,13 +22,13 @@ interface RecordedStamp extends Record<string, unknown> {
   stamp: string;
 }
 
-export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
-  const fixture = walletFixture(app, { as });
+export function walletPaymentFixture(app: TestApp, platform?: TestPlatform) {
+  const fixture = walletFixture(app, { platform });
 
-  const createQuote = (body: object) => app.call('POST', '/quotes', body, { as });
+  const createQuote = (body: object) => app.call('POST', '/quotes', body, { platform });
 
   const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
-    app.call('POST', `/quotes/${id}/execute`, body, { as, headers });
+    app.call('POST', `/quotes/${id}/execute`, body, { platform, headers });
 
   return {
     fixture,
@@ -50,7 +50,7 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
       const address = `sparkrt1${'q'.repeat(40)}`;
       const accountInfo = { accountType: 'SPARK_WALLET', address, beneficiary };
       const body = { customerId, currency: 'USDB', accountInfo };
-      return ok(await app.call('POST', '/customers/external-accounts', body, { as }), 201);
+      return ok(await app.call('POST', '/customers/external-accounts', body, { platform }), 201);
     },
 
     /** Creates, signs and executes a quote. */

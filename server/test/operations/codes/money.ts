@@ -39,15 +39,15 @@ async function approveQuotedPayment({ post, agents }: CodeFixture) {
 
 /** A platform that requires the counterparty's name. */
 async function createTravelRulePlatform({ app, call }: CodeFixture) {
-  const as = await app.newPlatform('Travel rule');
-  const config = await call('GET', '/config', undefined, { as });
+  const platform = await app.newPlatform('Travel rule');
+  const config = await call('GET', '/config', undefined, { platform });
   const requiredCounterpartyFields = [{ name: 'FULL_NAME', mandatory: true }];
   const supportedCurrencies = config.body.supportedCurrencies.map((supportedCurrency: object) => ({
     ...supportedCurrency,
     requiredCounterpartyFields,
   }));
-  await call('PATCH', '/config', { supportedCurrencies }, { as });
-  return as;
+  await call('PATCH', '/config', { supportedCurrencies }, { platform });
+  return platform;
 }
 
 const ACCOUNTS: readonly Provocation[] = [
@@ -104,9 +104,9 @@ const ACCOUNTS: readonly Provocation[] = [
       'ownership, if the platform requires counterparty fields',
     async (fixture) => {
       const { app, post } = fixture;
-      const as = await createTravelRulePlatform(fixture);
-      const { id: customerId } = await createCustomer(app, { as });
-      const usdcAccount = await findInternalAccount(app, customerId, 'USDC', { as });
+      const platform = await createTravelRulePlatform(fixture);
+      const { id: customerId } = await createCustomer(app, { platform });
+      const usdcAccount = await findInternalAccount(app, customerId, 'USDC', { platform });
       const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
       const wallet = await post(
         '/customers/external-accounts',
@@ -116,13 +116,13 @@ const ACCOUNTS: readonly Provocation[] = [
           ownershipType: 'FIRST_PARTY',
           accountInfo: { accountType: 'ETHEREUM_WALLET', address },
         },
-        { as },
+        { platform },
       );
       const counterpartyInformation = { FULL_NAME: 'Ada Lovelace' };
       const body = quoteBody(usdcAccount.id, wallet.body.id, 1_090_000_000, {
         counterpartyInformation,
       });
-      return post('/quotes', body, { as });
+      return post('/quotes', body, { platform });
     },
   ),
 ];
@@ -178,10 +178,10 @@ const QUOTES: readonly Provocation[] = [
     'QUOTE_RATE_UNAVAILABLE',
     'Quote a conversion on a production platform without a rate provider',
     async ({ app, post }) => {
-      const as = app.production;
-      const usdAccount = await findInternalAccount(app, null, 'USD', { as });
-      const eurAccount = await findInternalAccount(app, null, 'EUR', { as });
-      return post('/quotes', quoteBody(usdAccount.id, eurAccount.id, 1_00), { as });
+      const platform = app.production;
+      const usdAccount = await findInternalAccount(app, null, 'USD', { platform });
+      const eurAccount = await findInternalAccount(app, null, 'EUR', { platform });
+      return post('/quotes', quoteBody(usdAccount.id, eurAccount.id, 1_00), { platform });
     },
   ),
   provocation(
@@ -189,11 +189,11 @@ const QUOTES: readonly Provocation[] = [
     'Exceed the limit of `railhead-server platform set-limit --per-payment`',
     async (fixture) => {
       const { app } = fixture;
-      const as = await app.newPlatform('Small');
-      const { person, account } = await createFundedCustomer(app, 100_00, { as });
-      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
-      await setLimit(fixture, as.id, '--per-payment', '1.00');
-      return fixture.post('/quotes', quoteBody(account.id, target.id, 2_00), { as });
+      const platform = await app.newPlatform('Small');
+      const { person, account } = await createFundedCustomer(app, 100_00, { platform });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
+      await setLimit(fixture, platform.id, '--per-payment', '1.00');
+      return fixture.post('/quotes', quoteBody(account.id, target.id, 2_00), { platform });
     },
   ),
   provocation(
@@ -201,11 +201,11 @@ const QUOTES: readonly Provocation[] = [
     'Exceed the limit of `railhead-server platform set-limit --per-day`',
     async (fixture) => {
       const { app } = fixture;
-      const as = await app.newPlatform('Slow');
-      const { person, account } = await createFundedCustomer(app, 100_00, { as });
-      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
-      await setLimit(fixture, as.id, '--per-day', '1.00');
-      return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
+      const platform = await app.newPlatform('Slow');
+      const { person, account } = await createFundedCustomer(app, 100_00, { platform });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
+      await setLimit(fixture, platform.id, '--per-day', '1.00');
+      return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { platform });
     },
   ),
   provocation(
@@ -213,13 +213,19 @@ const QUOTES: readonly Provocation[] = [
     'Exceed the number of payments of `railhead-server platform set --hourly-payments`',
     async (fixture) => {
       const { app } = fixture;
-      const as = await app.newPlatform('Calm');
-      const { person, account } = await createFundedCustomer(app, 100_00, { as });
-      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
-      const result = await fixture.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
+      const platform = await app.newPlatform('Calm');
+      const { person, account } = await createFundedCustomer(app, 100_00, { platform });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
+      const result = await fixture.operator([
+        'platform',
+        'set',
+        platform.id,
+        '--hourly-payments',
+        '1',
+      ]);
       if (result.code !== 0) throw new Error(result.err);
       const pay = () =>
-        fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
+        fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { platform });
       await pay();
       return pay();
     },
@@ -313,12 +319,13 @@ const TRANSACTIONS: readonly Provocation[] = [
 
 const ACCESS: readonly Provocation[] = [
   provocation('UNAUTHORIZED', 'Send a wrong client secret', ({ app, call }) =>
-    call('GET', '/config', undefined, { as: { ...app.platform, clientSecret: 'wrong' } }),
+    call('GET', '/config', undefined, { platform: { ...app.platform, clientSecret: 'wrong' } }),
   ),
   provocation(
     'FORBIDDEN',
     'Change a resource with a token that has only the VIEW permission',
-    async ({ app, post }) => post('/customers', {}, { as: await app.tokenWith(['VIEW'], 'codes') }),
+    async ({ app, post }) =>
+      post('/customers', {}, { platform: await app.tokenWith(['VIEW'], 'codes') }),
   ),
   provocation('NOT_FOUND', 'Request an unknown path', ({ call }) => call('GET', '/nothing-here')),
   provocation('METHOD_NOT_ALLOWED', 'Use a method that the path does not support', ({ call }) =>
@@ -332,24 +339,24 @@ const ACCESS: readonly Provocation[] = [
     'Test a webhook endpoint that is not set',
     async (fixture) =>
       fixture.post('/webhooks/test', undefined, {
-        as: await fixture.app.newPlatform('No webhooks'),
+        platform: await fixture.app.newPlatform('No webhooks'),
       }),
   ),
   provocation(
     'WEBHOOK_DELIVERY_ERROR',
     'Test a webhook endpoint that does not respond',
     async (fixture) => {
-      const as = await fixture.app.newPlatform('Mute');
+      const platform = await fixture.app.newPlatform('Mute');
       const webhookEndpoint = 'http://127.0.0.1:9/hook';
-      await fixture.call('PATCH', '/config', { webhookEndpoint }, { as });
-      return fixture.post('/webhooks/test', undefined, { as });
+      await fixture.call('PATCH', '/config', { webhookEndpoint }, { platform });
+      return fixture.post('/webhooks/test', undefined, { platform });
     },
   ),
   provocation(
     'NOT_IMPLEMENTED',
     'Look up a UMA address on a production platform, which is not connected to other providers',
     ({ app, call }) =>
-      call('GET', '/receiver/uma/$bob@example.com', undefined, { as: app.production }),
+      call('GET', '/receiver/uma/$bob@example.com', undefined, { platform: app.production }),
   ),
 ];
 

@@ -150,11 +150,11 @@ const INVITATIONS: readonly Provocation[] = [
     'Create an invitation on a platform where the operator has disabled them: ' +
       '`railhead-server platform set PLATFORM --no-invitations`',
     async ({ app, post, operator }) => {
-      const as = await app.newPlatform('Closed');
-      const { umaAddress } = await createCustomer(app, { as });
-      const result = await operator(['platform', 'set', as.id, '--no-invitations']);
+      const platform = await app.newPlatform('Closed');
+      const { umaAddress } = await createCustomer(app, { platform });
+      const result = await operator(['platform', 'set', platform.id, '--no-invitations']);
       if (result.code !== 0) throw new Error(result.err);
-      return post('/invitations', { inviterUma: umaAddress }, { as });
+      return post('/invitations', { inviterUma: umaAddress }, { platform });
     },
   ),
 ];
@@ -216,13 +216,13 @@ const TERMS: readonly Provocation[] = [
     'Pay for a customer without consent where the operator requires it: ' +
       '`railhead-server platform set PLATFORM --terms`',
     async ({ app, post, operator }) => {
-      const as = await app.newPlatform('With terms', { regulated: false });
-      const person = await createCustomer(app, { as });
-      const account = await findInternalAccount(app, person.id, 'USD', { as });
-      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
-      const result = await operator(['platform', 'set', as.id, '--terms']);
+      const platform = await app.newPlatform('With terms', { regulated: false });
+      const person = await createCustomer(app, { platform });
+      const account = await findInternalAccount(app, person.id, 'USD', { platform });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
+      const result = await operator(['platform', 'set', platform.id, '--terms']);
       if (result.code !== 0) throw new Error(result.err);
-      return post('/quotes', quoteBody(account.id, target.id, 1_00), { as });
+      return post('/quotes', quoteBody(account.id, target.id, 1_00), { platform });
     },
   ),
 ];

@@ -10,7 +10,7 @@ let counter = 0;
 
 /** A new platform, because the linked accounts of a platform affect its other requests. */
 async function openPlatform({ app }: CodeFixture) {
-  return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
+  return mintFixture(app, { platform: await app.newPlatform(`Coins ${++counter}`) });
 }
 
 /** A stablecoin of a linked platform. Minting succeeds unless a suffix selects an error. */

@@ -112,23 +112,19 @@ const CREDENTIALS: readonly Provocation[] = [
     'Add a credential to a wallet that PATCH /config has just requested, before it is ready',
     async ({ app, post, call }) => {
       const platform = await app.newPlatform('Late');
-      const { body } = await call('GET', '/config', undefined, { as: platform });
+      const { body } = await call('GET', '/config', undefined, { platform });
       const allCurrencies = body.supportedCurrencies as { currencyCode: string }[];
       const setCurrencies = (supportedCurrencies: object[]) =>
-        call('PATCH', '/config', { supportedCurrencies }, { as: platform });
+        call('PATCH', '/config', { supportedCurrencies }, { platform });
       await setCurrencies(allCurrencies.filter((currency) => currency.currencyCode !== 'USDB'));
-      const { id } = await createCustomer(app, { as: platform }, { email: newEmail() });
+      const { id } = await createCustomer(app, { platform }, { email: newEmail() });
       await app.settle();
       await setCurrencies(allCurrencies);
       // Jobs run one after another. The first one creates the account, and the second one activates it.
       await app.worker.runDue();
       const path = `/customers/internal-accounts?customerId=${id}&type=EMBEDDED_WALLET`;
-      const { data } = (await call('GET', path, undefined, { as: platform })).body;
-      return post(
-        '/auth/credentials',
-        { type: 'SMS_OTP', accountId: data[0].id },
-        { as: platform },
-      );
+      const { data } = (await call('GET', path, undefined, { platform })).body;
+      return post('/auth/credentials', { type: 'SMS_OTP', accountId: data[0].id }, { platform });
     },
   ),
 ];
@@ -178,7 +174,7 @@ const SIGNATURES: readonly Provocation[] = [
     'Sign with a key without a session of the wallet, in production. In the sandbox the code is ' +
       'UNAUTHORIZED',
     async ({ app }) => {
-      const fixture = walletFixture(app, { as: app.production });
+      const fixture = walletFixture(app, { platform: app.production });
       const { accountId } = await fixture.createWalletCustomer();
       const path = `/internal-accounts/${accountId}`;
       return fixture.callSigned('PATCH', path, { privateEnabled: true }, generateKeys());

@@ -220,7 +220,7 @@ export interface Sim {
     method: string,
     path: string,
     body: object | undefined,
-    as: Platform,
+    platform: Platform,
     options?: RequestOptions,
   ): Promise<ApiResponse>;
   /** Sends a request once. Returns undefined without a reply. */
@@ -244,7 +244,7 @@ export interface Request {
   method: string;
   path: string;
   body: object | undefined;
-  as: Platform;
+  platform: Platform;
   key?: string | undefined;
   headers?: Record<string, string> | undefined;
 }
@@ -286,12 +286,12 @@ function settingsIn(folder: string, databaseUrl: string): Settings {
 }
 
 async function send(node: Node, request: Request): Promise<ApiResponse | undefined> {
-  const { method, path, body, as, key, headers = {} } = request;
+  const { method, path, body, platform, key, headers = {} } = request;
   const reply = await node.app.server.inject({
     method: method as 'GET',
     url: `${BASE_PATH}${path}`,
     headers: {
-      authorization: as.auth,
+      authorization: platform.auth,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
       ...headers,
@@ -331,12 +331,12 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     method: string,
     path: string,
     body: object | undefined,
-    as: Platform,
+    platform: Platform,
     { headers, withoutKey = false, callsExternal = false }: RequestOptions = {},
   ) {
     const key = method === 'POST' && !withoutKey ? `key-${++counter}` : undefined;
     for (let attempts = 0; attempts < 5; attempts++) {
-      const response = await send(pickNode(), { method, path, body, as, key, headers });
+      const response = await send(pickNode(), { method, path, body, platform, key, headers });
       if (response && attempts > 0) response.isRepeated = true;
       if (!response) {
         await replaceDeadNodes();
@@ -352,7 +352,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
         response.status < 429 &&
         !UNSTORED_STATUSES.includes(response.status)
       ) {
-        completedRequests.push({ platform: as, path, key, body, response, at: effects.now() });
+        completedRequests.push({ platform, path, key, body, response, at: effects.now() });
         if (completedRequests.length > MAX_STORED) completedRequests.shift();
       }
       return response;

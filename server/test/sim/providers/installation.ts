@@ -70,7 +70,7 @@ function failCalls({ effects }: App, url: string, faults: Faults) {
 
 export async function openInstallation(seed: string) {
   const service = await startProduction({ seed });
-  const { app, as } = service;
+  const { app, callOptions } = service;
   const client = operatorClient(app);
   const secret = await client.secretOf({ days: 3_650 });
   const adapter = await startAdapter(app);
@@ -104,7 +104,7 @@ export async function openInstallation(seed: string) {
   await write('POST', '/provider-routes', route);
   const payer = await service.createPayer('10000000.00');
   const payee = await service.createPayee(payer.person.id);
-  const { id: account } = await findInternalAccount(app, payer.person.id, 'EUR', as);
+  const { id: account } = await findInternalAccount(app, payer.person.id, 'EUR', callOptions);
   failCommits(app, faults);
   const delayedCalls = failCalls(app, adapter.url, faults);
 
@@ -122,10 +122,10 @@ export async function openInstallation(seed: string) {
         return reply.status === 500 ? app.call(...input) : reply;
       };
       const body = quoteBody(payer.account, payee, amount);
-      const quote = ok(await callRepeatedly('POST', '/quotes', body, as), 201);
+      const quote = ok(await callRepeatedly('POST', '/quotes', body, callOptions), 201);
       const url = `/quotes/${quote.id}/execute`;
       const headers = { 'idempotency-key': quote.id };
-      ok(await callRepeatedly('POST', url, undefined, { ...as, headers }), 200);
+      ok(await callRepeatedly('POST', url, undefined, { ...callOptions, headers }), 200);
       await app.settle();
       return quote.transactionId;
     },
@@ -134,7 +134,7 @@ export async function openInstallation(seed: string) {
     /** Balance of the account that receives the deposits. */
     async balance(): Promise<number> {
       const path = `/internal-accounts/${account}`;
-      return ok(await app.call('GET', path, undefined, as), 200).balance.amount;
+      return ok(await app.call('GET', path, undefined, callOptions), 200).balance.amount;
     },
     async close() {
       faults.crash = undefined;

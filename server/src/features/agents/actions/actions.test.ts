@@ -318,18 +318,18 @@ describe('operations of an agent', () => {
 
   it('return NOT_IMPLEMENTED for a rail that is not connected', async () => {
     const platform = app.production;
-    const person = await createCustomer(app, { as: platform });
+    const person = await createCustomer(app, { platform });
     const approvedSql =
       "update customers set status = 'APPROVED', version = version + 1 where id = $1";
     await app.runtime.db.query(approvedSql, [person.id]);
-    const bitcoinAccount = await findInternalAccount(app, person.id, 'BTC', { as: platform });
+    const bitcoinAccount = await findInternalAccount(app, person.id, 'BTC', { platform });
     const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
     const body = { customerId: person.id, currency: 'BTC', accountInfo };
     const bitcoinWallet = ok(
-      await app.call('POST', '/customers/external-accounts', body, { as: platform }),
+      await app.call('POST', '/customers/external-accounts', body, { platform }),
       201,
     );
-    const agent = await agentFixture(app, { as: platform }).connectAgent(person.id, {
+    const agent = await agentFixture(app, { platform }).connectAgent(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
     const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {

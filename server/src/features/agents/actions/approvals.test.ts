@@ -144,7 +144,7 @@ describe('approveAgentAction', () => {
         `${actionPathOf(agent.id)}/${decision}`,
         undefined,
         {
-          as: app.other,
+          platform: app.other,
         },
       );
       const mismatchedResponse = await app.call(
@@ -160,7 +160,7 @@ describe('approveAgentAction', () => {
         `/transactions/${transactionId}/${decision}`,
         undefined,
         {
-          as: app.other,
+          platform: app.other,
         },
       );
       expect(otherPlatformResponse.status).toBe(404);
@@ -372,7 +372,7 @@ describe('pending action under changed conditions', () => {
 
   it('remains pending if the daily limit of the platform is reached', async () => {
     const platform = await app.newPlatform('Narrow');
-    const separateFixture = agentFixture(app, { as: platform });
+    const separateFixture = agentFixture(app, { platform });
     const agent = await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL);
     const action = await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
     const setPlatformLimits = (limits: PlatformRow['limits']) =>

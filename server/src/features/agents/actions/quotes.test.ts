@@ -25,7 +25,7 @@ let bank: string;
 beforeAll(async () => {
   fixture = agentFixture(app);
   otherHolder = await fixture.createFundedCustomer();
-  foreignCustomer = await agentFixture(app, { as: app.other }).createFundedCustomer();
+  foreignCustomer = await agentFixture(app, { platform: app.other }).createFundedCustomer();
 });
 beforeEach(async () => {
   agent = await fixture.createAgent();
@@ -176,7 +176,7 @@ describe('agentCreateQuote', () => {
       const platform = app.other;
       const foreignAccountId = (
         await createExternalAccount(app, foreignCustomer.customer.id, 'USD', '000', {
-          as: platform,
+          platform,
         })
       ).id;
       const foreignIds = [

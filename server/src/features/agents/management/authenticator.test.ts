@@ -12,7 +12,7 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const getAgentMe = (authorization: string, target = app) =>
-  target.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
+  target.call('GET', '/agents/me', undefined, { platform: null, headers: { authorization } });
 
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
@@ -65,10 +65,10 @@ describe('access token', () => {
   it('authenticates an agent of a production platform', async () => {
     const platform = app.production;
     const person = ok(
-      await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as: platform }),
+      await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { platform }),
       201,
     );
-    const agent = await agentFixture(app, { as: platform }).connectAgent(person.id);
+    const agent = await agentFixture(app, { platform }).connectAgent(person.id);
     expect(ok(await agent.call('GET', '/agents/me'), 200).customerId).toBe(person.id);
   });
 });
@@ -163,7 +163,9 @@ describe('rate limits', () => {
       const sendInvalid = () => getAgentMe(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
       expect([(await sendInvalid()).status, (await sendInvalid()).status]).toEqual([401, 401]);
       expect((await sendInvalid()).status).toBe(429);
-      expect((await limitedApp.call('GET', '/config', undefined, { as: null })).status).toBe(429);
+      expect((await limitedApp.call('GET', '/config', undefined, { platform: null })).status).toBe(
+        429,
+      );
       ok(await validAgent.call('GET', '/agents/me'), 200);
       expect((await newAgent.call('GET', '/agents/me')).status).toBe(429);
       // A revoked token loses its exemption after the next lookup.

@@ -21,7 +21,7 @@ async function createUnconnectedAgent() {
 }
 
 const statusOf = (code: string, platform = app.platform) =>
-  app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as: platform });
+  app.call('GET', `/agents/device-codes/${code}/status`, undefined, { platform });
 
 const issueAnotherCode = (agentId: string, headers?: Record<string, string>) =>
   fixture.callAsPlatform('POST', `/agents/${agentId}/device-codes`, undefined, headers);
@@ -122,15 +122,15 @@ describe('redeemAgentDeviceCode', () => {
   it('ignores credentials', async () => {
     const { deviceCode } = await createUnconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
-    ok(await app.call('POST', path, undefined, { as: app.other }), 200);
+    ok(await app.call('POST', path, undefined, { platform: app.other }), 200);
   });
 
   it('returns a token only once for an Idempotency-Key', async () => {
     const { deviceCode } = await createUnconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     const headers = { 'idempotency-key': 'redeem' };
-    ok(await app.call('POST', path, undefined, { as: null, headers }), 200);
-    const secondResponse = await app.call('POST', path, undefined, { as: null, headers });
+    ok(await app.call('POST', path, undefined, { platform: null, headers }), 200);
+    const secondResponse = await app.call('POST', path, undefined, { platform: null, headers });
     expect([secondResponse.status, secondResponse.headers['idempotency-replayed']]).toEqual([
       400,
       undefined,

@@ -78,7 +78,7 @@ describe('createAgent', () => {
   });
 
   it('requires an existing customer of the platform', async () => {
-    const foreignCustomer = await createCustomer(app, { as: app.other });
+    const foreignCustomer = await createCustomer(app, { platform: app.other });
     for (const id of ['x', 'Customer:018f0000-0000-7000-8000-000000000000', foreignCustomer.id]) {
       const { status, body } = await create(id);
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
@@ -135,16 +135,16 @@ describe('createAgent', () => {
 describe('listAgents', () => {
   const listAgentIds = async (query: Json, platform = app.platform) => {
     const text = new URLSearchParams(query as Record<string, string>).toString();
-    const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { as: platform }), 200);
+    const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { platform }), 200);
     return data.map((each: { id: string }) => each.id);
   };
 
   it('filters by every parameter, including bounds', async () => {
     const platform = await app.newPlatform('Lists agents');
-    const separateFixture = agentFixture(app, { as: platform });
+    const separateFixture = agentFixture(app, { platform });
     const [ada, bob] = [
-      await createCustomer(app, { as: platform }),
-      await createCustomer(app, { as: platform }),
+      await createCustomer(app, { platform }),
+      await createCustomer(app, { platform }),
     ];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
     const setClockTo = (index: number) => app.effects.set(Date.parse(times[index] as string));

@@ -22,7 +22,7 @@ let foreignCustomer: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
 beforeAll(async () => {
   fixture = agentFixture(app);
   otherHolder = await fixture.createFundedCustomer();
-  foreignCustomer = await agentFixture(app, { as: app.other }).createFundedCustomer();
+  foreignCustomer = await agentFixture(app, { platform: app.other }).createFundedCustomer();
 });
 beforeEach(async () => {
   agent = await fixture.createAgent();
@@ -320,7 +320,7 @@ describe('external accounts', () => {
         (await createExternalAccount(app, null, 'USD')).id,
         (
           await createExternalAccount(app, foreignCustomer.customer.id, 'USD', '000', {
-            as: app.other,
+            platform: app.other,
           })
         ).id,
         'nothing',

@@ -96,7 +96,9 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('returns no account of another platform', async () => {
-    expect((await listAccounts(`?customerId=${ada}`, { as: app.other })).body.data).toEqual([]);
+    expect((await listAccounts(`?customerId=${ada}`, { platform: app.other })).body.data).toEqual(
+      [],
+    );
   });
 });
 
@@ -127,7 +129,7 @@ describe('listPlatformInternalAccounts', () => {
   it('returns no funding instructions without a connector', async () => {
     const platform = app.production;
     const { body } = await app.call('GET', '/platform/internal-accounts', undefined, {
-      as: platform,
+      platform,
     });
     expect(body.data.length).toBe(FIRST_CURRENCIES.length);
     for (const each of body.data) expect(each.fundingPaymentInstructions).toEqual([]);
@@ -139,7 +141,7 @@ describe('getInternalAccountById', () => {
     const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     const path = `/internal-accounts/${body.data[0].id}`;
     expect((await app.call('GET', path)).body).toEqual(body.data[0]);
-    const foreignResponse = await app.call('GET', path, undefined, { as: app.other });
+    const foreignResponse = await app.call('GET', path, undefined, { platform: app.other });
     const malformedResponse = await app.call('GET', '/internal-accounts/x');
     expect(foreignResponse.status).toBe(404);
     expect(foreignResponse.body.code).toBe('ACCOUNT_NOT_FOUND');

@@ -25,18 +25,18 @@ const usd = (amount: bigint) => ({ currency: 'USD', amount });
 interface Options {
   to?: string;
   payerId?: string | null;
-  as?: TestPlatform;
+  platform?: TestPlatform;
   runtime?: Runtime;
 }
 
 /** Starts a payment up to the velocity count. Returns its id, or the code of the fault. */
 async function pay(amount: bigint, options: Options = {}): Promise<string> {
-  const { to = 'EUR', payerId = null, as = app.platform, runtime = app.runtime } = options;
+  const { to = 'EUR', payerId = null, platform = app.platform, runtime = app.runtime } = options;
   const transactionId = newId(app.effects, 'Transaction');
-  const caller = systemCaller(as.id, as.environment);
+  const caller = systemCaller(platform.id, platform.environment);
   return operate(runtime, caller, async (ctx) => {
-    const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
-    await countPayment(ctx, platform, { to, sending: usd(amount), transactionId, payerId });
+    const row = (await ctx.read(platforms, platform.id)) as PlatformRow;
+    await countPayment(ctx, row, { to, sending: usd(amount), transactionId, payerId });
     return transactionId;
   }).catch((error: { code: string }) => error.code);
 }
@@ -138,8 +138,8 @@ describe('daily limit', () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }], app.production);
     await pay(100_00n);
     expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
-    expect(await pay(100_00n, { as: app.production })).toMatch(/^Transaction:/);
-    expect(await pay(500_00n, { as: app.other })).toMatch(/^Transaction:/);
+    expect(await pay(100_00n, { platform: app.production })).toMatch(/^Transaction:/);
+    expect(await pay(500_00n, { platform: app.other })).toMatch(/^Transaction:/);
   });
 
   it('resets at midnight UTC', async () => {

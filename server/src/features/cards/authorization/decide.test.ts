@@ -296,11 +296,11 @@ describe('a payment with a card', () => {
 
 describe('a card of another platform', () => {
   it('creates a payment of that platform only', async () => {
-    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const otherPlatformFixture = cardFixture(app, { platform: app.other });
     const holder = await otherPlatformFixture.createCardholder({ funds: 10_00 });
     const card = await otherPlatformFixture.createCard(holder);
     expect(await network.request(card.id, 4_00)).toEqual(approvedDecision);
-    const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
+    const [payment] = await network.paymentsOf(holder.customer.id, { platform: app.other });
     expect(payment.authorizedAmount.amount).toBe(4_00);
     expect((await app.call('GET', `/transactions/${payment.id}`)).body).toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',

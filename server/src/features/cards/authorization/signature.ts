@@ -50,7 +50,7 @@ async function requestCustodian(
   try {
     return await custodyOf(ctx, deps).stampWith({ id, signer, payload });
   } catch (cause) {
-    deps.note?.(`the custodian did not sign with ${id}`);
+    deps.reportProblem?.(`the custodian did not sign with ${id}`);
     throw invalidSignature('The custodian of the key did not respond.', cause);
   }
 }

@@ -148,7 +148,7 @@ describe('revokeDelegatedKey', () => {
     const readActiveKey = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `/auth/delegated-keys/${id}`;
-    expect((await app.call('DELETE', path, undefined, { as: viewer })).status).toBe(403);
+    expect((await app.call('DELETE', path, undefined, { platform: viewer })).status).toBe(403);
     const response = await fixture.revoke(id);
     expect([response.status, response.body]).toEqual([204, '']);
     await expectAllRevoked(walletCard, 1);
@@ -320,9 +320,9 @@ async function insertCard(platform: TestPlatform, customerId: string, accountId:
 describe('a delegated key in production', () => {
   it('is created with real signatures only', async () => {
     const platform = app.production;
-    const productionFixture = delegatedFixture(app, { as: platform });
+    const productionFixture = delegatedFixture(app, { platform });
     const { customer, accountId } = await walletFixture(app, {
-      as: platform,
+      platform,
     }).createWalletCustomer();
     const session = await insertSession(app, accountId);
     const card = await insertCard(platform, customer.id, accountId);

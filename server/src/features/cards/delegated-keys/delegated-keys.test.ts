@@ -132,7 +132,7 @@ describe('createDelegatedKey', () => {
 
   it('returns NOT_FOUND for an unknown card or wallet, or one of another platform', async () => {
     const walletCard = await fixture.createWalletCard();
-    const otherPlatformFixture = delegatedFixture(app, { as: app.other });
+    const otherPlatformFixture = delegatedFixture(app, { platform: app.other });
     const foreignCard = await otherPlatformFixture.createWalletCard();
     for (const id of ['x', unknownIdOf('Card'), foreignCard.card.id, walletCard.accountId]) {
       expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, { cardId: id })))).toEqual(
@@ -185,7 +185,7 @@ describe('createDelegatedKey', () => {
     const walletCard = await fixture.createWalletCard();
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const response = await app.call('POST', '/auth/delegated-keys', fixture.keyBody(walletCard), {
-      as: callerToken,
+      platform: callerToken,
     });
     expect(response.status).toBe(403);
   });
@@ -316,7 +316,10 @@ describe('signatures of createDelegatedKey', () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
-    const foreignResponse = await delegatedFixture(app, { as: app.other }).send(body, headers);
+    const foreignResponse = await delegatedFixture(app, { platform: app.other }).send(
+      body,
+      headers,
+    );
     expect(reasonOf(foreignResponse)).toEqual([
       401,
       'UNAUTHORIZED',
@@ -392,7 +395,7 @@ describe('getDelegatedKeyById', () => {
     for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {
       expect(await fixture.listKeys(`accountId=${accountId}`)).toEqual([]);
     }
-    const otherPlatformFixture = delegatedFixture(app, { as: app.other });
+    const otherPlatformFixture = delegatedFixture(app, { platform: app.other });
     expect(await otherPlatformFixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
     expect(await otherPlatformFixture.listKeys(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
     const path = `/auth/delegated-keys/${id}`;

@@ -165,7 +165,7 @@ describe('updateCardById', () => {
 
   it('returns NOT_FOUND for a card of another platform', async () => {
     const { id } = await fixture.createCard(await fixture.createCardholder());
-    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const otherPlatformFixture = cardFixture(app, { platform: app.other });
     expect(codeOf(await otherPlatformFixture.patchCard(id, { state: 'CLOSED' }))).toEqual([
       404,
       'NOT_FOUND',

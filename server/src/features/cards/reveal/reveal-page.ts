@@ -18,7 +18,7 @@ import { consumeLink, REVEAL_PATH, restoreLink } from './reveal.ts';
 interface Deps {
   connectors(environment: Mode): Connectors;
   /** Logs a problem if the issuer does not respond. */
-  note(problem: string): void;
+  reportProblem(problem: string): void;
 }
 
 /** Time for which the page shows the details. */
@@ -58,7 +58,10 @@ const pageOf = (
   },
 });
 
-export function revealPage(runtime: Runtime, { connectors, note }: Deps): HostedPage {
+export function revealPage(
+  runtime: Runtime,
+  { connectors, reportProblem: note }: Deps,
+): HostedPage {
   async function contentOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     const { issuer } = connectors(environment);
@@ -94,5 +97,10 @@ export function revealPage(runtime: Runtime, { connectors, note }: Deps): Hosted
     const frames = cardProgramOf(platform).frameOrigins;
     return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };
   };
-  return { path: REVEAL_PATH, once: true, show: pageWith(contentOf), preview: pageWith(previewOf) };
+  return {
+    path: REVEAL_PATH,
+    singleUse: true,
+    show: pageWith(contentOf),
+    preview: pageWith(previewOf),
+  };
 }

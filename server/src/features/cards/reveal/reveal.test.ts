@@ -33,8 +33,8 @@ beforeAll(async () => {
 });
 
 const createCard = () => fixture.createCard(holder);
-const reveal = (cardId: string, as?: { clientId: string; clientSecret: string }) =>
-  app.call('POST', `/cards/${cardId}/reveal`, undefined, as && { as });
+const reveal = (cardId: string, platform?: { clientId: string; clientSecret: string }) =>
+  app.call('POST', `/cards/${cardId}/reveal`, undefined, platform && { platform });
 
 /** The path of a new link to a card. */
 async function createLinkPath(cardId: string): Promise<string> {
@@ -116,7 +116,7 @@ describe('revealCard', () => {
     expect(await reveal(id, app.other)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
     const managerToken = await app.tokenWith(['MANAGE']);
     ok(await reveal(id, managerToken), 200);
-    const agentOptions = { as: null, headers: { authorization: 'Bearer gat_x' } };
+    const agentOptions = { platform: null, headers: { authorization: 'Bearer gat_x' } };
     const agentResponse = await app.call('POST', `/cards/${id}/reveal`, undefined, agentOptions);
     expect(agentResponse.status).toBe(401);
   });
@@ -225,7 +225,7 @@ describe('the card details page', () => {
   });
 
   it('cannot be framed without an allowed origin, or with an unknown link', async () => {
-    const unregulatedFixture = cardFixture(app, { as: app.unregulated });
+    const unregulatedFixture = cardFixture(app, { platform: app.unregulated });
     const sql = 'update customers set status = $2, version = version + 1 where id = $1';
     const cardholder = await unregulatedFixture.createCardholder();
     await app.runtime.db.query(sql, [cardholder.customer.id, 'APPROVED']);

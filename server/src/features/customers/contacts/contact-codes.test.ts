@@ -197,8 +197,8 @@ describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
 describe.each(CONFIRM_OPERATIONS)('%s without a pending channel', (_operation, name, field) => {
   const sendAndConfirm = (id: string, platform = app.platform) =>
     Promise.all([
-      sendCode(app, id, name, { as: platform }),
-      confirmCode(app, id, name, '123456', { as: platform }),
+      sendCode(app, id, name, { platform }),
+      confirmCode(app, id, name, '123456', { platform }),
     ]);
 
   it('returns 409 if no verification is required', async () => {
@@ -224,7 +224,7 @@ describe.each(CONFIRM_OPERATIONS)('%s without a pending channel', (_operation, n
 
   it('rejects a customer without the contact if SCA was enabled later', async () => {
     const platform = await app.newPlatform('Late');
-    const platformOptions = { as: platform };
+    const platformOptions = { platform };
     const setSca = 'update platforms set sca = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(setSca, [platform.id, false]);
     const person = await createCustomer(app, platformOptions, { region: 'DE' });

@@ -39,11 +39,11 @@ interface Channel {
   name: 'email' | 'phone';
   /** Name of the contact in the API. */
   field: 'email' | 'phoneNumber';
-  via: MessageChannel;
+  messageChannel: MessageChannel;
 }
 
-const EMAIL: Channel = { name: 'email', field: 'email', via: 'EMAIL' };
-const PHONE: Channel = { name: 'phone', field: 'phoneNumber', via: 'SMS' };
+const EMAIL: Channel = { name: 'email', field: 'email', messageChannel: 'EMAIL' };
+const PHONE: Channel = { name: 'phone', field: 'phoneNumber', messageChannel: 'SMS' };
 
 const RULES: CodeRules = {
   length: 6,
@@ -86,13 +86,16 @@ const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, binding: st
 async function send(ctx: Ctx, { connectors }: ContactDeps, channel: Channel, customerId: string) {
   const { row, platform, address } = await requirePendingChannel(ctx, channel, customerId);
   const { environment } = ctx.caller;
-  if (!canSend(connectors(environment), channel.via, environment)) {
-    throw new Fault('NOT_IMPLEMENTED', `No provider for ${channel.via} messages is configured.`);
+  if (!canSend(connectors(environment), channel.messageChannel, environment)) {
+    throw new Fault(
+      'NOT_IMPLEMENTED',
+      `No provider for ${channel.messageChannel} messages is configured.`,
+    );
   }
   const code = await issueCode(ctx, purposeOf(ctx, channel, row, address));
   requireCustomer(ctx, row);
   sendMessage(ctx, {
-    channel: channel.via,
+    channel: channel.messageChannel,
     to: address,
     kind: 'CONTACT_CODE',
     customer: row,

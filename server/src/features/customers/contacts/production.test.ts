@@ -33,7 +33,7 @@ const app = testAppForEach(() => ({
   connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
 }));
 
-const asProduction = () => ({ as: app.production });
+const asProduction = () => ({ platform: app.production });
 const createPerson = (overrides?: object) => createEuropeanCustomer(app, asProduction(), overrides);
 
 const readMailedCode = (index = -1): string =>
@@ -119,7 +119,7 @@ describe('a code in production', () => {
 
   it('is rejected with 501 and not staged if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
-    const options = { as: appWithoutProviders.production };
+    const options = { platform: appWithoutProviders.production };
     const { id } = await createEuropeanCustomer(appWithoutProviders, options);
     for (const name of ['email', 'phone'] as const) {
       const rejectedResponse = await sendCode(appWithoutProviders, id, name, options);

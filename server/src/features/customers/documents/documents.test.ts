@@ -214,7 +214,7 @@ describe('listDocuments', () => {
       ids.unshift((await harness.uploadDocument(billFields(owner, type))).id);
     }
     const list = (query: string, platform = app.platform) =>
-      app.call('GET', `/documents?${query}`, undefined, { as: platform });
+      app.call('GET', `/documents?${query}`, undefined, { platform });
     const idsOf = (response: ApiResponse) =>
       response.body.data.map((each: { id: string }) => each.id);
     const firstResponse = await list(`documentHolder=${owner}&limit=2`);
@@ -328,7 +328,7 @@ describe('deleteDocument', () => {
     const { id } = await harness.uploadDocument(billFields(await harness.createPerson()));
     const { file_id } = await harness.readRow(id);
     expect(
-      (await app.call('DELETE', `/documents/${id}`, undefined, { as: app.other })).status,
+      (await app.call('DELETE', `/documents/${id}`, undefined, { platform: app.other })).status,
     ).toBe(404);
     expect((await app.call('DELETE', `/documents/${id}`)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) {

@@ -16,7 +16,7 @@ describe('the brand of the verification page', () => {
   }
 
   it('is the brand of the platform, even after the link has expired', async () => {
-    const platformOptions = { as: app.unregulated };
+    const platformOptions = { platform: app.unregulated };
     const { id } = await createCustomer(app, platformOptions, {
       idType: 'SSN',
       identifier: '123-45-6789',

@@ -41,7 +41,7 @@ const OWNER = {
 };
 
 const app = testApp();
-const platformOptions = () => ({ as: app.unregulated });
+const platformOptions = () => ({ platform: app.unregulated });
 
 const createLink = (id: string, body?: object, options = {}) =>
   app.call('POST', `/customers/${id}/kyc-link`, body, { ...platformOptions(), ...options });
@@ -170,7 +170,7 @@ describe('createCustomerKycLink', () => {
       if (row) ctx.update(customers, row, { contact_verification });
     });
     const redirectUri = 'https://shop.example/done';
-    const createResponse = await createLink(person.id, { redirectUri }, { as: app.platform });
+    const createResponse = await createLink(person.id, { redirectUri }, { platform: app.platform });
     const secret = secretOf({ ...createResponse, body: ok(createResponse, 201) });
     const state = ok(await send(secret, 'GET', '/state'), 200);
     expect(state).toMatchObject({ status, gaps: [], findings: [], redirectUri });
@@ -432,7 +432,7 @@ describe('requests with unknown secrets', () => {
   it('are rate limited without blocking valid links', async () => {
     const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, refused: 1 } });
     try {
-      const options = { as: limitedApp.unregulated };
+      const options = { platform: limitedApp.unregulated };
       const person = await createCustomer(limitedApp, options);
       const path = `/customers/${person.id}/kyc-link`;
       const link = ok(await limitedApp.call('POST', path, {}, options), 201);

@@ -94,7 +94,7 @@ async function registerOverApi(
   const { country, ...rest } = cells;
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' };
   const body = { ...person, address: { ...STREET, country }, ...rest };
-  const { status, body: response } = await app.call('POST', '/customers', body, { as: platform });
+  const { status, body: response } = await app.call('POST', '/customers', body, { platform });
   return status === 201 ? NO_ERRORS : verdictOf(response);
 }
 
@@ -103,7 +103,7 @@ describe.each(['sandbox', 'production'] as const)(
   (mode) => {
     it('is validated like POST /customers', async () => {
       const platform = mode === 'sandbox' ? app.platform : app.production;
-      const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
+      const { umaDomain } = ok(await app.call('GET', '/config', undefined, { platform }), 200);
       const idOf = (index: number) => `${mode}-${index}`;
       const rows = CASES.map((cells, index) =>
         harness.personRow(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),

@@ -281,7 +281,7 @@ describe('getBulkCustomerImportJob', () => {
   it('returns 404 for an import of another platform', async () => {
     const id = await harness.startImport(csvFile(harness.personRow('mine-1')));
     const otherResponse = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
-      as: app.other,
+      platform: app.other,
     });
     const unknownResponse = await app.call(
       'GET',
@@ -291,7 +291,10 @@ describe('getBulkCustomerImportJob', () => {
       expect([each.status, each.body.code]).toEqual([404, 'BULK_UPLOAD_JOB_NOT_FOUND']);
     }
     await app.settle();
-    const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: app.other }), 200);
+    const { umaDomain } = ok(
+      await app.call('GET', '/config', undefined, { platform: app.other }),
+      200,
+    );
     const content = csvFile(harness.personRow('mine-1', { umaAddress: `$x-1@${umaDomain}` }));
     expect((await harness.importFile(content, app.other)).status).toBe('COMPLETED');
     expect(await harness.findByPlatformId('mine-1', app.other)).toHaveLength(1);

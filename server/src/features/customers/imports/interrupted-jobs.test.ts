@@ -32,7 +32,7 @@ describe('the import job', () => {
       files: app.files,
       bodyErrors,
       isUnderLoad: () => false,
-      written: () => undefined,
+      countWrite: () => undefined,
       ...overrides,
     })[0] as JobHandler;
 
@@ -278,7 +278,7 @@ describe('the import job', () => {
     const count = () => {
       writtenCount++;
     };
-    const { stage } = await createHandler({ written: count }).run(app.runtime, await jobOf(id));
+    const { stage } = await createHandler({ countWrite: count }).run(app.runtime, await jobOf(id));
     expect(writtenCount).toBe(2); // The invalid row has no change set.
     await app.operate(stage);
     expect((await harness.readImport(id)).progress).toEqual(progress(3, 1, 2));

@@ -25,7 +25,7 @@ export interface RowDeps extends CustomerDeps {
   /** Whether the server is under load from requests. */
   isUnderLoad: () => boolean;
   /** Called after every change set of a row, committed or rejected. Such commits do not count as load. */
-  written: () => void;
+  countWrite: () => void;
 }
 
 export interface Item extends Candidate {
@@ -175,7 +175,7 @@ export async function registerRows(
   const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS, [ids]);
   const existingIds = new Set(existingRows.map(({ id }) => id));
   const enqueue = createKeyedQueue();
-  const observedRuntime = addCommitCallback(runtime, deps.written);
+  const observedRuntime = addCommitCallback(runtime, deps.countWrite);
   const failures: Failure[] = [];
   let isFailed = false;
   let rows = 0;

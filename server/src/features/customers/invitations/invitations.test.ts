@@ -20,9 +20,9 @@ interface Person {
 const createPerson = (
   platform: TestPlatform = app.platform,
   overrides: object = {},
-): Promise<Person> => createCustomer(app, { as: platform }, overrides);
+): Promise<Person> => createCustomer(app, { platform }, overrides);
 const invite = (body: object, platform: TestPlatform = app.platform) =>
-  app.call('POST', '/invitations', body, { as: platform });
+  app.call('POST', '/invitations', body, { platform });
 const createInvitationOfNewInviter = async (
   overrides: object = {},
   platform: TestPlatform = app.platform,
@@ -31,11 +31,11 @@ const createInvitationOfNewInviter = async (
   return ok(await invite({ inviterUma: umaAddress, ...overrides }, platform), 201);
 };
 const show = (code: string, platform: TestPlatform = app.platform) =>
-  app.call('GET', `/invitations/${code}`, undefined, { as: platform });
+  app.call('GET', `/invitations/${code}`, undefined, { platform });
 const claim = (code: string, inviteeUma: unknown, platform: TestPlatform = app.platform) =>
-  app.call('POST', `/invitations/${code}/claim`, { inviteeUma }, { as: platform });
+  app.call('POST', `/invitations/${code}/claim`, { inviteeUma }, { platform });
 const cancel = (code: string, platform: TestPlatform = app.platform) =>
-  app.call('POST', `/invitations/${code}/cancel`, undefined, { as: platform });
+  app.call('POST', `/invitations/${code}/cancel`, undefined, { platform });
 
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();

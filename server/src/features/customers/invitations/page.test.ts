@@ -11,9 +11,9 @@ async function createInvitationOfNewInviter(
   overrides: object = {},
   platform: TestPlatform = app.platform,
 ) {
-  const inviter = await createCustomer(app, { as: platform }, { email: 'ada@example.com' });
+  const inviter = await createCustomer(app, { platform }, { email: 'ada@example.com' });
   const body = { inviterUma: inviter.umaAddress, ...overrides };
-  return ok(await app.call('POST', '/invitations', body, { as: platform }), 201);
+  return ok(await app.call('POST', '/invitations', body, { platform }), 201);
 }
 
 const openPage = (code: string, method: 'GET' | 'POST' = 'GET', testedApp = app) =>

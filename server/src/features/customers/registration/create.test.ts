@@ -26,16 +26,16 @@ const businessBody = (overrides: object = {}, infoOverrides: object = {}) => ({
   ...overrides,
 });
 const create = (body: unknown, platform?: TestPlatform) =>
-  app.call('POST', '/customers', body, { as: platform });
+  app.call('POST', '/customers', body, { platform });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
 const domainOf = async (platform?: TestPlatform) =>
-  (await app.call('GET', '/config', undefined, { as: platform })).body.umaDomain as string;
+  (await app.call('GET', '/config', undefined, { platform })).body.umaDomain as string;
 const readEventsAbout = async (id: string) =>
   (await app.events()).filter((event) => event.subject === id);
 const accountsOf = async (id: string, platform?: TestPlatform): Promise<string[]> => {
   const path = `/customers/internal-accounts?customerId=${id}&limit=100`;
-  const { body } = await app.call('GET', path, undefined, { as: platform });
+  const { body } = await app.call('GET', path, undefined, { platform });
   return body.data.map(
     (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
   );
@@ -349,7 +349,7 @@ describe('createCustomer', () => {
   it('requires MANAGE and POST', async () => {
     const viewToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const rejectedResponse = await app.call('POST', '/customers', individualBody(), {
-      as: viewToken,
+      platform: viewToken,
     });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'FORBIDDEN']);
     const putResponse = await app.call('PUT', '/customers', individualBody());
@@ -416,7 +416,7 @@ describe('mandatory terms', () => {
     expect(await accountsOf(body.id, platform)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: termsConsent() };
     const updatedCustomer = await app.call('PATCH', `/customers/${body.id}`, change, {
-      as: platform,
+      platform,
     });
     expect(updatedCustomer.body.endUserTermsConsent).toEqual(termsConsent());
     expect((await accountsOf(body.id, platform)).sort()).toEqual(['EUR', 'USD']);

@@ -31,7 +31,7 @@ const RESIDENT = {
 const DUBAI = { line1: '1 Sheikh Zayed Rd', city: 'Dubai', postalCode: '00000', country: 'AE' };
 
 const create = (body: object, platform?: TestPlatform) =>
-  app.call('POST', '/customers', body, { as: platform });
+  app.call('POST', '/customers', body, { platform });
 const patchCustomer = (id: string, change: object) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
 const readPersonal = async (id: string) => {

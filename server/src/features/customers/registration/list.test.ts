@@ -24,14 +24,14 @@ const businessBody = (overrides: object = {}) => ({
   ...overrides,
 });
 const create = (body: unknown, platform?: TestPlatform) =>
-  app.call('POST', '/customers', body, { as: platform });
+  app.call('POST', '/customers', body, { platform });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
 
 describe('listCustomers', () => {
   const list = async (query: string, platform: TestPlatform) => {
     const { status, body } = await app.call('GET', `/customers?${query}`, undefined, {
-      as: platform,
+      platform,
     });
     expect(status).toBe(200);
     return body.data.map((each: { platformCustomerId: string }) => each.platformCustomerId);
@@ -53,7 +53,7 @@ describe('listCustomers', () => {
     await add(individualBody({ region: 'DE', ...contact }), 'emmy');
     await add(businessBody({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
     await app.call('DELETE', `/customers/${createdCustomers.grace?.id}`, undefined, {
-      as: platform,
+      platform,
     });
 
     expect(await list('', platform)).toEqual(['acme', 'emmy', 'ada']);
@@ -91,7 +91,7 @@ describe('listCustomers', () => {
     expect(await list(`updatedBefore=${createdCustomers.ada?.createdAt}`, platform)).toEqual([
       'ada',
     ]);
-    const { body } = await app.call('GET', '/customers?limit=2', undefined, { as: platform });
+    const { body } = await app.call('GET', '/customers?limit=2', undefined, { platform });
     expect(body).toMatchObject({ hasMore: true, totalCount: 3 });
     expect(await list(`limit=2&cursor=${body.nextCursor}`, platform)).toEqual(['ada']);
   });
@@ -128,7 +128,7 @@ describe('listCustomers', () => {
       tableNames.push(table.name);
       return find(table, filter, options);
     };
-    const { data } = (await app.call('GET', '/customers', undefined, { as: platform })).body;
+    const { data } = (await app.call('GET', '/customers', undefined, { platform })).body;
     db.find = find;
     expect(tableNames).not.toContain('beneficial_owners');
     expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([
@@ -137,7 +137,7 @@ describe('listCustomers', () => {
     ]);
     for (const each of data.slice(1)) {
       expect(each).toEqual(
-        (await app.call('GET', `/customers/${each.id}`, undefined, { as: platform })).body,
+        (await app.call('GET', `/customers/${each.id}`, undefined, { platform })).body,
       );
       const lastNames = each.beneficialOwners.map(
         (owner: { personalInfo: { lastName: string } }) => owner.personalInfo.lastName,

@@ -27,14 +27,14 @@ const businessBody = (overrides: object = {}) => ({
 });
 
 async function createCustomer(body: object, platform?: TestPlatform) {
-  const response = await app.call('POST', '/customers', body, { as: platform });
+  const response = await app.call('POST', '/customers', body, { platform });
   expect(response.status).toBe(201);
   await app.advance(60_000);
   return response.body;
 }
 
 const patchCustomer = (id: string, change: object, type = 'INDIVIDUAL', platform?: TestPlatform) =>
-  app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { as: platform });
+  app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { platform });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
 const identifierOf = async (id: string) => {

@@ -26,11 +26,8 @@ const CONTACTS = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
 async function verifyContacts(id: string) {
   for (const channel of ['email', 'phone']) {
     const path = `/customers/${id}/verify-${channel}`;
-    await harness.app.call('POST', path, undefined, { as: platform });
-    ok(
-      await harness.app.call('POST', `${path}/confirm`, { code: '123456' }, { as: platform }),
-      200,
-    );
+    await harness.app.call('POST', path, undefined, { platform });
+    ok(await harness.app.call('POST', `${path}/confirm`, { code: '123456' }, { platform }), 200);
   }
 }
 
@@ -70,7 +67,7 @@ describe('an individual', () => {
     ]);
     const { idType, identifier, countryOfIssuance } = GERMAN_PERSON;
     const change = { customerType: 'INDIVIDUAL', idType, identifier, countryOfIssuance };
-    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as: platform }), 200);
+    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { platform }), 200);
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 

@@ -178,7 +178,7 @@ describe('a service', () => {
     await harness.app.advance(2 * MINUTE);
     const { id: laterDocumentId } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
     const deleteDocument = (documentId: string) =>
-      harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as: platform });
+      harness.app.call('DELETE', `/documents/${documentId}`, undefined, { platform });
     expect([
       (await deleteDocument(utilityBillId)).status,
       (await deleteDocument(laterDocumentId)).status,
@@ -210,7 +210,7 @@ describe('a service', () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await createCompleteCustomer();
     await submitCustomer(id);
-    ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as: platform }), 200);
+    ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { platform }), 200);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.readEventTypes(id)).toEqual(PENDING_EVENTS);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 const readResource = (path: string, owner = platform) =>
-  harness.app.call('GET', path, undefined, { as: owner });
+  harness.app.call('GET', path, undefined, { platform: owner });
 
 /** An individual with complete data. */
 async function createCompleteCustomer(fullName: string, overrides: object = {}) {
@@ -95,17 +95,12 @@ describe('createVerification', () => {
     const deletedPersonId = (await harness.createPerson(platform, 'Ada Lovelace')).id;
     ok(
       await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, {
-        as: platform,
+        platform,
       }),
       200,
     );
     expect(await submit(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
-    const emptyBodyResponse = await harness.app.call(
-      'POST',
-      '/verifications',
-      {},
-      { as: platform },
-    );
+    const emptyBodyResponse = await harness.app.call('POST', '/verifications', {}, { platform });
     expect([emptyBodyResponse.status, emptyBodyResponse.body.details.errors[0].field]).toEqual([
       400,
       'customerId',
@@ -131,7 +126,7 @@ describe('createVerification', () => {
     const id = await createCompleteCustomer('Ada Lovelace 001');
     const headers = { 'idempotency-key': `submit ${id}` };
     const send = () =>
-      harness.app.call('POST', '/verifications', { customerId: id }, { as: platform, headers });
+      harness.app.call('POST', '/verifications', { customerId: id }, { platform, headers });
     const firstBody = ok(await send(), 200);
     expect(ok(await send(), 200)).toEqual(firstBody);
     expect(ok(await readResource(`/verifications?customerId=${id}`), 200).data).toHaveLength(1);
@@ -142,7 +137,7 @@ describe('createVerification', () => {
     const passport = await harness.addDocument(platform, id, 'PASSPORT');
     ok(await harness.submitVerification(platform, id), 200);
     const removal = await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, {
-      as: platform,
+      platform,
     });
     expect([removal.status, removal.body.code]).toEqual([409, 'CONFLICT']);
   });
@@ -153,10 +148,7 @@ describe('createVerification', () => {
     });
     const passport = await harness.addDocument(platform, id, 'PASSPORT');
     ok(await harness.submitVerification(platform, id), 200);
-    ok(
-      await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, { as: platform }),
-      204,
-    );
+    ok(await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, { platform }), 204);
   });
 });
 
@@ -253,11 +245,11 @@ describe('requirementsOf', () => {
     await harness.addDocument(platform, id, 'UTILITY_BILL');
     expect(await readOpenTypes()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
     const change = { customerType: 'INDIVIDUAL', address: { ...PERSON.address, line1: '2 Main' } };
-    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as: platform }), 200);
+    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { platform }), 200);
     expect(await readOpenTypes()).toEqual(['UNREADABLE_DOCUMENT']);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
-    ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as: platform }), 200);
+    ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { platform }), 200);
     expect(await readOpenTypes()).toEqual([]);
     expect((await harness.submitVerification(platform, id)).body.verificationStatus).toBe(
       'PENDING_MANUAL_REVIEW',

@@ -18,8 +18,8 @@ interface Page {
   nextCursor?: string;
 }
 
-const requestDeliveries = (query: Record<string, string>, as = app.platform) =>
-  app.call('GET', `/webhook-deliveries?${new URLSearchParams(query)}`, undefined, { as });
+const requestDeliveries = (query: Record<string, string>, platform = app.platform) =>
+  app.call('GET', `/webhook-deliveries?${new URLSearchParams(query)}`, undefined, { platform });
 const list = async (query: Record<string, string> = {}): Promise<Page> =>
   ok(await requestDeliveries(query), 200);
 const get = async (id: string): Promise<DeliveryDetailsView> =>
@@ -204,7 +204,7 @@ describe('getWebhookDeliveryById', () => {
       unknownId,
       `WebhookDelivery:7-${endpointPart}`,
     ]) {
-      const as = requestedId === id ? app.other : app.platform;
+      const platform = requestedId === id ? app.other : app.platform;
       for (const [method, pathEnd] of [
         ['GET', ''],
         ['POST', '/resend'],
@@ -214,7 +214,7 @@ describe('getWebhookDeliveryById', () => {
           `/webhook-deliveries/${requestedId}${pathEnd}`,
           undefined,
           {
-            as,
+            platform,
           },
         );
         expect([reply.status, reply.body.code], requestedId).toEqual([404, 'NOT_FOUND']);
@@ -225,7 +225,7 @@ describe('getWebhookDeliveryById', () => {
       `/events/${deliveries[0]?.eventId}/resend`,
       undefined,
       {
-        as: app.other,
+        platform: app.other,
       },
     );
     expect([otherPlatformResponse.status, otherPlatformResponse.body.code]).toEqual([
@@ -294,11 +294,11 @@ describe('resendEvent', () => {
   });
 
   it('requires an endpoint that receives the type', async () => {
-    await createCustomer(app, { as: app.other });
+    await createCustomer(app, { platform: app.other });
     const sql = 'select id from events where platform_id = $1';
     const [event] = await app.runtime.db.query<{ id: string }>(sql, [app.other.id]);
     const reply = await app.call('POST', `/events/${event?.id}/resend`, undefined, {
-      as: app.other,
+      platform: app.other,
     });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
   });

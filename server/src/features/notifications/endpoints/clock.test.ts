@@ -18,7 +18,7 @@ afterEach(() => {
 async function createPlatformWithEndpoint(name: string, settings: object = {}) {
   const platform = await app.newPlatform(name);
   const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
-    (await app.call(method, path, body, { as: platform })).body;
+    (await app.call(method, path, body, { platform })).body;
   const body = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'], ...settings };
   const endpoint = await call('POST', '/webhook-endpoints', body);
   const path = `/webhook-endpoints/${endpoint.id}`;
@@ -26,7 +26,7 @@ async function createPlatformWithEndpoint(name: string, settings: object = {}) {
 }
 
 async function emitEvent(platform: TestPlatform): Promise<void> {
-  await createCustomer(app, { as: platform });
+  await createCustomer(app, { platform });
   await app.settle();
 }
 
@@ -53,7 +53,7 @@ describe('a rotated key', () => {
     };
     await call('POST', '/sandbox/clock', { advance: 'P2D' });
     await expectOverlap(true);
-    ok(await app.call('POST', '/sandbox/reset', {}, { as: platform }), 200);
+    ok(await app.call('POST', '/sandbox/reset', {}, { platform }), 200);
     await expectOverlap(true);
     await app.advance(DAY);
     await expectOverlap(false);
@@ -136,7 +136,7 @@ describe('a failing endpoint', () => {
     receiver.behave(503);
     await emitEvent(platform);
     expect(await call('GET', path)).toHaveProperty('failingSince');
-    ok(await app.call('POST', '/sandbox/reset', {}, { as: platform }), 200);
+    ok(await app.call('POST', '/sandbox/reset', {}, { platform }), 200);
     expect(await call('GET', path)).not.toHaveProperty('failingSince');
     await emitEvent(platform);
     const { failingSince } = await call('GET', path);

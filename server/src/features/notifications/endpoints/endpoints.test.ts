@@ -197,11 +197,11 @@ describe('createWebhookEndpoint', () => {
       name: 'view',
       permissions: ['VIEW'],
     });
-    const as = { clientId: token.clientId, clientSecret: token.clientSecret };
-    expect((await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { as })).status).toBe(
-      403,
-    );
-    const production = { as: app.production };
+    const platform = { clientId: token.clientId, clientSecret: token.clientSecret };
+    expect(
+      (await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { platform })).status,
+    ).toBe(403);
+    const production = { platform: app.production };
     const localReply = await app.call(
       'POST',
       '/webhook-endpoints',
@@ -242,7 +242,7 @@ describe('getWebhookEndpointById', () => {
   it('returns 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
     const { id } = await create({ url: PUBLIC });
     const otherReply = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
-      as: app.production,
+      platform: app.production,
     });
     expect([otherReply.status, otherReply.body.code]).toEqual([404, 'NOT_FOUND']);
     await app.call('DELETE', `/webhook-endpoints/${id}`);

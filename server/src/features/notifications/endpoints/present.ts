@@ -23,7 +23,7 @@ type Settings = Pick<
   'description' | 'event_types' | 'format' | 'status' | 'status_reason' | 'status_changed_at'
 >;
 
-const shownSettings = (row: Settings) => ({
+const presentedSettings = (row: Settings) => ({
   ...(row.description === null ? {} : { description: row.description }),
   eventTypes: (row.event_types ?? []) as EventTypes,
   format: row.format,
@@ -49,7 +49,7 @@ export function presentConfigured(platform: PlatformRow, row?: EndpointRow): End
     id: configuredId(platform.id),
     ...configuredUrl(platform),
     delivery: 'PUSH',
-    ...shownSettings(row ?? { ...DEFAULT_SETTINGS, status_changed_at: platform.created_at }),
+    ...presentedSettings(row ?? { ...DEFAULT_SETTINGS, status_changed_at: platform.created_at }),
     standardWebhooks: platform.standard_webhooks,
     isConfigured: true,
     keys: [],
@@ -63,7 +63,7 @@ export function presentEndpoint(row: EndpointRow, realTime: Time): EndpointView 
     id: row.id,
     ...(row.url === null ? {} : { url: row.url }),
     delivery: row.url === null ? 'PULL' : 'PUSH',
-    ...shownSettings(row),
+    ...presentedSettings(row),
     ...(row.failing_since === null ? {} : { failingSince: iso(row.failing_since) }),
     standardWebhooks: row.standard_webhooks,
     isConfigured: row.number === CONFIGURED,

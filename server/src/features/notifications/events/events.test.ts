@@ -124,14 +124,14 @@ describe('listEvents', () => {
   });
 
   it('requires a token of the platform with the permission VIEW', async () => {
-    const as = await app.tokenWith(['TRANSACT', 'MANAGE']);
-    expect((await app.call('GET', '/events', undefined, { as })).status).toBe(403);
+    const platform = await app.tokenWith(['TRANSACT', 'MANAGE']);
+    expect((await app.call('GET', '/events', undefined, { platform })).status).toBe(403);
     const [{ id }] = (await list(app)).data;
     expect((await app.call('GET', `/events/${id}?x=1`)).body.details.errors[0].field).toBe('x');
     const agent = await agentFixture(app).createAgent();
     const authorization = `Bearer ${agent.accessToken}`;
     const reply = await app.call('GET', '/events', undefined, {
-      as: null,
+      platform: null,
       headers: { authorization },
     });
     expect(reply.status).toBe(401);
@@ -207,13 +207,13 @@ describe('getEventById', () => {
 
   it('returns 404 for events of another platform', async () => {
     const [ownEvent] = (await list(app)).data;
-    const as = app.other;
-    expect(await app.call('GET', `/events/${ownEvent.id}`, undefined, { as })).toMatchObject({
+    const platform = app.other;
+    expect(await app.call('GET', `/events/${ownEvent.id}`, undefined, { platform })).toMatchObject({
       status: 404,
       body: { code: 'NOT_FOUND' },
     });
     const { body } = await app.call('GET', `/events?resourceId=${ownEvent.resourceId}`, undefined, {
-      as,
+      platform,
     });
     expect(body.data).toEqual([]);
     for (const id of ['Webhook:1', 'x', `Webhook:${'0'.repeat(36)}`]) {

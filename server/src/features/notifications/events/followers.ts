@@ -21,7 +21,7 @@ const PAUSE_SHARE = 4;
 const STOPPING_MS = 500;
 
 interface Waiter extends WaitingRequest {
-  arrived(): void;
+  onArrival(): void;
 }
 
 /** The registration of one waiting request. */
@@ -93,7 +93,7 @@ function createLoop({ db, log }: FollowersOptions) {
   async function poll(): Promise<void> {
     const currentWaiters = [...waiters];
     for (const followerIndex of await requestsWithEvents(db, currentWaiters))
-      currentWaiters[followerIndex]?.arrived();
+      currentWaiters[followerIndex]?.onArrival();
   }
 
   /**
@@ -140,7 +140,7 @@ function createLoop({ db, log }: FollowersOptions) {
     },
     remove: (waiter: Waiter) => void waiters.delete(waiter),
     clear() {
-      for (const each of waiters) each.arrived();
+      for (const each of waiters) each.onArrival();
     },
   };
 }
@@ -164,7 +164,7 @@ export function createFollowers(options: FollowersOptions): Followers {
         loop.remove(waiter);
         resolve();
       };
-      const waiter: Waiter = { platformId, position, id, arrived: finish };
+      const waiter: Waiter = { platformId, position, id, onArrival: finish };
       const timer = setTimeout(finish, ms);
       disconnect?.addEventListener('abort', finish);
       if (disconnect?.aborted) finish();

@@ -295,11 +295,11 @@ describe('permissions', () => {
   it('include VIEW for pulls and MANAGE for acknowledgements', async () => {
     const view = await app.tokenWith(['VIEW']);
     const path = `/webhook-endpoints/${endpoint}`;
-    const as = { as: view };
-    expect((await app.call('GET', `${path}/deliveries`, undefined, as)).status).toBe(200);
+    const platform = { platform: view };
+    expect((await app.call('GET', `${path}/deliveries`, undefined, platform)).status).toBe(200);
     const body = { eventIds: ['x'] };
-    expect((await app.call('POST', `${path}/acknowledgments`, body, as)).status).toBe(403);
-    const asManager = { as: await app.tokenWith(['MANAGE']) };
+    expect((await app.call('POST', `${path}/acknowledgments`, body, platform)).status).toBe(403);
+    const asManager = { platform: await app.tokenWith(['MANAGE']) };
     expect((await app.call('GET', `${path}/deliveries`, undefined, asManager)).status).toBe(403);
     expect((await app.call('POST', `${path}/acknowledgments`, body, asManager)).status).toBe(200);
   });
@@ -307,7 +307,7 @@ describe('permissions', () => {
   it('exclude endpoints of other platforms and endpoints with a URL', async () => {
     await emitEvents();
     const path = `/webhook-endpoints/${endpoint}`;
-    const asOtherPlatform = { as: app.other };
+    const asOtherPlatform = { platform: app.other };
     const eventIds = eventIdsOf(await pull());
     expect((await app.call('GET', `${path}/deliveries`, undefined, asOtherPlatform)).status).toBe(
       404,

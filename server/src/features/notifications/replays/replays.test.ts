@@ -157,13 +157,13 @@ describe('createWebhookReplay', () => {
   });
 
   it('uses the clock of the platform', async () => {
-    const as = app.other;
+    const platform = app.other;
     const call = async (method: 'POST' | 'GET', path: string, body?: object) =>
-      (await app.call(method, path, body, { as })).body;
+      (await app.call(method, path, body, { platform })).body;
     const hook = await call('POST', '/webhook-endpoints', { url: receiver.url });
     await call('POST', '/sandbox/clock', { advance: 'P40D' });
     const from = formatTime(app.effects.now() + 39 * DAY);
-    await createCustomer(app, { as });
+    await createCustomer(app, { platform });
     await app.settle();
     await waitUntilEventsVisible(app);
     const body = { endpointId: hook.id, from, scope: 'ALL' };
@@ -235,7 +235,7 @@ describe('getWebhookReplayById', () => {
       `/webhook-replays/${data[0].id}`,
       undefined,
       {
-        as: app.other,
+        platform: app.other,
       },
     );
     expect([otherPlatformResponse.status, otherPlatformResponse.body.code]).toEqual([
@@ -243,7 +243,7 @@ describe('getWebhookReplayById', () => {
       'NOT_FOUND',
     ]);
     const range = { endpointId, from: formatTime(app.effects.now()) };
-    const reply = await app.call('POST', '/webhook-replays', range, { as: app.production });
+    const reply = await app.call('POST', '/webhook-replays', range, { platform: app.production });
     expect([reply.status, reply.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 });

@@ -36,7 +36,8 @@ type Lanes = ReturnType<typeof createLanes>;
 
 /** Fills a platform's lane and returns the events that can be sent. */
 function fill(lanes: Lanes, platform: string): DueEvent[] {
-  for (let room = lanes.room(laneIdOf(platform)); room > 0; room--) lanes.add(dueEvent(platform));
+  for (let room = lanes.capacity(laneIdOf(platform)); room > 0; room--)
+    lanes.add(dueEvent(platform));
   return lanes.next();
 }
 
@@ -73,11 +74,11 @@ describe('lane', () => {
 
   it('reads ahead for a fast receiver, and one event per slot for a slow or unknown receiver', () => {
     const lanes = createLanes(LIMITS);
-    expect(lanes.room(laneIdOf('A'))).toBe(2);
+    expect(lanes.capacity(laneIdOf('A'))).toBe(2);
     measureWidthAfter(lanes, true, 20);
-    expect(lanes.room(laneIdOf('A'))).toBe(8 * 64);
+    expect(lanes.capacity(laneIdOf('A'))).toBe(8 * 64);
     measureWidthAfter(lanes, true, 30, 5_000);
-    expect(lanes.room(laneIdOf('A'))).toBe(8);
+    expect(lanes.capacity(laneIdOf('A'))).toBe(8);
   });
 
   it('drops its read-ahead when the receiver becomes slow', () => {
@@ -188,7 +189,7 @@ describe('several lanes', () => {
     const lanes = createLanes({ ...LIMITS, buffered: 3 });
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(1);
-    expect(lanes.room(laneIdOf('C'))).toBe(0);
+    expect(lanes.capacity(laneIdOf('C'))).toBe(0);
     expect(lanes.total).toBe(3);
   });
 });

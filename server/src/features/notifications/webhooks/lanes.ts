@@ -56,7 +56,7 @@ interface DeliveryOutcome {
 
 export interface Lanes {
   /** Number of further events of an endpoint to read now. */
-  room(lane: LaneId): number;
+  capacity(lane: LaneId): number;
   /** Ids of an endpoint's buffered events. */
   buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
@@ -254,7 +254,7 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   return {
-    room({ platformId, endpoint }) {
+    capacity({ platformId, endpoint }) {
       const lane = laneOf(platformId, endpoint);
       const freeCapacity = capacityOf(lane) - lane.bufferedIds.size;
       return Math.max(0, Math.min(freeCapacity, limits.buffered - total));

@@ -140,7 +140,7 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
     const unleasedPlatforms = new Set<string>();
     let remainingEvents = total;
     for (const lane of dueEndpoints) {
-      const maximum = Math.min(remainingEvents, lanes.room(lane));
+      const maximum = Math.min(remainingEvents, lanes.capacity(lane));
       if (maximum > 0) requests.push(requestOf(lane, maximum, now));
       remainingEvents -= maximum;
       if (lanes.leaseOf(lane.platformId) <= now) unleasedPlatforms.add(lane.platformId);

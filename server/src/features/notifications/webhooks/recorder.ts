@@ -25,7 +25,7 @@ const BATCH_SIZE = 500;
 const GATHER_MS = 10;
 
 /** Data errors (SQLSTATE class 22 and 23): a retry with the same values fails again. */
-const isBadValue = (error: unknown) =>
+const isInvalidValue = (error: unknown) =>
   /^2[23]/.test(String((error as { code?: unknown } | null)?.code ?? ''));
 
 interface RecordedDelivery {
@@ -70,7 +70,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
   let timer: NodeJS.Timeout | undefined;
   let size = BATCH_SIZE;
 
-  async function writeSome(): Promise<void> {
+  async function writeBatch(): Promise<void> {
     const batch = pendingDeliveries.slice(0, size);
     const outcomes = batch.map((each) => each.outcome);
     try {
@@ -80,7 +80,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
     } catch (error) {
       // Results are written individually, so that an invalid result does not block the others.
       size = 1;
-      if (!isBadValue(error)) throw error;
+      if (!isInvalidValue(error)) throw error;
       if (batch.length > 1) return;
       log.error({ err: error, event: batch[0]?.event.id }, 'delivery cannot be recorded');
     }
@@ -89,7 +89,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
   }
 
   async function writeAll(): Promise<void> {
-    while (pendingDeliveries.length) await writeSome();
+    while (pendingDeliveries.length) await writeBatch();
   }
 
   function writeSequentially(): Promise<void> {

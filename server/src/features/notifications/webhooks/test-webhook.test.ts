@@ -88,7 +88,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const { body } = await app.call('POST', path);
     expect(body.code).toBe('WEBHOOK_DELIVERY_ERROR');
     await setEndpoint(receiver.url, app.production.id);
-    const productionReply = await app.call('POST', path, undefined, { as: app.production });
+    const productionReply = await app.call('POST', path, undefined, { platform: app.production });
     expect([productionReply.status, productionReply.body.code]).toEqual([
       400,
       'WEBHOOK_DELIVERY_ERROR',
@@ -132,8 +132,8 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
   });
 
   it('requires MANAGE', async () => {
-    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const { status, body } = await app.call('POST', path, undefined, { as });
+    const platform = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const { status, body } = await app.call('POST', path, undefined, { platform });
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 });

@@ -65,9 +65,9 @@ describe('getExchangeRates', () => {
         fixedFee: { amount: 50, currency: 'USD' },
       },
     ];
-    expect((await app.call('PATCH', '/config', { feeConfigs }, { as: platform })).status).toBe(200);
+    expect((await app.call('PATCH', '/config', { feeConfigs }, { platform })).status).toBe(200);
     const { body } = await getRates('?sourceCurrency=USD&destinationCurrency=EUR', {
-      as: platform,
+      platform,
     });
     expect(body.data[0].fees).toEqual({ fixed: 50, total: 50 + 30 + 50 });
   });
@@ -92,7 +92,7 @@ describe('getExchangeRates', () => {
   });
 
   it('returns an empty list without a connected rail', async () => {
-    expect((await getRates('', { as: app.production })).body).toEqual({ data: [] });
+    expect((await getRates('', { platform: app.production })).body).toEqual({ data: [] });
   });
 });
 

@@ -188,8 +188,8 @@ describe('getExchangeRates compared with createQuote', () => {
       enabledTransactionTypes: ['INCOMING'],
     };
     const supportedCurrencies = [usd];
-    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { platform }), 200);
     const path = '/exchange-rates?sourceCurrency=USD&destinationCurrency=USDC';
-    expect(ok(await app.call('GET', path, undefined, { as: platform }), 200).data).toEqual([]);
+    expect(ok(await app.call('GET', path, undefined, { platform }), 200).data).toEqual([]);
   });
 });

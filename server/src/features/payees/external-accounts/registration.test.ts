@@ -190,7 +190,7 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('accepts only existing customers of the platform', async () => {
-    const foreignCustomerId = await createNewCustomer({ as: app.other });
+    const foreignCustomerId = await createNewCustomer({ platform: app.other });
     for (const customerId of [foreignCustomerId, 'Customer:x']) {
       const { status, body } = await add(usdAccountBody('000', { customerId }));
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
@@ -206,11 +206,11 @@ describe('createCustomerExternalAccount', () => {
     const { accountInfo, currency } = usdAccountBody();
     const invalidBody = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
     expect((await add(invalidBody)).status).toBe(201);
-    expect(fieldsOf(await add(invalidBody, LIST_PATHS.customer, { as: platform }))).toEqual([
+    expect(fieldsOf(await add(invalidBody, LIST_PATHS.customer, { platform }))).toEqual([
       'accountInfo.routingNumber',
     ]);
     const validResponse = await add({ currency, accountInfo }, LIST_PATHS.customer, {
-      as: platform,
+      platform,
     });
     expect(validResponse.status).toBe(201);
     expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
@@ -244,22 +244,22 @@ describe('createCustomerExternalAccount', () => {
 
   it('requires a proof of own wallets if counterparties must be identified', async () => {
     const platform = await app.newPlatform('Travel rule');
-    const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
+    const { body: config } = await app.call('GET', '/config', undefined, { platform });
     const supportedCurrencies = config.supportedCurrencies.map(
       (currency: { currencyCode: string }) =>
         currency.currencyCode === 'USDC'
           ? { ...currency, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
           : currency,
     );
-    expect(
-      (await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform })).status,
-    ).toBe(200);
+    expect((await app.call('PATCH', '/config', { supportedCurrencies }, { platform })).status).toBe(
+      200,
+    );
     const addWallet = (ownershipType: string, info = {}) =>
-      add(walletBody({ ownershipType }, info), LIST_PATHS.customer, { as: platform });
+      add(walletBody({ ownershipType }, info), LIST_PATHS.customer, { platform });
     expect((await addWallet('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await addWallet('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
     expect(fieldsOf(await addWallet('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
-    expect(fieldsOf(await add(walletBody(), LIST_PATHS.customer, { as: platform }))).toEqual([
+    expect(fieldsOf(await add(walletBody(), LIST_PATHS.customer, { platform }))).toEqual([
       'ownershipType',
     ]);
   });
@@ -268,14 +268,14 @@ describe('createCustomerExternalAccount', () => {
 describe('account types', () => {
   it.each(ACCOUNT_TYPES)('%s can be registered in sandbox and production', async (type) => {
     const currency = ACCOUNT_TYPE_ROWS[type].currencies[0] ?? 'USD';
-    for (const as of [app.platform, app.production]) {
-      const customerId = await createNewCustomer({ as });
+    for (const platform of [app.platform, app.production]) {
+      const customerId = await createNewCustomer({ platform });
       const accountInfo = exampleOf(type);
       const { status, body } = await add(
         { customerId, currency, accountInfo },
         LIST_PATHS.customer,
         {
-          as,
+          platform,
         },
       );
       expect(status, JSON.stringify(body)).toBe(201);
@@ -309,7 +309,9 @@ describe('getPlatformExternalAccountById', () => {
     expect(await readStatus(LIST_PATHS.platform, customerAccount.id)).toBe(404);
     expect(await readStatus(LIST_PATHS.platform, platformAccount.id)).toBe(200);
     expect(await readStatus(LIST_PATHS.customer, platformAccount.id)).toBe(404);
-    expect(await readStatus(LIST_PATHS.customer, customerAccount.id, { as: app.other })).toBe(404);
+    expect(await readStatus(LIST_PATHS.customer, customerAccount.id, { platform: app.other })).toBe(
+      404,
+    );
     expect(await readStatus(LIST_PATHS.platform, 'x')).toBe(404);
   });
 });
@@ -319,7 +321,7 @@ describe('getCustomerExternalAccountById', () => {
     const { body } = await add(usdAccountBody('789', { customerId: adaId }));
     const callerToken = await app.tokenWith(['VIEW']);
     const maskedResponse = await app.call('GET', `${LIST_PATHS.customer}/${body.id}`, undefined, {
-      as: callerToken,
+      platform: callerToken,
     });
     const accountNumber = body.accountInfo.accountNumber as string;
     expect(maskedResponse.body.accountInfo.accountNumber).toBe(
@@ -327,10 +329,10 @@ describe('getCustomerExternalAccountById', () => {
     );
     const payerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `${LIST_PATHS.customer}/${body.id}`;
-    expect((await app.call('GET', path, undefined, { as: payerToken })).body).toEqual(body);
-    expect((await add(usdAccountBody(), LIST_PATHS.customer, { as: callerToken })).status).toBe(
-      403,
-    );
+    expect((await app.call('GET', path, undefined, { platform: payerToken })).body).toEqual(body);
+    expect(
+      (await add(usdAccountBody(), LIST_PATHS.customer, { platform: callerToken })).status,
+    ).toBe(403);
   });
 });
 

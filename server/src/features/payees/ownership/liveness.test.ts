@@ -114,7 +114,7 @@ describe('liveness', () => {
     await ownership.app.operate(async (ctx) => {
       const row = await ctx.read(ownershipChallenges, id);
       if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
-    }, ownership.as);
+    }, ownership.platform);
     const expiredResponse = await requestPage('GET', verificationLink);
     expect(expiredResponse.statusCode).toBe(404);
     expect(expiredResponse.body).toContain('This link no longer works');

@@ -20,9 +20,9 @@ const ownership = openForFile(startOwnership);
 describe('payments to an unverified wallet', () => {
   it('are accepted up to the threshold, and above it after verification', async () => {
     const source = await findInternalAccount(ownership.app, ownership.person.id, 'USD', {
-      as: ownership.as,
+      platform: ownership.platform,
     });
-    await fundAccount(ownership.app, source.id, 10_000_00, { as: ownership.as });
+    await fundAccount(ownership.app, source.id, 10_000_00, { platform: ownership.platform });
     const { id, wallet } = await ownership.createPendingProof();
     const pay = (cents: number) =>
       ownership.call('POST', '/quotes', quoteBody(source.id, id, cents));
@@ -40,9 +40,9 @@ describe('payments to an unverified wallet', () => {
 
   it('require no verification for a wallet at a known custodian', async () => {
     const source = await findInternalAccount(ownership.app, ownership.person.id, 'USD', {
-      as: ownership.as,
+      platform: ownership.platform,
     });
-    await fundAccount(ownership.app, source.id, 10_000_00, { as: ownership.as });
+    await fundAccount(ownership.app, source.id, 10_000_00, { platform: ownership.platform });
     const { address } = evmWallet(nextSecret());
     const custodialWallet = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
     const { id, status } = await ownership.add('', '', {

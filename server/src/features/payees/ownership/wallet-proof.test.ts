@@ -66,12 +66,12 @@ describe.each([
     const wallet = evmWallet(nextSecret());
     const ownerFields =
       owner === 'customer'
-        ? { customerId: (await createCustomer(ownership.app, { as: platform })).id }
+        ? { customerId: (await createCustomer(ownership.app, { platform })).id }
         : {};
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
     const request = { ...ownerFields, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
     const { id } = ok(
-      await ownership.app.call('POST', OWNER_PATHS[owner], request, { as: platform }),
+      await ownership.app.call('POST', OWNER_PATHS[owner], request, { platform }),
       201,
     );
     const path = `${OWNER_PATHS[owner]}/${id}`;
@@ -79,16 +79,16 @@ describe.each([
       'POST',
       `${path}/challenge`,
       { method: 'LIVENESS' },
-      { as: platform },
+      { platform },
     );
     expect(statusAndCode(livenessResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
     const method = { method: 'WALLET_SIGNATURE' };
     const { messageToSign } = ok(
-      await ownership.app.call('POST', `${path}/challenge`, method, { as: platform }),
+      await ownership.app.call('POST', `${path}/challenge`, method, { platform }),
       201,
     );
     const signature = wallet.sign(messageToSign);
-    ok(await ownership.app.call('POST', `${path}/verify`, { signature }, { as: platform }), 200);
+    ok(await ownership.app.call('POST', `${path}/verify`, { signature }, { platform }), 200);
   });
 });
 

@@ -8,7 +8,7 @@ import { VASPS } from '../../../catalog/rails/vasps.ts';
 const app = testApp();
 
 const get = (path: string, platform = app.platform) =>
-  app.call('GET', path, undefined, { as: platform });
+  app.call('GET', path, undefined, { platform });
 const namesOf = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
 
 /** All pages of a list. */

@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 
 interface DiscoveryQuery {
-  as?: TestPlatform;
+  platform?: TestPlatform;
   senderUmaAddress?: string;
   customerId?: string;
 }
 
-function requestDiscovery(path: string, { as = app.platform, ...query }: DiscoveryQuery) {
+function requestDiscovery(path: string, { platform = app.platform, ...query }: DiscoveryQuery) {
   const params = new URLSearchParams(query as Record<string, string>).toString();
-  return app.call('GET', `${path}${params && `?${params}`}`, undefined, { as });
+  return app.call('GET', `${path}${params && `?${params}`}`, undefined, { platform });
 }
 const discoverUma = (address: string, query: DiscoveryQuery = {}) =>
   requestDiscovery(`/receiver/uma/${encodeURIComponent(address)}`, query);
@@ -116,7 +116,7 @@ describe('lookupUma', () => {
 
   it('rejects an unknown, deleted or contradictory sender', async () => {
     const to = `$success.usd@${HOST}`;
-    const otherCustomer = await createCustomer(app, { as: app.other });
+    const otherCustomer = await createCustomer(app, { platform: app.other });
     const unknownAddress = { senderUmaAddress: '$absent@example.com' };
     expect(codeOf(await discoverUma(to, unknownAddress))).toEqual([404, 'USER_NOT_FOUND']);
     const unknownSender = { senderUmaAddress: otherCustomer.umaAddress };
@@ -177,7 +177,7 @@ describe('lookupUma', () => {
   });
 
   it('returns 501 in production without a connector', async () => {
-    const response = await discoverUma(`$success.usd@${HOST}`, { as: app.production });
+    const response = await discoverUma(`$success.usd@${HOST}`, { platform: app.production });
     expect(codeOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
@@ -203,13 +203,13 @@ describe('lookupUma of a customer of this server', () => {
 
   it('applies the settings and the required fields of the platform of the customer', async () => {
     const platform = await app.newPlatform('Own settings');
-    const otherCustomer = await createCustomer(app, { as: platform });
+    const otherCustomer = await createCustomer(app, { platform });
     const requiredFields = [
       { name: 'FULL_NAME', mandatory: false },
       { name: 'EMAIL', mandatory: true },
     ];
     const { supportedCurrencies: currencies } = ok(
-      await app.call('GET', '/config', undefined, { as: platform }),
+      await app.call('GET', '/config', undefined, { platform }),
       200,
     );
     const supportedCurrencies = currencies.map((currency: { currencyCode: string }) => ({
@@ -220,7 +220,7 @@ describe('lookupUma of a customer of this server', () => {
         currency.currencyCode === 'EUR' ? requiredFields : [requiredFields[0]],
       enabledTransactionTypes: currency.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
-    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { platform }), 200);
     const body = ok(await discoverUma(otherCustomer.umaAddress), 200);
     expect(currencyCodesOf(body)).not.toContain('USD');
     expect(currencyCodesOf(body)).not.toContain('GBP');
@@ -239,23 +239,25 @@ describe('lookupUma of a customer of this server', () => {
   });
 
   it('returns 404 for a pending, deleted or unknown customer, 501 from production', async () => {
-    const pendingCustomer = await createCustomer(app, { as: app.unregulated });
+    const pendingCustomer = await createCustomer(app, { platform: app.unregulated });
     expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await discoverUma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = firstCustomer.umaAddress.split('@')[1];
     expect(codeOf(await discoverUma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
-    const productionResponse = await discoverUma(firstCustomer.umaAddress, { as: app.production });
+    const productionResponse = await discoverUma(firstCustomer.umaAddress, {
+      platform: app.production,
+    });
     expect(codeOf(productionResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('resolves scripted addresses of the sandbox before addresses of customers', async () => {
     const platform = await app.newPlatform('Sandbox domain');
-    ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as: platform }), 200);
+    ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { platform }), 200);
     const otherCustomer = await createCustomer(
       app,
-      { as: platform },
+      { platform },
       { umaAddress: `$success.eur@${HOST}` },
     );
     expect(otherCustomer.umaAddress).toBe(`$success.eur@${HOST}`);
@@ -307,10 +309,10 @@ describe('lookupExternalAccount', () => {
 
   it('applies the settings of the platform', async () => {
     const platform = await app.newPlatform('Own limits');
-    const payeeAccount = await createExternalAccount(app, null, 'EUR', '000', { as: platform });
+    const payeeAccount = await createExternalAccount(app, null, 'EUR', '000', { platform });
     const setEurLimits = async (minAmount: number, maxAmount: number) => {
       const { supportedCurrencies } = ok(
-        await app.call('GET', '/config', undefined, { as: platform }),
+        await app.call('GET', '/config', undefined, { platform }),
         200,
       );
       const changedCurrencies = supportedCurrencies.map((each: { currencyCode: string }) =>
@@ -321,19 +323,19 @@ describe('lookupExternalAccount', () => {
           'PATCH',
           '/config',
           { supportedCurrencies: changedCurrencies },
-          { as: platform },
+          { platform },
         ),
         200,
       );
     };
     await setEurLimits(5_00, 50_00);
     const [offer] = ok(
-      await discoverAccount(payeeAccount.id, { as: platform }),
+      await discoverAccount(payeeAccount.id, { platform }),
       200,
     ).supportedCurrencies;
     expect(offer).toMatchObject({ min: 5_00, max: 50_00 });
     await setEurLimits(1, 10);
-    expect(codeOf(await discoverAccount(payeeAccount.id, { as: platform }))).toEqual([
+    expect(codeOf(await discoverAccount(payeeAccount.id, { platform }))).toEqual([
       400,
       'LOOKUP_REQUEST_FAILED',
     ]);
@@ -341,7 +343,7 @@ describe('lookupExternalAccount', () => {
 
   it('returns the same 404 for accounts that are unknown, deleted or of another platform', async () => {
     const otherPlatformAccount = await createExternalAccount(app, null, 'EUR', '000', {
-      as: app.other,
+      platform: app.other,
     });
     const ownExternalAccount = await createExternalAccount(app, firstCustomer.id, 'EUR');
     ok(await app.call('DELETE', `/customers/external-accounts/${ownExternalAccount.id}`), 204);
@@ -382,7 +384,7 @@ describe('lookupExternalAccount', () => {
     const platform = app.production;
     const createPlatformAccount = async (accountInfo: object, currency: string) => {
       const body = { currency, accountInfo };
-      return ok(await app.call('POST', '/platform/external-accounts', body, { as: platform }), 201);
+      return ok(await app.call('POST', '/platform/external-accounts', body, { platform }), 201);
     };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const iban = 'DE89370400440532013000';
@@ -392,13 +394,13 @@ describe('lookupExternalAccount', () => {
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
     const bankAccount = await createPlatformAccount(eurAccount, 'EUR');
-    expect(codeOf(await discoverAccount(bankAccount.id, { as: platform }))).toEqual([
+    expect(codeOf(await discoverAccount(bankAccount.id, { platform }))).toEqual([
       400,
       'QUOTE_RATE_UNAVAILABLE',
     ]);
     const lightningWallet = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
     const wallet = await createPlatformAccount(lightningWallet, 'BTC');
-    expect(codeOf(await discoverAccount(wallet.id, { as: platform }))).toEqual([
+    expect(codeOf(await discoverAccount(wallet.id, { platform }))).toEqual([
       501,
       'NOT_IMPLEMENTED',
     ]);

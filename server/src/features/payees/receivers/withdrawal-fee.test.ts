@@ -34,7 +34,7 @@ const estimateBody = (overrides: object = {}) => ({
   ...overrides,
 });
 const estimate = (overrides: object = {}, platform: TestPlatform = app.platform) =>
-  app.call('POST', '/crypto/estimate-withdrawal-fee', estimateBody(overrides), { as: platform });
+  app.call('POST', '/crypto/estimate-withdrawal-fee', estimateBody(overrides), { platform });
 
 describe('estimateCryptoWithdrawalFee', () => {
   it.each([
@@ -112,7 +112,9 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('accepts accounts of the caller only', async () => {
-    const otherPlatformAccount = await findInternalAccount(app, null, 'USDC', { as: app.other });
+    const otherPlatformAccount = await findInternalAccount(app, null, 'USDC', {
+      platform: app.other,
+    });
     for (const internalAccountId of [
       otherPlatformAccount.id,
       'unknown',
@@ -124,7 +126,9 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('validates the checksum in production, where no network provides fees yet', async () => {
-    const platformAccount = await findInternalAccount(app, null, 'USDC', { as: app.production });
+    const platformAccount = await findInternalAccount(app, null, 'USDC', {
+      platform: app.production,
+    });
     const request = { internalAccountId: platformAccount.id, cryptoNetwork: 'BASE' };
     const invalidAddress = EVM.replace('5aAeb', '5AAeb');
     const invalidResponse = await estimate(

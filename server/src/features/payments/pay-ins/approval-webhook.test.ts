@@ -64,20 +64,15 @@ describe('approval webhook', () => {
     const platform = await app.newPlatform('Korean');
     await fixture.listen(platform);
     const withoutPersonalData = { birthDate: undefined, nationality: undefined };
-    const person = await createCustomer(app, { as: platform }, withoutPersonalData);
+    const person = await createCustomer(app, { platform }, withoutPersonalData);
     const { supportedCurrencies } = ok(
-      await app.call('GET', '/config', undefined, { as: platform }),
+      await app.call('GET', '/config', undefined, { platform }),
       200,
     );
     const [usd] = supportedCurrencies;
     const changedCurrencies = [...supportedCurrencies, { ...usd, currencyCode: 'KRW' }];
     ok(
-      await app.call(
-        'PATCH',
-        '/config',
-        { supportedCurrencies: changedCurrencies },
-        { as: platform },
-      ),
+      await app.call('PATCH', '/config', { supportedCurrencies: changedCurrencies }, { platform }),
       200,
     );
     await app.advance(60_000);
@@ -87,7 +82,7 @@ describe('approval webhook', () => {
       const { id } = ok(await fixture.receive(offer, platform), 200);
       await app.settle();
       const transactionResponse = await app.call('GET', `/transactions/${id}`, undefined, {
-        as: platform,
+        platform,
       });
       return ok(transactionResponse, 200);
     };

@@ -28,9 +28,9 @@ const incomingEventTypes = (statuses: string) =>
 const app = testApp();
 
 async function createAccounts(suffix = '000', platform?: TestPlatform) {
-  const person = await createCustomer(app, { as: platform });
-  const account = await findInternalAccount(app, person.id, 'USD', { as: platform });
-  const source = await createExternalAccount(app, person.id, 'USD', suffix, { as: platform });
+  const person = await createCustomer(app, { platform });
+  const account = await findInternalAccount(app, person.id, 'USD', { platform });
+  const source = await createExternalAccount(app, person.id, 'USD', suffix, { platform });
   return { person, account, source };
 }
 
@@ -214,14 +214,14 @@ describe('createTransferIn', () => {
       unverifiedAccounts.account.id,
       1,
       {
-        as: app.unregulated,
+        platform: app.unregulated,
       },
     );
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
     const platform = await app.newPlatform('Narrow');
     const { account, source } = await createAccounts('000', platform);
     const { supportedCurrencies } = ok(
-      await app.call('GET', '/config', undefined, { as: platform }),
+      await app.call('GET', '/config', undefined, { platform }),
       200,
     );
     const changeCurrencies = async (overrides: object) => {
@@ -234,18 +234,18 @@ describe('createTransferIn', () => {
           'PATCH',
           '/config',
           { supportedCurrencies: changedCurrencies },
-          { as: platform },
+          { platform },
         ),
         200,
       );
     };
     await changeCurrencies({ minAmount: 10, maxAmount: 20 });
     for (const amount of [9, 21]) {
-      const reply = await transferIn(source.id, account.id, amount, { as: platform });
+      const reply = await transferIn(source.id, account.id, amount, { platform });
       expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }
     await changeCurrencies({ enabledTransactionTypes: ['OUTGOING'] });
-    const reply = await transferIn(source.id, account.id, 15, { as: platform });
+    const reply = await transferIn(source.id, account.id, 15, { platform });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 });

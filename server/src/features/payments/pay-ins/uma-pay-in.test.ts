@@ -93,10 +93,10 @@ describe('sandboxReceive', () => {
   it('returns the required sender fields and rejects a sender without them', async () => {
     const platform = await app.newPlatform('Curious');
     await fixture.listen(platform);
-    const person = await createCustomer(app, { as: platform });
+    const person = await createCustomer(app, { platform });
     const requireSenderFields = async (...names: string[]) => {
       const { supportedCurrencies } = ok(
-        await app.call('GET', '/config', undefined, { as: platform }),
+        await app.call('GET', '/config', undefined, { platform }),
         200,
       );
       const requiredCounterpartyFields = names.map((name) => ({ name, mandatory: true }));
@@ -109,7 +109,7 @@ describe('sandboxReceive', () => {
           'PATCH',
           '/config',
           { supportedCurrencies: changedCurrencies },
-          { as: platform },
+          { platform },
         ),
         200,
       );
@@ -152,7 +152,7 @@ describe('sandboxReceive', () => {
     await expectError({ receiverUmaAddress: '$unknown@main.example' }, 404, 'UMA_NOT_FOUND');
     const otherCustomer = await createCustomer(app);
     await expectError({ receiverUmaAddress: otherCustomer.umaAddress }, 404, 'UMA_NOT_FOUND');
-    const foreignCustomer = await createCustomer(app, { as: app.other });
+    const foreignCustomer = await createCustomer(app, { platform: app.other });
     await expectError({ customerId: foreignCustomer.id }, 404, 'CUSTOMER_NOT_FOUND');
     const { umaAddress } = foreignCustomer;
     const bodyByAddress = { customerId: undefined, receiverUmaAddress: umaAddress };
@@ -174,7 +174,7 @@ describe('sandboxReceive', () => {
       'WEBHOOK_ENDPOINT_NOT_SET',
       app.other,
     );
-    const unverifiedCustomer = await createCustomer(app, { as: app.unregulated });
+    const unverifiedCustomer = await createCustomer(app, { platform: app.unregulated });
     await fixture.listen(app.unregulated);
     await expectError(
       { customerId: unverifiedCustomer.id },
@@ -190,9 +190,9 @@ describe('sandboxReceive', () => {
   it('enforces the limits and transaction types of the platform', async () => {
     const platform = await app.newPlatform('Narrow');
     await fixture.listen(platform);
-    const person = await createCustomer(app, { as: platform });
+    const person = await createCustomer(app, { platform });
     const { supportedCurrencies } = ok(
-      await app.call('GET', '/config', undefined, { as: platform }),
+      await app.call('GET', '/config', undefined, { platform }),
       200,
     );
     const change = (overrides: object) =>
@@ -205,7 +205,7 @@ describe('sandboxReceive', () => {
             ...overrides,
           })),
         },
-        { as: platform },
+        { platform },
       );
     ok(await change({ minAmount: 100, maxAmount: 200 }), 200);
     for (const receivingCurrencyAmount of [99, 201]) {

@@ -109,7 +109,7 @@ describe('operations on transactions', () => {
       `/transactions/${allTransactions[1].id}`,
       undefined,
       {
-        as: app.other,
+        platform: app.other,
       },
     );
     expect(otherResponse.body.code).toBe('TRANSACTION_NOT_FOUND');

@@ -15,10 +15,10 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-let options: { as: TestPlatform };
+let options: { platform: TestPlatform };
 let platformAccount: string;
 beforeEach(async () => {
-  options = { as: await app.newPlatform('Listener') };
+  options = { platform: await app.newPlatform('Listener') };
   platformAccount = (await findInternalAccount(app, null, 'USD', options)).id;
   await fundAccount(app, platformAccount, 10_00, options);
 });
@@ -140,7 +140,7 @@ describe('payout', () => {
     expect(updateTimes).toEqual([...updateTimes].sort());
     // The data of an event is the resource, so the last event equals the current resource.
     expect(paymentEvents.at(-1)?.data).toEqual(transaction);
-    expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
+    expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.platform.id]));
   });
 });
 

@@ -13,9 +13,9 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-let options: { as: TestPlatform };
+let options: { platform: TestPlatform };
 beforeAll(async () => {
-  options = { as: await app.newPlatform('Shapes') };
+  options = { platform: await app.newPlatform('Shapes') };
 });
 
 const get = async (path: string) => ok(await app.call('GET', path, undefined, options), 200);
@@ -138,7 +138,7 @@ describe('getTransactionById', () => {
       const person = await createCustomer(app, options);
       const target = await createExternalAccount(app, null, 'EUR', '000', options);
       const platformQuote = await createQuote(platformAccount.id, target.id);
-      const { id } = options.as;
+      const { id } = options.platform;
       expect(await get(`/transactions/${platformQuote.transactionId}`)).toMatchObject({
         customerId: id,
         platformCustomerId: id,

@@ -238,7 +238,7 @@ describe('listTransactions', () => {
 
   it('omits transactions of other platforms for every filter', async () => {
     const platform = app.other;
-    expect((await list('', { as: platform })).data).toEqual([]);
+    expect((await list('', { platform })).data).toEqual([]);
     const transaction = shownTransactions[3] as TransactionView;
     for (const query of [
       `customerId=${ids.ada}`,
@@ -247,11 +247,11 @@ describe('listTransactions', () => {
       `accountIdentifier=${ids.adaUsd}`,
       `reference=${transaction.reconciliationInstructions.reference}`,
     ]) {
-      const page = await list(query, { as: platform });
+      const page = await list(query, { platform });
       expect([page.data, page.totalCount, page.hasMore]).toEqual([[], 0, false]);
     }
     const response = await app.call('GET', `/transactions/${transaction.id}`, undefined, {
-      as: platform,
+      platform,
     });
     expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });

@@ -30,7 +30,7 @@ interface Setting {
 async function runWithSetting(code: string, change: Partial<Setting>, work: () => Promise<void>) {
   const callingPlatform = platform;
   const { supportedCurrencies } = ok(
-    await app.call('GET', '/config', undefined, { as: callingPlatform }),
+    await app.call('GET', '/config', undefined, { platform: callingPlatform }),
     200,
   );
   const omitServerFields = (currencySettings: Record<string, unknown>) => {
@@ -39,7 +39,7 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
   };
   const originalSettings = supportedCurrencies.map(omitServerFields) as Setting[];
   const replaceSettings = (list: Setting[]) =>
-    app.call('PATCH', '/config', { supportedCurrencies: list }, { as: callingPlatform });
+    app.call('PATCH', '/config', { supportedCurrencies: list }, { platform: callingPlatform });
   ok(
     await replaceSettings(
       originalSettings.map((each) => (each.currencyCode === code ? { ...each, ...change } : each)),
@@ -54,7 +54,7 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
 }
 
 async function expectError(path: string, body: object, code: string, status = 400) {
-  const response = await app.call('POST', path, body, { as: platform });
+  const response = await app.call('POST', path, body, { platform });
   expect([response.status, response.body.code]).toEqual([status, code]);
   return response.body;
 }
@@ -68,7 +68,7 @@ const transferBody = (from: string, to: string, amount: number, overrides: objec
 
 describe('platform limits', () => {
   it('apply to the sending side of quotes and transfers', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const eur = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const usd = await createExternalAccount(app, person.id, 'USD', '000', options);
@@ -102,7 +102,7 @@ describe('platform limits', () => {
   });
 
   it('apply to the receiving side', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const externalDestination = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const internalDestination = await findInternalAccount(app, person.id, 'EUR', options);
@@ -125,7 +125,7 @@ describe('platform limits', () => {
   });
 
   it('apply to the direction on both sides', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const eur = await findInternalAccount(app, person.id, 'EUR', options);
     const externalDestination = await createExternalAccount(app, person.id, 'USD', '000', options);
@@ -147,8 +147,8 @@ describe('platform limits', () => {
 
 describe('corridor limits', () => {
   it('apply to transfers and quotes', async () => {
-    const { person, account } = await createFundedCustomer(app, 1_000_00, { as: platform });
-    const usd = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
+    const { person, account } = await createFundedCustomer(app, 1_000_00, { platform });
+    const usd = await createExternalAccount(app, person.id, 'USD', '000', { platform });
     await expectError('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
     const excessiveTransfer = transferBody(account.id, usd.id, 100_000_000_01);
     const body = await expectError(
@@ -160,7 +160,7 @@ describe('corridor limits', () => {
   });
 
   it('restrict the automatic selection to rails that support the amount', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const usd = await createExternalAccount(app, person.id, 'USD', '000', options);
     const createTransaction = async (amount: number, paymentRail?: string) => {
@@ -196,7 +196,7 @@ describe('corridor limits', () => {
   });
 
   it('require a purpose if the receiving country requires a purpose', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const person = await createCustomer(app, options);
     const account = await findInternalAccount(app, person.id, 'INR', options);
     await fundAccount(app, account.id, 100_000, options);
@@ -231,7 +231,7 @@ describe('corridor limits', () => {
 
 describe('amounts', () => {
   it('are limited to the largest safe integer on both sides', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const person = await createCustomer(app, options);
     const btc = await findInternalAccount(app, person.id, 'BTC', options);
     const ngn = await findInternalAccount(app, person.id, 'NGN', options);
@@ -246,7 +246,7 @@ describe('amounts', () => {
   });
 
   it('have an accurate exchange rate for currencies of very different value', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const person = await createCustomer(app, options);
     const btc = await findInternalAccount(app, person.id, 'BTC', options);
     const ngn = await findInternalAccount(app, person.id, 'NGN', options);
@@ -262,7 +262,7 @@ describe('amounts', () => {
 
 describe('unverified wallet', () => {
   it('is paid up to a thousand euros, at creation and at execution', async () => {
-    const options = { as: platform };
+    const options = { platform };
     const person = await createCustomer(app, options);
     const usdc = await findInternalAccount(app, person.id, 'USDC', options);
     await fundAccount(app, usdc.id, 10_000_000_000, options);

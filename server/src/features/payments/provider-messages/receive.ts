@@ -47,7 +47,7 @@ export interface ReceiverDeps extends CardMessageDeps {
   /** Stores a page of a statement. Reconciliation is a later feature. */
   statements(providerId: string, page: StatementPage): Promise<Pick<Outcome, 'result' | 'problem'>>;
   /** Logs a problem for operators, without personal data. */
-  note(problem: string): void;
+  reportProblem(problem: string): void;
 }
 
 type Result = (typeof MESSAGE_RESULTS)[number];
@@ -230,7 +230,7 @@ async function rejectContradiction(
   const storedResult = { result: 'CONTRADICTORY', type, problem, ...ids } as const;
   if (await store(deps, provider, id, body, storedResult)) {
     const { id: providerId } = provider.row;
-    deps.note(`a message of the provider ${providerId} contradicts the recorded state`);
+    deps.reportProblem(`a message of the provider ${providerId} contradicts the recorded state`);
   }
   throw new Fault('CONFLICT', problem);
 }

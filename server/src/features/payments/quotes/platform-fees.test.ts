@@ -15,11 +15,11 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 let platform: TestPlatform;
-let options: { as: TestPlatform };
+let options: { platform: TestPlatform };
 let platformAccount: { id: string };
 beforeAll(async () => {
   platform = await app.newPlatform('Charging');
-  options = { as: platform };
+  options = { platform };
   platformAccount = await findInternalAccount(app, null, 'USD', options);
   const feeConfigs = [
     {

@@ -88,7 +88,7 @@ describe('createQuote', () => {
       expect([response.status, response.body.code]).toEqual([status, code]);
     };
     // The source is reported first, although the destination needs fewer reads.
-    const foreignCustomer = await createCustomer(app, { as: app.other });
+    const foreignCustomer = await createCustomer(app, { platform: app.other });
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
     await Promise.all(
       ['ExternalAccount:nope', 'InternalAccount:nope', account.id.replace(/....$/, '0000')].map(
@@ -392,7 +392,9 @@ describe('getQuoteById', () => {
 
   it('returns QUOTE_NOT_FOUND for a quote of another platform and an unknown ID', async () => {
     const { quote } = await createQuote('EUR', '000');
-    const foreignReply = await app.call('GET', `/quotes/${quote.id}`, undefined, { as: app.other });
+    const foreignReply = await app.call('GET', `/quotes/${quote.id}`, undefined, {
+      platform: app.other,
+    });
     const unknownReply = await app.call('GET', '/quotes/x');
     for (const { status, body } of [foreignReply, unknownReply]) {
       expect([status, body.code]).toEqual([404, 'QUOTE_NOT_FOUND']);

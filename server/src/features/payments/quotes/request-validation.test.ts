@@ -133,13 +133,13 @@ describe('createQuote', () => {
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'EUR');
     const platform = app.other;
-    const otherCustomer = await createFundedCustomer(app, 1_000_00, { as: platform });
+    const otherCustomer = await createFundedCustomer(app, 1_000_00, { platform });
     const foreignExternalAccount = await createExternalAccount(
       app,
       otherCustomer.person.id,
       'EUR',
       '000',
-      { as: platform },
+      { platform },
     );
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const notFoundError: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
@@ -319,7 +319,7 @@ describe('createTransferOut', () => {
 
 describe('production platform', () => {
   it('has no sandbox connectors', async () => {
-    const options = { as: app.production };
+    const options = { platform: app.production };
     const usd = await findInternalAccount(app, null, 'USD', options);
     const eur = await findInternalAccount(app, null, 'EUR', options);
     const bank = ok(
@@ -382,7 +382,7 @@ describe('production platform', () => {
   });
 
   it('posts payments between internal accounts', async () => {
-    const options = { as: app.production };
+    const options = { platform: app.production };
     const usd = await findInternalAccount(app, null, 'USD', options);
     const person = await createCustomer(app, options);
     const otherInternalAccount = await findInternalAccount(app, person.id, 'USD', options);

@@ -133,7 +133,7 @@ describe('payments from an embedded wallet', () => {
 /** An approved customer of the production platform with a wallet, 100 USDB and a session. */
 async function createProductionWallet() {
   const platform = app.production;
-  const person = await createCustomer(app, { as: platform });
+  const person = await createCustomer(app, { platform });
   await commandRunner(app)(['verifications', 'approve', person.id]);
   const { id: accountId } = await walletPaymentFixture(app, platform).fixture.walletOf(person.id);
   const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED_USDB) };
@@ -159,7 +159,7 @@ async function createProductionWallet() {
     platform,
   );
   const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
-  const { data } = ok(await app.call('GET', path, undefined, { as: platform }), 200);
+  const { data } = ok(await app.call('GET', path, undefined, { platform }), 200);
   const balanceAccountId = data.find(
     (each: { type: string }) => each.type === 'INTERNAL_CRYPTO',
   ).id;
@@ -187,7 +187,7 @@ describe('wallet in production', () => {
       200,
     );
     expect(result.status).toBe('COMPLETED');
-    const platformOptions = { as: app.production };
+    const platformOptions = { platform: app.production };
     expect(await readBalances(app, targetId, platformOptions)).toEqual({
       balance: TEN_USDB,
       total: TEN_USDB,

@@ -131,7 +131,7 @@ describe('createQuote from an embedded wallet', () => {
     await setStatus('FROZEN');
     expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
     await setStatus('ACTIVE');
-    const foreignResponse = await app.call('POST', '/quotes', body, { as: app.other });
+    const foreignResponse = await app.call('POST', '/quotes', body, { platform: app.other });
     expect(codeOf(foreignResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
@@ -378,11 +378,11 @@ describe('executeQuote from an embedded wallet', () => {
     const callerToken = await app.tokenWith(['VIEW']);
     const path = `/quotes/${quote.id}/execute`;
     const rejectedResponse = await app.call('POST', path, undefined, {
-      as: callerToken,
+      platform: callerToken,
       headers: stampHeaders(stamp),
     });
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
-    const options = { as: app.other, headers: stampHeaders(stamp) };
+    const options = { platform: app.other, headers: stampHeaders(stamp) };
     expect((await app.call('POST', path, undefined, options)).body.code).toBe('QUOTE_NOT_FOUND');
   });
 });

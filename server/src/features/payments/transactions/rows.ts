@@ -29,19 +29,19 @@ export async function loadTransaction(
   return row;
 }
 
-const wrongTypeError = ({ id, type }: TransactionRow, expectedType: TransactionRow['type']) =>
+const unexpectedTypeError = ({ id, type }: TransactionRow, expectedType: TransactionRow['type']) =>
   new Error(`${id} is ${type}, not ${expectedType}`);
 
 /** Throws for a transaction of another type. */
 export function asOutgoing(row: TransactionRow): OutgoingRow {
   if (row.type === 'OUTGOING') return row;
-  throw wrongTypeError(row, 'OUTGOING');
+  throw unexpectedTypeError(row, 'OUTGOING');
 }
 
 /** Throws for a transaction of another type. */
 export function asIncoming(row: TransactionRow): IncomingRow {
   if (row.type === 'INCOMING') return row;
-  throw wrongTypeError(row, 'INCOMING');
+  throw unexpectedTypeError(row, 'INCOMING');
 }
 
 /** Throws for a card payment. */

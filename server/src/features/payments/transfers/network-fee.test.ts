@@ -190,15 +190,15 @@ describe('network fee of zero', () => {
 
   it('applies without a connector that provides network fees', async () => {
     const platform = app.production;
-    const platformAccount = await findInternalAccount(app, null, 'USDC', { as: platform });
+    const platformAccount = await findInternalAccount(app, null, 'USDC', { platform });
     const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
     const body = { currency: 'USDC', accountInfo };
     const wallet = ok(
-      await app.call('POST', '/platform/external-accounts', body, { as: platform }),
+      await app.call('POST', '/platform/external-accounts', body, { platform }),
       201,
     );
     const request = quoteBody(platformAccount.id, wallet.id, SENT_AMOUNT);
-    expect(ok(await app.call('POST', '/quotes', request, { as: platform }), 201)).toMatchObject({
+    expect(ok(await app.call('POST', '/quotes', request, { platform }), 201)).toMatchObject({
       feesIncluded: 0,
       totalReceivingAmount: SENT_AMOUNT,
     });

@@ -135,9 +135,9 @@ describe('createTransferOut', () => {
 describe('transfer in after approval', () => {
   it('is validated again against the current platform settings', async () => {
     const platform = await app.newPlatform('Changing');
-    const person = await createCustomer(app, { as: platform });
-    const account = await findInternalAccount(app, person.id, 'USD', { as: platform });
-    const source = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
+    const person = await createCustomer(app, { platform });
+    const account = await findInternalAccount(app, person.id, 'USD', { platform });
+    const source = await createExternalAccount(app, person.id, 'USD', '000', { platform });
     const deps = { connectors: app.connectorsOf };
     const body = {
       source: { accountId: source.id },
@@ -147,7 +147,7 @@ describe('transfer in after approval', () => {
     const row = await app.operate((ctx) => stageTransferIn(ctx, deps, body), platform);
     const start = () => app.operate((ctx) => startTransferIn(ctx, deps, row), platform);
     const { supportedCurrencies } = ok(
-      await app.call('GET', '/config', undefined, { as: platform }),
+      await app.call('GET', '/config', undefined, { platform }),
       200,
     );
     const change = async (overrides: object) => {
@@ -160,7 +160,7 @@ describe('transfer in after approval', () => {
           'PATCH',
           '/config',
           { supportedCurrencies: changedCurrencies },
-          { as: platform },
+          { platform },
         ),
         200,
       );
@@ -172,6 +172,6 @@ describe('transfer in after approval', () => {
     await change({});
     expect((await start()).funds).toBe('AWAITED');
     await app.settle();
-    expect((await readBalances(app, account.id, { as: platform })).total).toBe(15_00);
+    expect((await readBalances(app, account.id, { platform })).total).toBe(15_00);
   });
 });

@@ -86,12 +86,12 @@ it('the world requires an empty platform, and rejects fields of other worlds', a
   const steps = [{ operationId: 'listCustomers' }];
   expect(await fieldsOf({ world: 'business', steps, seed: 'x' })).toEqual([400, 'steps', 'seed']);
   expect(await fieldsOf({ world: 'starter', payments: 100 })).toEqual([400, 'payments']);
-  await createCustomer(app, { as: app.other });
+  await createCustomer(app, { platform: app.other });
   const { status } = await app.call(
     'POST',
     '/sandbox/fixtures',
     { world: 'business' },
-    { as: app.other },
+    { platform: app.other },
   );
   expect(status).toBe(409);
 });

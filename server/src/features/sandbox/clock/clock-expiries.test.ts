@@ -32,7 +32,7 @@ async function createPlatformWithClock(name: string): Promise<TestPlatform> {
 }
 
 async function advance(platform: TestPlatform, duration: string): Promise<void> {
-  ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { as: platform }), 200);
+  ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { platform }), 200);
 }
 
 /** Creates the same resources on a platform with its own clock and on a platform in real time. */
@@ -50,16 +50,15 @@ describe('on the clock of a platform', () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Invitations',
       async (platform) => {
-        const { umaAddress } = await createCustomer(app, { as: platform });
-        const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as: platform }), 200);
+        const { umaAddress } = await createCustomer(app, { platform });
+        const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { platform }), 200);
         const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
         const body = { inviterUma: umaAddress, expiresAt };
-        return ok(await app.call('POST', '/invitations', body, { as: platform }), 201)
-          .code as string;
+        return ok(await app.call('POST', '/invitations', body, { platform }), 201).code as string;
       },
     );
     const statusOf = async (platform: TestPlatform, code: string) =>
-      ok(await app.call('GET', `/invitations/${code}`, undefined, { as: platform }), 200).status;
+      ok(await app.call('GET', `/invitations/${code}`, undefined, { platform }), 200).status;
     await advance(platform, 'PT59M');
     expect(await statusOf(platform, onOwnClock)).toBe('PENDING');
     await advance(platform, 'PT1M');
@@ -71,7 +70,7 @@ describe('on the clock of a platform', () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Sessions',
       async (platform) => {
-        const wallets = walletFixture(app, { as: platform });
+        const wallets = walletFixture(app, { platform });
         const { accountId } = await wallets.createWalletCustomer();
         await wallets.openEmailSession(accountId);
         return { wallets, accountId };
@@ -90,25 +89,25 @@ describe('on the clock of a platform', () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Codes',
       async (platform) => {
-        const { id } = await createEuropeanCustomer(app, { as: platform });
-        ok(await sendCode(app, id, 'email', { as: platform }), 204);
+        const { id } = await createEuropeanCustomer(app, { platform });
+        ok(await sendCode(app, id, 'email', { platform }), 204);
         return id as string;
       },
     );
     await advance(platform, 'PT10M');
-    const expiredResponse = await confirmCode(app, onOwnClock, 'email', CODE, { as: platform });
+    const expiredResponse = await confirmCode(app, onOwnClock, 'email', CODE, { platform });
     expect(expiredResponse.status).toBe(400);
-    ok(await confirmCode(app, onOtherPlatform, 'email', CODE, { as: app.other }), 200);
-    ok(await sendCode(app, onOwnClock, 'email', { as: platform }), 204);
-    ok(await confirmCode(app, onOwnClock, 'email', CODE, { as: platform }), 200);
+    ok(await confirmCode(app, onOtherPlatform, 'email', CODE, { platform: app.other }), 200);
+    ok(await sendCode(app, onOwnClock, 'email', { platform }), 204);
+    ok(await confirmCode(app, onOwnClock, 'email', CODE, { platform }), 200);
   });
 
   it('a lockout after failed logins expires', async () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Lockouts',
       async (platform) => {
-        const { id } = await createPhoneVerifiedCustomer(app, { as: platform });
-        const login = loginFixture(app, { as: platform });
+        const { id } = await createPhoneVerifiedCustomer(app, { platform });
+        const login = loginFixture(app, { platform });
         await login.failTimes(id, 5);
         return { id: id as string, login };
       },
@@ -126,8 +125,8 @@ describe('on the clock of a platform', () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Challenges',
       async (platform) => {
-        const { id } = await createPhoneVerifiedCustomer(app, { as: platform });
-        const login = loginFixture(app, { as: platform });
+        const { id } = await createPhoneVerifiedCustomer(app, { platform });
+        const login = loginFixture(app, { platform });
         const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
         return { id: id as string, login, challengeId };
       },
@@ -143,14 +142,14 @@ describe('on the clock of a platform', () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Payments',
       async (platform) => {
-        const payer = await createScaPayer(app, {}, { as: platform });
-        const { quote } = await createQuotedPayout(app, payer, {}, { as: platform });
-        const executedBody = ok(await execute(app, quote.id, {}, { as: platform }), 200);
+        const payer = await createScaPayer(app, {}, { platform });
+        const { quote } = await createQuotedPayout(app, payer, {}, { platform });
+        const executedBody = ok(await execute(app, quote.id, {}, { platform }), 200);
         return { id: quote.id as string, status: executedBody.status };
       },
     );
     const statusOf = async (platform: TestPlatform, id: string) =>
-      ok(await app.call('GET', `/quotes/${id}`, undefined, { as: platform }), 200).status;
+      ok(await app.call('GET', `/quotes/${id}`, undefined, { platform }), 200).status;
     expect(onOwnClock.status).toBe('PENDING_AUTHORIZATION');
     await advance(platform, 'PT1H');
     expect(await statusOf(platform, onOwnClock.id)).toBe('FAILED');
@@ -161,7 +160,7 @@ describe('on the clock of a platform', () => {
     const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Cards',
       async (platform) => {
-        const cards = cardFixture(app, { as: platform });
+        const cards = cardFixture(app, { platform });
         const card = await cards.createCard(await cards.createCardholder({ funds: 100_00 }));
         return { cards, card };
       },
@@ -177,7 +176,7 @@ describe('on the clock of a platform', () => {
     const expiry = Date.UTC(onOwnClock.card.expYear, onOwnClock.card.expMonth);
     const moveTo = async (time: number) => {
       const to = new Date(time).toISOString();
-      ok(await app.call('POST', '/sandbox/clock', { to }, { as: platform }), 200);
+      ok(await app.call('POST', '/sandbox/clock', { to }, { platform }), 200);
     };
     // A call moves a clock by at most two years.
     for (const days of [1_400, 700]) await moveTo(expiry - days * DAY);

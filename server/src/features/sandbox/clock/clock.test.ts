@@ -19,35 +19,36 @@ const receiver = openForFile(startReceiver);
 const SECOND = 1_000;
 const DAY = 24 * 3_600_000;
 
-const change = (body: object, as: CallOptions['as'] = app.platform) =>
-  app.call('POST', '/sandbox/clock', body, { as });
-const getClock = async (as: CallOptions['as'] = app.platform) =>
-  ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
-const timeOf = async (as?: CallOptions['as']) => Date.parse((await getClock(as)).currentTime);
+const change = (body: object, platform: CallOptions['platform'] = app.platform) =>
+  app.call('POST', '/sandbox/clock', body, { platform });
+const getClock = async (platform: CallOptions['platform'] = app.platform) =>
+  ok(await app.call('GET', '/sandbox/clock', undefined, { platform }), 200);
+const timeOf = async (platform?: CallOptions['platform']) =>
+  Date.parse((await getClock(platform)).currentTime);
 
 /** A platform with a customer who has 1000.00 USD. */
 async function createPayingPlatform(name: string) {
   const platform = await app.newPlatform(name);
-  const { person, account } = await createFundedCustomer(app, 1_000_00, { as: platform });
-  return { as: platform, person, account };
+  const { person, account } = await createFundedCustomer(app, 1_000_00, { platform });
+  return { platform, person, account };
 }
 
 type PayingPlatform = Awaited<ReturnType<typeof createPayingPlatform>>;
 
 /** A payment of 100.00 USD to an account with a suffix. */
-async function pay({ as, person, account }: PayingPlatform, suffix: string) {
-  const payee = await createExternalAccount(app, person.id, 'EUR', suffix, { as });
+async function pay({ platform, person, account }: PayingPlatform, suffix: string) {
+  const payee = await createExternalAccount(app, person.id, 'EUR', suffix, { platform });
   const quote = ok(
-    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00), { as }),
+    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00), { platform }),
     201,
   );
   const headers = { 'idempotency-key': quote.id };
-  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { as, headers }), 200);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { platform, headers }), 200);
   return quote.transactionId as string;
 }
 
 const getTransaction = async (platform: TestPlatform, id: string) =>
-  ok(await app.call('GET', `/transactions/${id}`, undefined, { as: platform }), 200);
+  ok(await app.call('GET', `/transactions/${id}`, undefined, { platform }), 200);
 
 describe('getSandboxClock', () => {
   it('shows real time until the clock is changed', async () => {
@@ -59,13 +60,13 @@ describe('getSandboxClock', () => {
   });
 
   it('is not available in production', async () => {
-    const reply = await app.call('GET', '/sandbox/clock', undefined, { as: app.production });
+    const reply = await app.call('GET', '/sandbox/clock', undefined, { platform: app.production });
     expect(reply.status).toBe(403);
   });
 
   it('requires VIEW, and its change MANAGE', async () => {
     const viewer = await app.tokenWith(['VIEW']);
-    ok(await app.call('GET', '/sandbox/clock', undefined, { as: viewer }), 200);
+    ok(await app.call('GET', '/sandbox/clock', undefined, { platform: viewer }), 200);
     const { status, body } = await change({ freeze: true }, viewer);
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
@@ -83,14 +84,17 @@ describe('updateSandboxClock', () => {
     const payingPlatform = await createPayingPlatform('Returned');
     const id = await pay(payingPlatform, '008');
     const startedMs = performance.now();
-    ok(await change({ advance: 'PT1M' }, payingPlatform.as), 200);
-    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
-    const start = await timeOf(payingPlatform.as);
-    const { currentTime, processed } = ok(await change({ advance: 'P3D' }, payingPlatform.as), 200);
+    ok(await change({ advance: 'PT1M' }, payingPlatform.platform), 200);
+    expect((await getTransaction(payingPlatform.platform, id)).status).toBe('COMPLETED');
+    const start = await timeOf(payingPlatform.platform);
+    const { currentTime, processed } = ok(
+      await change({ advance: 'P3D' }, payingPlatform.platform),
+      200,
+    );
     expect(performance.now() - startedMs).toBeLessThan(15_000);
     expect(processed).toBeGreaterThan(0);
     expect(Date.parse(currentTime) - start).toBe(3 * DAY);
-    const transactionAfter = await getTransaction(payingPlatform.as, id);
+    const transactionAfter = await getTransaction(payingPlatform.platform, id);
     expect(transactionAfter).toMatchObject({ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' });
     expect(
       Math.floor(
@@ -98,7 +102,8 @@ describe('updateSandboxClock', () => {
       ),
     ).toBe(2);
     expect(
-      (await readBalances(app, payingPlatform.account.id, { as: payingPlatform.as })).balance,
+      (await readBalances(app, payingPlatform.account.id, { platform: payingPlatform.platform }))
+        .balance,
     ).toBe(1_000_00);
   });
 
@@ -108,9 +113,9 @@ describe('updateSandboxClock', () => {
       await createPayingPlatform('Two'),
     ];
     const id = await pay(secondPayingPlatform, '003');
-    ok(await change({ advance: 'P2Y' }, firstPayingPlatform.as), 200);
-    expect(await timeOf(secondPayingPlatform.as)).toBe(app.effects.now());
-    expect((await getTransaction(secondPayingPlatform.as, id)).status).toBe('PROCESSING');
+    ok(await change({ advance: 'P2Y' }, firstPayingPlatform.platform), 200);
+    expect(await timeOf(secondPayingPlatform.platform)).toBe(app.effects.now());
+    expect((await getTransaction(secondPayingPlatform.platform, id)).status).toBe('PROCESSING');
     const createdCustomer = ok(
       await app.call(
         'POST',
@@ -120,60 +125,62 @@ describe('updateSandboxClock', () => {
           platformCustomerId: 'later',
           fullName: 'Ada Lovelace',
         },
-        { as: firstPayingPlatform.as },
+        { platform: firstPayingPlatform.platform },
       ),
       201,
     );
-    expect(createdCustomer.createdAt).toBe((await getClock(firstPayingPlatform.as)).currentTime);
+    expect(createdCustomer.createdAt).toBe(
+      (await getClock(firstPayingPlatform.platform)).currentTime,
+    );
   });
 
   it('prevents work from becoming due while frozen', async () => {
     const payingPlatform = await createPayingPlatform('Frozen');
-    ok(await change({ freeze: true }, payingPlatform.as), 200);
+    ok(await change({ freeze: true }, payingPlatform.platform), 200);
     const id = await pay(payingPlatform, '003');
     app.effects.set(app.effects.now() + DAY);
     await app.settle();
-    expect((await getTransaction(payingPlatform.as, id)).status).toBe('PROCESSING');
-    ok(await change({ advance: 'PT6M' }, payingPlatform.as), 200);
-    const { status, settledAt } = await getTransaction(payingPlatform.as, id);
+    expect((await getTransaction(payingPlatform.platform, id)).status).toBe('PROCESSING');
+    ok(await change({ advance: 'PT6M' }, payingPlatform.platform), 200);
+    const { status, settledAt } = await getTransaction(payingPlatform.platform, id);
     expect(status).toBe('COMPLETED');
-    expect(settledAt).toBe((await getClock(payingPlatform.as)).currentTime);
+    expect(settledAt).toBe((await getClock(payingPlatform.platform)).currentTime);
     // The clock continues from the new time.
-    ok(await change({ freeze: false }, payingPlatform.as), 200);
-    const timeBefore = await timeOf(payingPlatform.as);
+    ok(await change({ freeze: false }, payingPlatform.platform), 200);
+    const timeBefore = await timeOf(payingPlatform.platform);
     app.effects.set(app.effects.now() + SECOND);
-    expect(await timeOf(payingPlatform.as)).toBe(timeBefore + SECOND);
+    expect(await timeOf(payingPlatform.platform)).toBe(timeBefore + SECOND);
   });
 
   it('executes due work on a clock that runs ahead of real time', async () => {
     const payingPlatform = await createPayingPlatform('Ahead');
-    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
+    ok(await change({ advance: 'P1D' }, payingPlatform.platform), 200);
     const id = await pay(payingPlatform, '003');
     await app.settle();
-    expect((await getTransaction(payingPlatform.as, id)).status).toBe('PROCESSING');
+    expect((await getTransaction(payingPlatform.platform, id)).status).toBe('PROCESSING');
     app.effects.set(app.effects.now() + 6 * 60 * SECOND);
     await app.settle();
-    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(payingPlatform.platform, id)).status).toBe('COMPLETED');
   });
 
   it('expires quotes, including those created before the first change', async () => {
     const payingPlatform = await createPayingPlatform('Quotes');
     const payee = await createExternalAccount(app, payingPlatform.person.id, 'EUR', '000', {
-      as: payingPlatform.as,
+      platform: payingPlatform.platform,
     });
     const createQuote = async () =>
       ok(
         await app.call('POST', '/quotes', quoteBody(payingPlatform.account.id, payee.id, 100_00), {
-          as: payingPlatform.as,
+          platform: payingPlatform.platform,
         }),
         201,
       );
     const [firstQuote] = [await createQuote()];
-    ok(await change({ freeze: true }, payingPlatform.as), 200);
+    ok(await change({ freeze: true }, payingPlatform.platform), 200);
     const secondQuote = await createQuote();
-    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
+    ok(await change({ advance: 'P1D' }, payingPlatform.platform), 200);
     for (const { transactionId } of [firstQuote, secondQuote]) {
-      expect(await getTransaction(payingPlatform.as, transactionId)).toMatchObject({
+      expect(await getTransaction(payingPlatform.platform, transactionId)).toMatchObject({
         status: 'EXPIRED',
       });
     }
@@ -186,27 +193,27 @@ describe('updateSandboxClock', () => {
         'PATCH',
         '/config',
         { webhookEndpoint: receiver.url },
-        { as: payingPlatform.as },
+        { platform: payingPlatform.platform },
       ),
       200,
     );
-    ok(await change({ freeze: true }, payingPlatform.as), 200);
+    ok(await change({ freeze: true }, payingPlatform.platform), 200);
     receiver.behave(500);
     receiver.arrivals.length = 0;
     const id = await pay(payingPlatform, '000');
-    ok(await change({ advance: 'PT1H' }, payingPlatform.as), 200);
+    ok(await change({ advance: 'PT1H' }, payingPlatform.platform), 200);
     const attempts = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
     // Immediately, after 5 seconds, 5 minutes and 30 minutes.
     expect(attempts).toHaveLength(4);
     const timestamps = attempts.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
     expect(timestamps.every((each) => each <= app.effects.now())).toBe(true);
     receiver.behave(200);
-    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
+    ok(await change({ advance: 'P1D' }, payingPlatform.platform), 200);
     const allAttempts = receiver.arrivals.filter(
       (each) => each.type === 'OUTGOING_PAYMENT.COMPLETED',
     );
     expect(allAttempts).toHaveLength(5);
-    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(payingPlatform.platform, id)).status).toBe('COMPLETED');
   });
 
   it('completes within nine seconds if an endpoint does not respond', async () => {
@@ -217,15 +224,15 @@ describe('updateSandboxClock', () => {
         'PATCH',
         '/config',
         { webhookEndpoint: silentReceiver.url },
-        { as: payingPlatform.as },
+        { platform: payingPlatform.platform },
       ),
       200,
     );
     const id = await pay(payingPlatform, '003');
     const startedMs = performance.now();
-    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
+    ok(await change({ advance: 'P1D' }, payingPlatform.platform), 200);
     expect(performance.now() - startedMs).toBeLessThan(9_000);
-    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(payingPlatform.platform, id)).status).toBe('COMPLETED');
     await silentReceiver.close();
   });
 
@@ -233,11 +240,11 @@ describe('updateSandboxClock', () => {
     const payingPlatform = await createPayingPlatform('Twice');
     for (let index = 0; index < 5; index++) await pay(payingPlatform, '003');
     const replies = await Promise.all([
-      change({ advance: 'P1D' }, payingPlatform.as),
-      change({ advance: 'P1D' }, payingPlatform.as),
+      change({ advance: 'P1D' }, payingPlatform.platform),
+      change({ advance: 'P1D' }, payingPlatform.platform),
     ]);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(await timeOf(payingPlatform.as)).toBe(app.effects.now() + DAY);
+    expect(await timeOf(payingPlatform.platform)).toBe(app.effects.now() + DAY);
   });
 
   it('changes the clock once for one idempotency key', async () => {
@@ -247,13 +254,13 @@ describe('updateSandboxClock', () => {
       'POST',
       '/sandbox/clock',
       { advance: 'P1D' },
-      { as: platform, headers },
+      { platform, headers },
     );
     const secondResponse = await app.call(
       'POST',
       '/sandbox/clock',
       { advance: 'P1D' },
-      { as: platform, headers },
+      { platform, headers },
     );
     expect(secondResponse.body).toEqual(firstResponse.body);
     expect(await timeOf(platform)).toBe(app.effects.now() + DAY);
@@ -288,12 +295,12 @@ describe('updateSandboxClock', () => {
   it('emits the same events for the same calls', async () => {
     const runScenario = async (name: string) => {
       const payingPlatform = await createPayingPlatform(name);
-      ok(await change({ to: '2027-05-01T00:00:00Z', freeze: true }, payingPlatform.as), 200);
+      ok(await change({ to: '2027-05-01T00:00:00Z', freeze: true }, payingPlatform.platform), 200);
       for (const suffix of ['003', '008', '004', '000']) await pay(payingPlatform, suffix);
-      ok(await change({ advance: 'PT6M' }, payingPlatform.as), 200);
-      ok(await change({ advance: 'P3D' }, payingPlatform.as), 200);
+      ok(await change({ advance: 'PT6M' }, payingPlatform.platform), 200);
+      ok(await change({ advance: 'P3D' }, payingPlatform.platform), 200);
       const events = (await app.events()).filter(
-        (each) => each.platformId === payingPlatform.as.id,
+        (each) => each.platformId === payingPlatform.platform.id,
       );
       return events.map(({ type, data }) => [type, data.status, data.updatedAt, data.settledAt]);
     };

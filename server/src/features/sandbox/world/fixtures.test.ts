@@ -230,7 +230,7 @@ describe('createSandboxFixtures', () => {
     expect(await idsOf('one')).toEqual(firstIds);
     await reset();
     const otherIds = await idsOf('two');
-    const otherPlatformIds = await idsOf('one', { as: app.other });
+    const otherPlatformIds = await idsOf('one', { platform: app.other });
     expect(new Set([...firstIds, ...otherIds, ...otherPlatformIds]).size).toBe(9);
   });
 
@@ -297,7 +297,7 @@ describe('createSandboxFixtures', () => {
       steps: [agentStep, { operationId: 'listCustomers', agentId: 'Agent:1' }],
     });
     expect(fieldsOf(rejectedResponse)).toEqual(['steps.0.agentId', 'steps.1.agentId']);
-    const otherPlatformWorld = ok(await build({ world: 'agents' }, { as: app.other }), 201);
+    const otherPlatformWorld = ok(await build({ world: 'agents' }, { platform: app.other }), 201);
     const agentId = otherPlatformWorld.resources.payer.agent.id;
     const response = await build({ steps: [{ ...agentStep, agentId }] });
     expect(response.body.details.error.code).toBe('NOT_FOUND');
@@ -346,12 +346,12 @@ describe('createSandboxFixtures', () => {
   });
 
   it('requires a sandbox platform, and calls operations with the permissions of the token', async () => {
-    expect(await build({ world: 'starter' }, { as: app.production })).toMatchObject({
+    expect(await build({ world: 'starter' }, { platform: app.production })).toMatchObject({
       status: 403,
     });
     const managerToken = await app.tokenWith(['VIEW', 'MANAGE']);
     await reset();
-    const rejectedResponse = await build({ world: 'starter' }, { as: managerToken });
+    const rejectedResponse = await build({ world: 'starter' }, { platform: managerToken });
     expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });

@@ -84,13 +84,13 @@ describe('resetSandbox', () => {
   });
 
   it('leaves other platforms unchanged', async () => {
-    const otherPayment = await pay({ as: app.other });
+    const otherPayment = await pay({ platform: app.other });
     await app.settle();
     const rowsBefore = await rowsOf(app.other.id);
     await pay();
     ok(await reset(), 200);
     expect(await rowsOf(app.other.id)).toEqual(rowsBefore);
-    expect(await readBalances(app, otherPayment.account.id, { as: app.other })).toEqual({
+    expect(await readBalances(app, otherPayment.account.id, { platform: app.other })).toEqual({
       balance: 900_00,
       total: 900_00,
     });
@@ -240,9 +240,9 @@ describe('resetSandbox', () => {
   });
 
   it('requires a sandbox platform and a token with MANAGE', async () => {
-    expect(await reset(undefined, { as: app.production })).toMatchObject({ status: 403 });
+    expect(await reset(undefined, { platform: app.production })).toMatchObject({ status: 403 });
     const tokenWithoutManage = await app.tokenWith(['VIEW', 'TRANSACT']);
-    expect(await reset(undefined, { as: tokenWithoutManage })).toMatchObject({ status: 403 });
+    expect(await reset(undefined, { platform: tokenWithoutManage })).toMatchObject({ status: 403 });
   });
 
   it('reports unknown fields', async () => {
@@ -255,7 +255,7 @@ describe('resetSandbox', () => {
   });
 
   it('affects no other platform and keeps the ledger balanced during payments', async () => {
-    const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { as: app.other } : {}));
+    const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { platform: app.other } : {}));
     const resets = [reset(), reset(), reset()];
     const outcomes = await Promise.allSettled(payments);
     for (const each of resets) ok(await each, 200);

@@ -118,7 +118,7 @@ describe('setSandboxStatus', () => {
       message: 'must be one of FROZEN, ACTIVE, CLOSED for this resource',
     });
     for (const id of [active.id, externalActive.id]) {
-      expect(await setStatus(id, 'ACTIVE', { as: app.other })).toMatchObject({ status: 404 });
+      expect(await setStatus(id, 'ACTIVE', { platform: app.other })).toMatchObject({ status: 404 });
     }
     expect(await setStatus('Card:1', 'FROZEN')).toMatchObject({
       status: 404,
@@ -127,8 +127,10 @@ describe('setSandboxStatus', () => {
   });
 
   it('requires a sandbox platform and a token that can change settings', async () => {
-    expect(await setStatus('x', 'FROZEN', { as: app.production })).toMatchObject({ status: 403 });
+    expect(await setStatus('x', 'FROZEN', { platform: app.production })).toMatchObject({
+      status: 403,
+    });
     const reader = await app.tokenWith(['VIEW', 'TRANSACT']);
-    expect(await setStatus('x', 'FROZEN', { as: reader })).toMatchObject({ status: 403 });
+    expect(await setStatus('x', 'FROZEN', { platform: reader })).toMatchObject({ status: 403 });
   });
 });

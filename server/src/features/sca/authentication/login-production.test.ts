@@ -41,7 +41,7 @@ beforeAll(async () => {
   fixture = loginFixture(app, asProduction());
 });
 
-const asProduction = () => ({ as: app.production });
+const asProduction = () => ({ platform: app.production });
 const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as sent. Other messages may be sent concurrently. */
 async function readTextMessage(customerId: string) {
@@ -147,7 +147,7 @@ describe('a code in production', () => {
   it('returns 501 without a connector for messages', async () => {
     const { id } = await createPerson();
     const appWithoutProviders = await startApp();
-    const options = { as: appWithoutProviders.production };
+    const options = { platform: appWithoutProviders.production };
     const { id: otherId } = await createEuropeanCustomer(appWithoutProviders, options);
     await appWithoutProviders.runtime.db.query(
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
@@ -353,7 +353,7 @@ describe('a proof', () => {
     const sql = 'update platforms set passkey_site = $2 where id = $1';
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await createPerson();
-    const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
+    const device = authenticator({ rpId: 'bank.example', origin: 'https://app.bank.example' });
     await factorFixture(app, asProduction()).enrollPasskey(id, device);
     const action = paymentAction('100.00 EUR');
     const row = await openPaymentChallenge(id, action, {
@@ -394,7 +394,7 @@ describe('a proof', () => {
     const sql = 'update platforms set passkey_site = $2 where id = $1';
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await createPerson();
-    const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
+    const device = authenticator({ rpId: 'bank.example', origin: 'https://app.bank.example' });
     const { origin } = await factorFixture(app, asProduction()).enrollPasskey(id, device);
     const { passkeyOptions, relyingPartyId } = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(relyingPartyId).toBe('bank.example');

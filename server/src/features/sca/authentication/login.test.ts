@@ -132,8 +132,8 @@ describe('a login by SMS', () => {
   it('requires a challenge of this customer’s login', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const otherCustomer = await createPhoneVerifiedCustomer(app);
-    const otherPlatformCustomer = await createPhoneVerifiedCustomer(app, { as: app.other });
-    const otherPlatformFixture = loginFixture(app, { as: app.other });
+    const otherPlatformCustomer = await createPhoneVerifiedCustomer(app, { platform: app.other });
+    const otherPlatformFixture = loginFixture(app, { platform: app.other });
     const otherPlatformChallengeId = ok(
       await otherPlatformFixture.start(otherPlatformCustomer.id, 'SMS_OTP'),
       200,
@@ -328,7 +328,7 @@ describe('a login', () => {
     );
     const otherPlatformResponses = await callAll(
       germanCustomer.id,
-      loginFixture(app, { as: app.other }),
+      loginFixture(app, { platform: app.other }),
     );
     expect(otherPlatformResponses.map(statusCodeAndFields)).toEqual(
       Array(4).fill([404, 'CUSTOMER_NOT_FOUND']),
@@ -337,10 +337,10 @@ describe('a login', () => {
       unknownResponses.map(({ body }) => body),
     );
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
-    const unregulatedCustomer = await createEuropeanCustomer(app, { as: app.other });
+    const unregulatedCustomer = await createEuropeanCustomer(app, { platform: app.other });
     for (const response of await callAll(
       unregulatedCustomer.id,
-      loginFixture(app, { as: app.other }),
+      loginFixture(app, { platform: app.other }),
     )) {
       expect(statusCodeAndFields(response)).toEqual([409, 'CONFLICT']);
     }

@@ -239,9 +239,9 @@ describe('a request for beneficiary trust', () => {
 
   it('is rejected for accounts of platforms, for foreign and for unknown accounts', async () => {
     const platformExternalAccount = await createExternalAccount(app, null, 'EUR');
-    const person = await createPhoneVerifiedCustomer(app, { as: app.other });
+    const person = await createPhoneVerifiedCustomer(app, { platform: app.other });
     const otherPlatformAccount = await createExternalAccount(app, person.id, 'EUR', '000', {
-      as: app.other,
+      platform: app.other,
     });
     for (const id of [platformExternalAccount.id, otherPlatformAccount.id, 'x']) {
       for (const response of await requestAll(id)) {
@@ -263,7 +263,7 @@ describe('a request for beneficiary trust', () => {
   });
 
   it('is rejected without a connector for messages', async () => {
-    const platformOptions = { as: app.production };
+    const platformOptions = { platform: app.production };
     const person = await createEuropeanCustomer(app, platformOptions);
     const sql = `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}',
       version = version + 1 where id = $1`;

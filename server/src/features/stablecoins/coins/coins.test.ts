@@ -4,8 +4,8 @@ import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  freshFixture,
   linkedFixture,
+  newFixture,
   stablecoinFixture,
 } from '../../../../test/kit/payments/stablecoins.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
@@ -64,7 +64,9 @@ describe('registerStablecoin', () => {
   it('reports every invalid field in one response', async () => {
     const fixture = await linkedFixture(app);
     const invalidFields = { providerTokenIdentifier: '', network: 'ETHEREUM' };
-    const response = await app.call('POST', '/stablecoins', invalidFields, { as: fixture.as });
+    const response = await app.call('POST', '/stablecoins', invalidFields, {
+      platform: fixture.platform,
+    });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual([
@@ -110,7 +112,7 @@ describe('registerStablecoin', () => {
 
 describe('the provider account of a token', () => {
   it('must exist', async () => {
-    const fixture = await freshFixture(app);
+    const fixture = await newFixture(app);
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
     expect(codeOf(await fixture.registerCoin())).toEqual(NOT_FOUND);
     const { id } = await stablecoinFixture(app).createLinkedAccount();
@@ -277,7 +279,7 @@ describe('listStablecoins', () => {
     for (const query of ['?provider=ACME', '?issuanceStatus=GONE', '?limit=0', '?cursor=x']) {
       expect([query, (await fixture.read(`/stablecoins${query}`)).status]).toEqual([query, 400]);
     }
-    const otherFixture = await freshFixture(app);
+    const otherFixture = await newFixture(app);
     expect(ok(await otherFixture.read('/stablecoins'), 200).data).toEqual([]);
     expect(codeOf(await otherFixture.read(`/stablecoins/${ids[0]}`))).toEqual([
       404,
@@ -330,7 +332,7 @@ describe('supply accounts of a token', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
       for (let times = 0; row && times < 3; times++) schedulePoll(ctx, row);
-    }, fixture.as);
+    }, fixture.platform);
     while ((await worker.runDue()) > 0);
     const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${id}`), 200);
     expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);

@@ -64,7 +64,7 @@ describe('linkStablecoinProviderAccount', () => {
 
   it('returns SERVICE_UNAVAILABLE without storing an account if the provider does not respond', async () => {
     const platform = await app.newPlatform('Unanswered');
-    const response = await stablecoinFixture(app, { as: platform }).linkAccount({
+    const response = await stablecoinFixture(app, { platform }).linkAccount({
       apiClientSecret: 'x-008',
     });
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
@@ -74,7 +74,7 @@ describe('linkStablecoinProviderAccount', () => {
 
   it('links an account once under ten concurrent requests', async () => {
     const platform = await app.newPlatform('Ten links');
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const body = separateFixture.linkBody();
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.write(PATH, body)),
@@ -94,7 +94,7 @@ describe('linkStablecoinProviderAccount', () => {
     const body = fixture.linkBody();
     const mainAccount = ok(await fixture.write(PATH, body), 201);
     const otherPlatformAccount = ok(
-      await stablecoinFixture(app, { as: app.other }).write(PATH, body),
+      await stablecoinFixture(app, { platform: app.other }).write(PATH, body),
       201,
     );
     expect(otherPlatformAccount.providerAccountId).toBe(mainAccount.providerAccountId);
@@ -114,14 +114,14 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('is not implemented without a provider', async () => {
-    const production = stablecoinFixture(app, { as: app.production });
+    const production = stablecoinFixture(app, { platform: app.production });
     expect(codeOf(await production.linkAccount())).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(codeOf(await production.registerCoin())).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('requires MANAGE', async () => {
     const trader = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const options = { as: trader, headers: { 'idempotency-key': 'no' } };
+    const options = { platform: trader, headers: { 'idempotency-key': 'no' } };
     const response = await app.call('POST', PATH, fixture.linkBody(), options);
     expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
   });
@@ -131,7 +131,7 @@ describe('the client secret', () => {
   it('is stored encrypted, bound to its row', async () => {
     const platform = await app.newPlatform('Sealed');
     const secret = 'a-secret-that-is-found-nowhere-000';
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const link = { apiClientSecret: secret, apiClientId: 'client-of-the-sealed' };
     const { id } = ok(await separateFixture.linkAccount(link), 201);
     const coin = await separateFixture.registerCoin();
@@ -176,7 +176,7 @@ describe('an account that the provider no longer accepts', () => {
     ['004', 'REVOKED'],
   ])('is unlinked at its next use: secret suffix %s', async (suffix, status) => {
     const platform = await app.newPlatform(`Gone ${suffix}`);
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const body = separateFixture.linkBody({ apiClientSecret: `x-${suffix}` });
     const linkedBody = ok(await separateFixture.write(PATH, body), 201);
     expect(linkedBody.status).toBe('ACTIVE');
@@ -197,7 +197,7 @@ describe('an account that the provider no longer accepts', () => {
 
   it('becomes ACTIVE under the same ID when it is linked again', async () => {
     const platform = await app.newPlatform('Anew');
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const body = separateFixture.linkBody({ apiClientSecret: 'x-004' });
     const firstBody = ok(await separateFixture.write(PATH, body), 201);
     await separateFixture.registerCoin();
@@ -219,7 +219,7 @@ describe('an account that the provider no longer accepts', () => {
 
   it('is rejected consistently under ten concurrent requests', async () => {
     const platform = await app.newPlatform('Ten concurrent');
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     await separateFixture.createLinkedAccount('003');
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.registerCoin()),
@@ -280,13 +280,13 @@ describe('an idempotency key', () => {
     expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     );
-    const otherPlatformFixture = stablecoinFixture(app, { as: app.other });
+    const otherPlatformFixture = stablecoinFixture(app, { platform: app.other });
     ok(await otherPlatformFixture.write(PATH, body, 'one-key'), 201);
   });
 
   it('links an account once under ten concurrent requests', async () => {
     const platform = await app.newPlatform('Second');
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const body = separateFixture.linkBody();
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.write(PATH, body, 'repeated')),
@@ -298,7 +298,7 @@ describe('an idempotency key', () => {
 
   it('does not replay SERVICE_UNAVAILABLE', async () => {
     const platform = await app.newPlatform('Unavailable provider');
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const unavailableBody = separateFixture.linkBody({ apiClientSecret: 'x-008' });
     expect((await separateFixture.write(PATH, unavailableBody, 'again')).status).toBe(503);
     expect((await separateFixture.write(PATH, unavailableBody, 'again')).status).toBe(503);
@@ -313,7 +313,7 @@ describe('an idempotency key', () => {
 describe('listStablecoinProviderAccounts', () => {
   it('lists newest first, in pages, by status', async () => {
     const platform = await app.newPlatform('Lister');
-    const separateFixture = stablecoinFixture(app, { as: platform });
+    const separateFixture = stablecoinFixture(app, { platform });
     const ids: string[] = [];
     for (const suffix of ['000', '003', '000']) {
       app.effects.set(app.effects.now() + 1_000);
@@ -342,10 +342,10 @@ describe('listStablecoinProviderAccounts', () => {
     it('returns NOT_FOUND for an account of another platform', async () => {
       const { id } = await fixture.createLinkedAccount();
       const otherPlatformResponse = await app.call('GET', `${PATH}/${id}`, undefined, {
-        as: app.other,
+        platform: app.other,
       });
       expect(codeOf(otherPlatformResponse)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
-      const list = await app.call('GET', `${PATH}?limit=100`, undefined, { as: app.other });
+      const list = await app.call('GET', `${PATH}?limit=100`, undefined, { platform: app.other });
       expect(JSON.stringify(list.body)).not.toContain(id);
     });
   });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { freshFixture, linkedFixture } from '../../../../test/kit/payments/stablecoins.ts';
+import { linkedFixture, newFixture } from '../../../../test/kit/payments/stablecoins.ts';
 import { providerAccounts, stablecoins } from '../store.ts';
 import { POLL_ISSUANCE, scheduleNextPoll, schedulePoll } from './issuance-polls.ts';
 
@@ -18,7 +18,7 @@ describe('issuance', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
       if (row) schedulePoll(ctx, row, 0);
-    }, fixture.as);
+    }, fixture.platform);
     const jobsSql = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
     const pollJobs = await app.runtime.db.query(jobsSql, [POLL_ISSUANCE.kind, id]);
     expect(pollJobs.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + SECOND]);
@@ -38,7 +38,7 @@ describe('issuance', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
       if (row) scheduleNextPoll(ctx, row, {});
-    }, fixture.as);
+    }, fixture.platform);
     const pollJobs = await pollsOf(id);
     expect(pollJobs.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + 60 * SECOND]);
     await app.advance(60 * SECOND);
@@ -46,7 +46,7 @@ describe('issuance', () => {
   });
 
   it('has one poll at a time, even if its account is linked again repeatedly', async () => {
-    const fixture = await freshFixture(app);
+    const fixture = await newFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
     const { id } = ok(await fixture.registerCoin('005'), 201);
@@ -54,7 +54,7 @@ describe('issuance', () => {
       await app.operate(async (ctx) => {
         const row = await ctx.read(providerAccounts, account.id);
         if (row) ctx.update(providerAccounts, row, { status: 'REVOKED' });
-      }, fixture.as);
+      }, fixture.platform);
       ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
       await app.advance(SECOND);
     }
@@ -67,14 +67,14 @@ describe('issuance', () => {
   });
 
   it('is not polled while its account is unlinked, and resumes when it is linked again', async () => {
-    const fixture = await freshFixture(app);
+    const fixture = await newFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
     const coin = ok(await fixture.registerCoin('005'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, account.id);
       if (row) ctx.update(providerAccounts, row, { status: 'REVOKED' });
-    }, fixture.as);
+    }, fixture.platform);
     await app.advance(60 * SECOND);
     const readIssuanceStatus = async () =>
       ok(await fixture.read(`/stablecoins/${coin.id}`), 200).issuanceStatus;
@@ -85,7 +85,7 @@ describe('issuance', () => {
   });
 
   it('unlinks the account if the provider rejects its credentials in a poll', async () => {
-    const fixture = await freshFixture(app);
+    const fixture = await newFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
     ok(await fixture.registerCoin('005'), 201);
@@ -95,7 +95,7 @@ describe('issuance', () => {
       const context = `stablecoin_provider_accounts ${account.id} credentials`;
       const credentials = ctx.vault.sealOwn(rejectedCredentials, context);
       if (row) ctx.update(providerAccounts, row, { credentials });
-    }, fixture.as);
+    }, fixture.platform);
     await app.advance(15 * SECOND);
     const path = `/stablecoin-provider-accounts/${account.id}`;
     expect(ok(await fixture.read(path), 200).status).toBe('REVOKED');

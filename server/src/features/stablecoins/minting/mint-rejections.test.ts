@@ -156,7 +156,7 @@ describe('the coin', () => {
   });
 
   it('of another platform is not found', async () => {
-    const otherPlatformFixture = mintFixture(app, { as: app.other });
+    const otherPlatformFixture = mintFixture(app, { platform: app.other });
     for (const id of [coin.id, 'x', wallet.id]) {
       const expectedError = [404, 'STABLECOIN_NOT_FOUND'];
       expect(codeOf(await otherPlatformFixture.mint(id, fixture.mintBody(wallet.id)))).toEqual(
@@ -187,7 +187,7 @@ describe('the coin', () => {
   });
 
   it('has a provider in the sandbox only', async () => {
-    const productionFixture = mintFixture(app, { as: app.production });
+    const productionFixture = mintFixture(app, { platform: app.production });
     expect(codeOf(await productionFixture.mint(coin.id, fixture.mintBody(wallet.id)))).toEqual([
       501,
       'NOT_IMPLEMENTED',
@@ -238,7 +238,7 @@ describe('a balance at the provider', () => {
 
 describe('an external account', () => {
   it('must exist and belong to this platform', async () => {
-    const otherPlatformFixture = mintFixture(app, { as: app.other });
+    const otherPlatformFixture = mintFixture(app, { platform: app.other });
     const expectedError = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
     const [otherPlatformWallet, otherPlatformBank] = [
       await otherPlatformFixture.createWallet(),
@@ -421,7 +421,7 @@ describe('a request', () => {
     const headers = { 'idempotency-key': 'permission' };
     const path = `/stablecoins/${coin.id}/mints`;
     const response = await app.call('POST', path, fixture.mintBody(wallet.id), {
-      as: callerToken,
+      platform: callerToken,
       headers,
     });
     expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);

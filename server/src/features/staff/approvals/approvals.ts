@@ -140,7 +140,7 @@ interface ApprovalRequest {
   subject: string | undefined;
   input: RequestedInput;
   reason: string | undefined;
-  needed: NeededApproval;
+  requiredApproval: NeededApproval;
 }
 
 /** The fields of a request, without its reason. */
@@ -157,7 +157,7 @@ function fieldsOf({ params, query, body }: RequestedInput): Record<string, unkno
  */
 function changeKeyOf(
   { vault }: Pick<Runtime, 'vault'>,
-  { operationId, subject, input, needed: { set } }: ApprovalRequest,
+  { operationId, subject, input, requiredApproval: { set } }: ApprovalRequest,
 ): string {
   const isOfSubject = [...set.updates, ...set.removes].some(({ id }) => id === subject);
   const change = isOfSubject ? subject : fieldsOf(input);
@@ -192,7 +192,7 @@ export async function requestApproval(
   requestedChange: ApprovalRequest,
 ): Promise<Approval> {
   const { operator, operationId, subject, input, reason } = requestedChange;
-  const { set, policy } = requestedChange.needed;
+  const { set, policy } = requestedChange.requiredApproval;
   const { platformId, customerId } = ownersOf(set);
   const changeKey = changeKeyOf(runtime, requestedChange);
   const id = newId(runtime.effects, 'Approval');

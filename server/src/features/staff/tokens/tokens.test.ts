@@ -92,7 +92,9 @@ describe('operator tokens', () => {
   it('are rejected by the platform API, like platform credentials by the operator API', async () => {
     const secret = await client.secretOf();
     const headers = { authorization: `Bearer ${secret}` };
-    expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
+    expect((await app.call('GET', '/config', undefined, { platform: null, headers })).status).toBe(
+      401,
+    );
     const { clientId, clientSecret } = app.platform;
     const encodedCredentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
     const reply = await app.server.inject({

@@ -21,14 +21,14 @@ const currencyConfig = (currencyCode: string, overrides: object = {}) => ({
 });
 
 const patchConfig = (body: unknown, platform = app.platform) =>
-  app.call('PATCH', '/config', body, { as: platform });
+  app.call('PATCH', '/config', body, { platform });
 
 const errorFields = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field);
 
 describe('getPlatformConfig', () => {
   it('returns the defaults of a new platform', async () => {
-    const { status, body } = await app.call('GET', '/config', undefined, { as: app.other });
+    const { status, body } = await app.call('GET', '/config', undefined, { platform: app.other });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: app.other.id,
@@ -45,7 +45,7 @@ describe('getPlatformConfig', () => {
     });
     expect(body).not.toHaveProperty('webhookEndpoint');
     const { body: unregulatedConfig } = await app.call('GET', '/config', undefined, {
-      as: app.unregulated,
+      platform: app.unregulated,
     });
     expect(unregulatedConfig.isRegulatedFinancialInstitution).toBe(false);
     expect(unregulatedConfig.umaDomain).not.toBe(body.umaDomain);
@@ -53,7 +53,7 @@ describe('getPlatformConfig', () => {
 
   it('requires VIEW', async () => {
     const callerToken = await app.tokenWith(['MANAGE', 'TRANSACT']);
-    expect((await app.call('GET', '/config', undefined, { as: callerToken })).body.code).toBe(
+    expect((await app.call('GET', '/config', undefined, { platform: callerToken })).body.code).toBe(
       'FORBIDDEN',
     );
   });
@@ -66,7 +66,7 @@ describe('updatePlatformConfig', () => {
       'PATCH',
       '/config',
       { umaDomain: 'a.test' },
-      { as: callerToken },
+      { platform: callerToken },
     );
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
@@ -227,14 +227,14 @@ describe('a new currency', () => {
     const platform = await app.newPlatform('Currencies');
     const listCurrencies = async () => {
       const reply = await app.call('GET', '/platform/internal-accounts?limit=100', undefined, {
-        as: platform,
+        platform,
       });
       return reply.body.data
         .map((each: { balance: { currency: { code: string } } }) => each.balance.currency.code)
         .sort();
     };
     const currenciesBefore = await listCurrencies();
-    const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
+    const { body: config } = await app.call('GET', '/config', undefined, { platform });
     const cadConfig = {
       supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')],
     };
@@ -254,9 +254,9 @@ describe('a new currency', () => {
       'POST',
       '/customers',
       { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
-      { as: platform },
+      { platform },
     );
-    const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
+    const { body: config } = await app.call('GET', '/config', undefined, { platform });
     await patchConfig(
       { supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')] },
       platform,
@@ -266,7 +266,7 @@ describe('a new currency', () => {
       'GET',
       `/customers/internal-accounts?customerId=${createResponse.body.id}&currency=CAD`,
       undefined,
-      { as: platform },
+      { platform },
     );
     expect(body.data).toMatchObject([{ customerId: createResponse.body.id, status: 'ACTIVE' }]);
   });

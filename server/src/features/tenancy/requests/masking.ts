@@ -43,7 +43,7 @@ interface ListedValues {
 /** Which values of a field are kept. */
 interface FieldRule {
   /** The name in a stored body, or undefined if no schema lists it. */
-  head: string | undefined;
+  storedName: string | undefined;
   /** Whether any text or any number is kept. */
   keepsTexts: boolean;
   keepsNumbers: boolean;
@@ -162,7 +162,7 @@ function ruleOf(name: string, listedValues: ListedValues): FieldRule {
   const values = listedValues.values.get(name);
   const isHidden = isSecret || isPersonal;
   const rule: FieldRule = {
-    head: isListed ? `"${name}":` : undefined,
+    storedName: isListed ? `"${name}":` : undefined,
     keepsTexts: !isHidden && (isId || isTime || isCurrency || values !== undefined),
     keepsNumbers: !isHidden && listedValues.numeric.has(name),
     ...{ isSecret, isPersonal, isCurrency, isTime, isId, values },
@@ -279,7 +279,7 @@ export function maskedBody(
       const fieldValue = (value as Record<string, unknown>)[name];
       if (fieldValue === undefined) continue;
       const rule = ruleOf(name, listedValues);
-      const fieldHead = rule.head ?? `"${UNKNOWN_NAME} ${++unknownCount}":`;
+      const fieldHead = rule.storedName ?? `"${UNKNOWN_NAME} ${++unknownCount}":`;
       if (isTruncated || !reserveBytes(fieldHead.length + 1)) break;
       if (typeof fieldValue === 'object' && fieldValue !== null) {
         text += separator + fieldHead;

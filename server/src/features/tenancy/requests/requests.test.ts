@@ -102,13 +102,13 @@ describe('getRequestById', () => {
   });
 
   it('returns requests without the permission, and omits requests without a credential', async () => {
-    const as = await app.tokenWith(['VIEW']);
-    const forbiddenResponse = await app.call('POST', '/tokens', { name: 'x' }, { as });
+    const platform = await app.tokenWith(['VIEW']);
+    const forbiddenResponse = await app.call('POST', '/tokens', { name: 'x' }, { platform });
     expect(await recordOf(forbiddenResponse)).toMatchObject({
       status: 403,
       errorCode: 'FORBIDDEN',
     });
-    const anonymousReply = await app.call('GET', '/tokens', undefined, { as: null });
+    const anonymousReply = await app.call('GET', '/tokens', undefined, { platform: null });
     expect((await get(`/requests/${idOf(anonymousReply)}`)).status).toBe(404);
     expect(lineOf(anonymousReply)).toMatchObject({
       status: 401,
@@ -180,8 +180,10 @@ describe('getRequestById', () => {
     });
     const { data } = await list('operationId=unknownPath');
     expect(data.map(({ id }: { id: string }) => id)).toContain(idOf(notFoundResponse));
-    expect((await get(`/requests/${idOf(notFoundResponse)}`, { as: app.other })).status).toBe(404);
-    const anonymousResponse = await app.call('GET', '/nothing', undefined, { as: null });
+    expect((await get(`/requests/${idOf(notFoundResponse)}`, { platform: app.other })).status).toBe(
+      404,
+    );
+    const anonymousResponse = await app.call('GET', '/nothing', undefined, { platform: null });
     expect((await get(`/requests/${idOf(anonymousResponse)}`)).status).toBe(404);
   });
 
@@ -194,7 +196,7 @@ describe('getRequestById', () => {
       `Request:${idOf(response)}`,
     ];
     for (const text of texts) {
-      const response = await get(`/requests/${encodeURIComponent(text)}`, { as: app.other });
+      const response = await get(`/requests/${encodeURIComponent(text)}`, { platform: app.other });
       expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
   });
@@ -209,7 +211,7 @@ describe('getRequestById', () => {
     expect(record).toMatchObject({ callerType: 'AGENT', agentId: agent.id });
     expect(record).not.toHaveProperty('address');
     const listResponse = await app.call('GET', '/requests', undefined, {
-      as: null,
+      platform: null,
       headers: { authorization },
     });
     expect(listResponse.status).toBe(401);
@@ -268,16 +270,17 @@ describe('bodies', () => {
   });
 
   it('are kept in production only until the time that the operator sets', async () => {
-    const as = app.production;
-    const create = () => app.call('POST', '/tokens', { name: 'x', permissions: ['VIEW'] }, { as });
-    expect(await recordOf(await create(), { as })).not.toHaveProperty('requestBody');
+    const platform = app.production;
+    const create = () =>
+      app.call('POST', '/tokens', { name: 'x', permissions: ['VIEW'] }, { platform });
+    expect(await recordOf(await create(), { platform })).not.toHaveProperty('requestBody');
     const until = app.effects.now() + 60_000;
-    await keepRequestBodies(app.runtime, as.id, until);
+    await keepRequestBodies(app.runtime, platform.id, until);
     await app.advance(5_000);
-    expect(await recordOf(await create(), { as })).toHaveProperty('requestBody');
+    expect(await recordOf(await create(), { platform })).toHaveProperty('requestBody');
     await app.advance(60_000);
     const lateResponse = await create();
-    const record = await recordOf(lateResponse, { as });
+    const record = await recordOf(lateResponse, { platform });
     expect(record).not.toHaveProperty('requestBody');
     expect(record).not.toHaveProperty('responseBody');
   });
@@ -286,7 +289,7 @@ describe('bodies', () => {
 describe('listRequests', () => {
   let accountId: string;
   let quoteId: string;
-  let as: { clientId: string; clientSecret: string };
+  let platform: { clientId: string; clientSecret: string };
 
   beforeAll(async () => {
     const fundedCustomer = await createFundedCustomer(app);
@@ -294,8 +297,8 @@ describe('listRequests', () => {
     const payee = await createExternalAccount(app, fundedCustomer.person.id, 'USD');
     quoteId = ok(await app.call('POST', '/quotes', quoteBody(accountId, payee.id, 100_00)), 201).id;
     ok(await app.call('POST', `/quotes/${quoteId}/execute`), 200);
-    as = await app.tokenWith(['VIEW', 'TRANSACT'], 'Filters');
-    await get('/config', { as });
+    platform = await app.tokenWith(['VIEW', 'TRANSACT'], 'Filters');
+    await get('/config', { platform });
   });
 
   it('filters by operation, status, class, code, token, resource, replay and time', async () => {
@@ -376,12 +379,12 @@ describe('listRequests', () => {
 
   it('requires VIEW, and returns only requests of the calling platform', async () => {
     const tokenWithoutView = await app.tokenWith(['TRANSACT']);
-    expect((await get('/requests', { as: tokenWithoutView })).status).toBe(403);
+    expect((await get('/requests', { platform: tokenWithoutView })).status).toBe(403);
     const ownResponses = [
-      await get('/config', { as: app.other }),
-      await get('/x', { as: app.other }),
+      await get('/config', { platform: app.other }),
+      await get('/x', { platform: app.other }),
     ];
-    const { data } = await list('limit=2', { as: app.other });
+    const { data } = await list('limit=2', { platform: app.other });
     expect(data.map((each: { id: string }) => each.id)).toEqual(ownResponses.map(idOf).reverse());
     const { data: otherRequests } = await list('limit=100');
     for (const each of ownResponses)

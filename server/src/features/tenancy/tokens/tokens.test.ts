@@ -20,23 +20,18 @@ async function createNamedToken(
   permissions: string[],
   platform = app.platform,
 ): Promise<Token> {
-  const { status, body } = await app.call(
-    'POST',
-    '/tokens',
-    { name, permissions },
-    { as: platform },
-  );
+  const { status, body } = await app.call('POST', '/tokens', { name, permissions }, { platform });
   expect(status).toBe(201);
   return body;
 }
 
 const remove = (id: string, caller: CallAs = app.platform) =>
-  app.call('DELETE', `/tokens/${id}`, undefined, { as: caller });
+  app.call('DELETE', `/tokens/${id}`, undefined, { platform: caller });
 
 type CallAs = { clientId: string; clientSecret: string };
 
 const getStatusAs = async (caller: CallAs | null, headers: Record<string, string> = {}) =>
-  (await app.call('GET', '/config', undefined, { as: caller, headers })).status;
+  (await app.call('GET', '/config', undefined, { platform: caller, headers })).status;
 
 const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
@@ -85,11 +80,11 @@ describe('createToken', () => {
   it('grants only permissions of the caller', async () => {
     const manager = await createNamedToken('Manager', ['MANAGE']);
     const request = { name: 'More', permissions: ['MANAGE', 'TRANSACT', 'VIEW'] };
-    const { status, body } = await app.call('POST', '/tokens', request, { as: manager });
+    const { status, body } = await app.call('POST', '/tokens', request, { platform: manager });
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
     expect(body.reason).toContain('TRANSACT, VIEW');
     const viewer = await createNamedToken('Viewer', ['VIEW']);
-    const rejection = await app.call('POST', '/tokens', request, { as: viewer });
+    const rejection = await app.call('POST', '/tokens', request, { platform: viewer });
     expect([rejection.status, rejection.body.code]).toEqual([403, 'FORBIDDEN']);
   });
 });
@@ -100,12 +95,7 @@ describe('the maximum number of tokens', () => {
   it('is 100 under concurrency and excludes deleted tokens', async () => {
     const platform = await app.newPlatform('Many');
     const requestToken = () =>
-      app.call(
-        'POST',
-        '/tokens',
-        { name: 'One of many', permissions: ['MANAGE'] },
-        { as: platform },
-      );
+      app.call('POST', '/tokens', { name: 'One of many', permissions: ['MANAGE'] }, { platform });
     const allResponses = [];
     for (let round = 0; round < 6; round++) {
       allResponses.push(...(await Promise.all(Array.from({ length: 20 }, requestToken))));
@@ -122,7 +112,7 @@ describe('the maximum number of tokens', () => {
     const secondResponses = await Promise.all(Array.from({ length: 20 }, requestToken));
     expect(secondResponses.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(
-      (await app.call('GET', '/tokens?limit=1', undefined, { as: platform })).body.totalCount,
+      (await app.call('GET', '/tokens?limit=1', undefined, { platform })).body.totalCount,
     ).toBe(100);
     expect((await createNamedToken('Elsewhere', ['VIEW'])).id).toBeDefined();
   });
@@ -155,7 +145,7 @@ describe('the maximum number of tokens', () => {
     await addEarlierTokens(platform, 120);
     expect(await getStatusAs(platform)).toBe(200);
     const body = { name: 'x', permissions: ['VIEW'] };
-    const response = await app.call('POST', '/tokens', body, { as: platform });
+    const response = await app.call('POST', '/tokens', body, { platform });
     expect([response.status, response.body.code]).toEqual(invalidInput);
   });
 });
@@ -166,7 +156,7 @@ describe('createToken during a deletion', () => {
       const parentToken = await createNamedToken('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
       const [creation, deletion] = await Promise.all([
-        app.call('POST', '/tokens', request, { as: parentToken }),
+        app.call('POST', '/tokens', request, { platform: parentToken }),
         remove(parentToken.id),
       ]);
       expect(deletion.status).toBe(204);
@@ -184,7 +174,7 @@ describe('createToken during a deletion', () => {
       '/tokens',
       { name: 'x', permissions: ['MANAGE'] },
       {
-        as: lastToken,
+        platform: lastToken,
       },
     );
     expect([lateResponse.status, lateResponse.body.code]).toEqual([401, 'UNAUTHORIZED']);
@@ -200,7 +190,7 @@ describe('listTokens', () => {
     }
     const findNames = async (name: string) => {
       const path = `/tokens?name=${encodeURIComponent(name)}`;
-      const { body } = await app.call('GET', path, undefined, { as: platform });
+      const { body } = await app.call('GET', path, undefined, { platform });
       return body.data.map((each: { name: string }) => each.name);
     };
     expect(await findNames('Shop')).toEqual(['Shop', 'Shop']);
@@ -218,8 +208,7 @@ describe('listTokens', () => {
       app.effects.set(app.effects.now() + 1_000);
       tokenIds.unshift((await createNamedToken(name, ['VIEW'], platform)).id);
     }
-    const list = (query: string) =>
-      app.call('GET', `/tokens?${query}`, undefined, { as: platform });
+    const list = (query: string) => app.call('GET', `/tokens?${query}`, undefined, { platform });
     const { body: firstPage } = await list('limit=2');
     expect(firstPage.data.map((each: Token) => each.id)).toEqual(tokenIds.slice(0, 2));
     expect(firstPage).toMatchObject({ hasMore: true, totalCount: 4 });
@@ -245,7 +234,7 @@ describe('listTokens', () => {
     await createTokenAt('three', `${year}-01-03T00:00:00Z`);
     const listTokenNames = async (query: Record<string, string>) => {
       const text = new URLSearchParams(query).toString();
-      const { body } = await app.call('GET', `/tokens?${text}`, undefined, { as: platform });
+      const { body } = await app.call('GET', `/tokens?${text}`, undefined, { platform });
       return body.data.map((each: { name: string }) => each.name);
     };
     const bound = `${year}-01-02T00:00:00Z`;
@@ -360,10 +349,10 @@ describe('authentication', () => {
     ];
     const replies = await Promise.all(
       headers.map((authorization) =>
-        app.call('GET', '/config', undefined, { as: null, headers: { authorization } }),
+        app.call('GET', '/config', undefined, { platform: null, headers: { authorization } }),
       ),
     );
-    const unauthorizedResponse = await app.call('GET', '/config', undefined, { as: null });
+    const unauthorizedResponse = await app.call('GET', '/config', undefined, { platform: null });
     for (const { status, body } of [...replies, unauthorizedResponse]) {
       expect(status).toBe(401);
       expect(body).toEqual(unauthorizedResponse.body);

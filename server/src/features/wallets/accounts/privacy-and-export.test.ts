@@ -27,9 +27,9 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A wallet of a new customer. */
 async function createWallet(platform: TestPlatform = app.platform, email?: string) {
-  const person = await createCustomer(app, { as: platform }, email === undefined ? {} : { email });
+  const person = await createCustomer(app, { platform }, email === undefined ? {} : { email });
   const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
-  const [account] = ok(await app.call('GET', url, undefined, { as: platform }), 200).data;
+  const [account] = ok(await app.call('GET', url, undefined, { platform }), 200).data;
   return { person, id: account.id as string, account };
 }
 
@@ -37,14 +37,14 @@ const createSession = (id: string, overrides?: { expires_at: number }) =>
   insertSession(app, id, overrides);
 
 const patchAccount = (id: string, body: unknown, headers = {}, platform = app.platform) =>
-  app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as: platform });
+  app.call('PATCH', `/internal-accounts/${id}`, body, { headers, platform });
 
 const requestExport = (id: string, keys: Keys, headers = {}, platform = app.platform) =>
   app.call(
     'POST',
     `/internal-accounts/${id}/export`,
     { clientPublicKey: keys.uncompressedKey },
-    { headers, as: platform },
+    { headers, platform },
   );
 
 /** Both requests of an export. */
@@ -161,7 +161,7 @@ describe('updateInternalAccount', () => {
     ]);
     const viewer = await app.tokenWith(['VIEW']);
     const forbiddenResponse = await app.call('PATCH', `/internal-accounts/${id}`, change, {
-      as: viewer,
+      platform: viewer,
     });
     expect(codeOf(forbiddenResponse)).toEqual([403, 'FORBIDDEN']);
   });

@@ -23,7 +23,7 @@ const app = testApp();
 
 const listAccounts = async (customerId: string, query = '', platform = app.platform) => {
   const url = `/customers/internal-accounts?customerId=${customerId}&limit=100${query}`;
-  return ok(await app.call('GET', url, undefined, { as: platform }), 200).data;
+  return ok(await app.call('GET', url, undefined, { platform }), 200).data;
 };
 const walletsOf = (customerId: string, platform?: TestPlatform) =>
   listAccounts(customerId, '&type=EMBEDDED_WALLET', platform);
@@ -123,15 +123,15 @@ describe('existing customers', () => {
 
   it('receive a wallet when their platform adds USDB, with an event', async () => {
     const platform = await app.newPlatform('Late');
-    const config = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
+    const config = ok(await app.call('GET', '/config', undefined, { platform }), 200);
     type SupportedCurrency = { currencyCode: string };
     const otherCurrencies = config.supportedCurrencies.filter(
       (each: SupportedCurrency) => each.currencyCode !== 'USDB',
     );
     const setCurrencies = (supportedCurrencies: unknown) =>
-      app.call('PATCH', '/config', { supportedCurrencies }, { as: platform });
+      app.call('PATCH', '/config', { supportedCurrencies }, { platform });
     ok(await setCurrencies(otherCurrencies), 200);
-    const person = await createCustomer(app, { as: platform }, { email: 'late@example.com' });
+    const person = await createCustomer(app, { platform }, { email: 'late@example.com' });
     expect(await walletsOf(person.id, platform)).toEqual([]);
     ok(await setCurrencies(config.supportedCurrencies), 200);
     await app.settle();

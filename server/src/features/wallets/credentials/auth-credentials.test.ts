@@ -26,7 +26,7 @@ let fixture: WalletFixture;
 let otherPlatformFixture: WalletFixture;
 beforeAll(async () => {
   fixture = walletFixture(app);
-  otherPlatformFixture = walletFixture(app, { as: app.other });
+  otherPlatformFixture = walletFixture(app, { platform: app.other });
 });
 
 const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);

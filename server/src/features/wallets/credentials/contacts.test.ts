@@ -280,7 +280,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
     await app.runtime.db.query(revokeSql, [secondHolder.id, 'REVOKED']);
     ok(await change(firstHolder.id, { email }, signedRequest), 200);
-    const otherPlatformFixture = walletFixture(app, { as: app.other });
+    const otherPlatformFixture = walletFixture(app, { platform: app.other });
     const otherPlatformWallet = await otherPlatformFixture.createWalletCustomer();
     ok(await change(firstHolder.id, { email: otherPlatformWallet.customer.email }), 202);
   });

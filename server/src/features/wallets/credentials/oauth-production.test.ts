@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 const app = testApp(() => ({ connectors: { oidcIssuers: [provider.issuer] } }));
 beforeAll(async () => {
-  fixture = walletFixture(app, { as: app.production });
+  fixture = walletFixture(app, { platform: app.production });
 });
 beforeEach(() => {
   provider.restore();

@@ -407,7 +407,7 @@ describe('verifyAuthCredential', () => {
         clientPublicKey: key,
       };
       const path = `/auth/credentials/${id}/verify`;
-      const response = await app.call('POST', path, body, { as: app.other });
+      const response = await app.call('POST', path, body, { platform: app.other });
       expect([response.status, response.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
     });
   });

@@ -37,7 +37,7 @@ const app = testAppForEach(() => ({
   connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
 }));
 beforeEach(async () => {
-  fixture = walletFixture(app, { as: app.production });
+  fixture = walletFixture(app, { platform: app.production });
   otp = otpFixture(app, fixture);
 });
 
@@ -255,7 +255,7 @@ describe('a code in production', () => {
   it('is rejected with 501 if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
     const productionFixture = walletFixture(appWithoutProviders, {
-      as: appWithoutProviders.production,
+      platform: appWithoutProviders.production,
     });
     const otpWithoutProviders = otpFixture(appWithoutProviders, productionFixture);
     const { credential, accountId } = await productionFixture.createWalletCustomer({

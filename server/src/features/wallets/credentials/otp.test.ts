@@ -201,7 +201,7 @@ describe('challengeAuthCredential', () => {
 
     it('requires an existing credential of the platform', async () => {
       const { credential } = await fixture.createWalletCustomer();
-      const otherPlatformFixture = walletFixture(app, { as: app.other });
+      const otherPlatformFixture = walletFixture(app, { platform: app.other });
       for (const path of ['challenge', 'verify']) {
         const body = path === 'verify' ? { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' } : {};
         const rejectedResponse = await otherPlatformFixture.call(

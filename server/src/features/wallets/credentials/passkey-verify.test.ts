@@ -59,7 +59,7 @@ describe('verifyAuthCredential', () => {
       const holder = await passkeys.createPasskeyHolder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
-      const assertion = holder.device.get(challenge, { uv: true, counter: 3 });
+      const assertion = holder.device.get(challenge, { userVerified: true, counter: 3 });
       const session = ok(await passkeys.verifyWith(holder, requestId, assertion), 200);
       const openedKeys = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const revocationResponse = await fixture.callSigned(
@@ -160,7 +160,7 @@ describe('verifyAuthCredential', () => {
       );
 
       const path = passkeys.pathOf(holder, 'verify');
-      const platformOptions = { as: app.other, headers: { 'request-id': requestId } };
+      const platformOptions = { platform: app.other, headers: { 'request-id': requestId } };
       const unknownResponse = await app.call(
         'POST',
         path,
@@ -188,7 +188,7 @@ describe('verifyAuthCredential', () => {
           'comes from an origin that is not allowed.',
         ],
         [get(challenge, { rpId: 'evil.com' }), 'belongs to another relying party.'],
-        [get(challenge, { up: false }), 'does not confirm user presence.'],
+        [get(challenge, { userPresent: false }), 'does not confirm user presence.'],
         [foreignAuthenticator.get(challenge), 'was made with another passkey.'],
       ];
       for (const [deviceAssertion, check] of rejections) {
@@ -225,14 +225,14 @@ describe('verifyAuthCredential', () => {
     it('after ten failures in an hour, unless it is valid', async () => {
       const holder = await passkeys.createPasskeyHolder();
       for (let count = 0; count < 10; count++) {
-        expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
+        expect((await passkeys.prove(holder, { userPresent: false })).status).toBe(401);
       }
-      const rejectedResponse = await passkeys.prove(holder, { up: false });
+      const rejectedResponse = await passkeys.prove(holder, { userPresent: false });
       expect(rejectedResponse).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
       expect(rejectedResponse.headers['retry-after']).toBe('3600');
       expect((await passkeys.prove(holder)).status).toBe(200);
       await app.advance(3_600_000);
-      expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
+      expect((await passkeys.prove(holder, { userPresent: false })).status).toBe(401);
     });
 
     it('after the passkey was removed', async () => {
@@ -297,7 +297,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is invalid in production', async () => {
-      const productionFixture = walletFixture(app, { as: app.production });
+      const productionFixture = walletFixture(app, { platform: app.production });
       const { accountId } = await productionFixture.createWalletCustomer();
       const device = authenticator();
       const deps = { connectors: app.connectorsOf };

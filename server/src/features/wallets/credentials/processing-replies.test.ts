@@ -31,7 +31,7 @@ describe('operations in progress', () => {
     const platform = await app.newPlatform('Slow');
     const setProcessingReplies = (polls: number) =>
       app.runtime.db.query(SET_POLLS_SQL, [platform.id, polls]);
-    const delayedFixture = walletFixture(app, { as: platform });
+    const delayedFixture = walletFixture(app, { platform });
     const { accountId } = await delayedFixture.createWalletCustomer({
       phoneNumber: newPhoneNumber(),
     });

@@ -89,7 +89,7 @@ describe('revokeAuthCredential', () => {
   });
 
   it('returns the same reply for an unknown credential and a credential of another platform', async () => {
-    const foreignWallet = await walletFixture(app, { as: app.other }).createWalletCustomer();
+    const foreignWallet = await walletFixture(app, { platform: app.other }).createWalletCustomer();
     for (const id of [
       `AuthMethod:${UNKNOWN_UUID}`,
       foreignWallet.credential.id,

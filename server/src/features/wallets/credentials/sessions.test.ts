@@ -23,7 +23,7 @@ let fixture: WalletFixture;
 let otherPlatformFixture: WalletFixture;
 beforeAll(async () => {
   fixture = walletFixture(app);
-  otherPlatformFixture = walletFixture(app, { as: app.other });
+  otherPlatformFixture = walletFixture(app, { platform: app.other });
 });
 
 const SESSION_NOT_FOUND = [404, 'SESSION_NOT_FOUND', 'Session not found.'];

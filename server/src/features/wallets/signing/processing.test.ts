@@ -139,7 +139,7 @@ describe.each(['background', 'onRetry'] as const)(
     it('completes immediately in production with any setting', async () => {
       await setPolls(3, app.production);
       const testOperation = await signedTestOperation(app, {
-        as: app.production,
+        platform: app.production,
         steps: { completion },
       });
       const headers = await testOperation.signRequest(await testOperation.openSession());

@@ -73,7 +73,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   let keys: Awaited<ReturnType<SignedTestOperation['openSession']>>;
   beforeAll(async () => {
     platform = environment === 'production' ? app.production : app.platform;
-    operation = await signedTestOperation(app, { as: platform });
+    operation = await signedTestOperation(app, { platform });
     keys = await operation.openSession();
   });
 
@@ -128,7 +128,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const body = { accountId: operation.accountId, note: 'another' };
     const otherResourceResponse = await operation.call({ headers, body, of: 'other-resource' });
     const otherOperation = await signedTestOperation(app, {
-      as: platform,
+      platform,
       operationId: 'markOther',
     });
     const otherOperationResponse = await operation.call({
@@ -140,7 +140,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('UNAUTHORIZED'));
       expect(reasonOf(response)).toMatch(/another request/);
     }
-    const otherPlatformResponse = await operation.call({ headers, body, as: app.other });
+    const otherPlatformResponse = await operation.call({ headers, body, platform: app.other });
     expect(statusAndCodeOf(otherPlatformResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(otherPlatformResponse)).toMatch(/is unknown/);
   });
@@ -169,9 +169,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects keys that may not sign', async () => {
     const endedSession = await operation.openSession();
     await endedSession.end();
-    const otherWalletSession = await (
-      await signedTestOperation(app, { as: platform })
-    ).openSession();
+    const otherWalletSession = await (await signedTestOperation(app, { platform })).openSession();
     for (const [name, signingKeys] of Object.entries({
       unknownKey: generateKeys(),
       endedSession,
@@ -256,7 +254,7 @@ describe('the fixed signature of the sandbox', () => {
   });
 
   it('is invalid in production', async () => {
-    const operation = await signedTestOperation(app, { as: app.production });
+    const operation = await signedTestOperation(app, { platform: app.production });
     await operation.openSession();
     const { requestId } = await operation.requestSignature();
     const headers = { 'service-wallet-signature': SANDBOX_SIGNATURE, 'request-id': requestId };

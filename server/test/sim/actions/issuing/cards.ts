@@ -237,8 +237,8 @@ async function createKey(sim: Sim): Promise<string> {
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
-  const as = wallet.owner.platform;
-  const request = { method: 'POST', path: '/auth/delegated-keys', body, as };
+  const platform = wallet.owner.platform;
+  const request = { method: 'POST', path: '/auth/delegated-keys', body, platform };
   const { response, trace } = await signRequest(sim, request, key, 2);
   const code =
     response &&
@@ -288,7 +288,7 @@ const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
 export const openExceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.exceptions);
 const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspendedPayments);
 
-async function resolveSomeException(sim: Sim): Promise<string> {
+async function resolveRandomException(sim: Sim): Promise<string> {
   const exceptions = openExceptions(sim);
   const payments = [...sim.model.cardBook.payments.values()];
   return resolveException(
@@ -376,7 +376,7 @@ export const CARD_ACTIONS: readonly Action[] = [
     name: 'resolve a card exception',
     weight: 2,
     isPossible: (sim) => sim.model.cardBook.payments.size > 0,
-    run: resolveSomeException,
+    run: resolveRandomException,
   },
   {
     name: 'pay out suspended funds',

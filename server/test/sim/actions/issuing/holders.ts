@@ -34,8 +34,8 @@ import { executionErrors, orderOf, possibleErrors, QUOTE_ERRORS } from '../payme
 import {
   activeKeys,
   generateClientKeys,
+  repeatRequest,
   type SignedResult,
-  sendAgain,
   signRequest,
 } from './signing.ts';
 
@@ -96,7 +96,7 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignInResult> 
       type: credential.type,
       encryptedOtpBundle: await encryptOtp(code, bundle, keys.publicKey),
     },
-    as: wallet.owner.platform,
+    platform: wallet.owner.platform,
   };
   const { response, trace } = await signRequest(sim, request, keys.privateKey);
   if (!response) return { trace };
@@ -144,7 +144,12 @@ async function addCredential(sim: Sim): Promise<string> {
     type !== 'OAUTH' && credentialsOf(sim, wallet).some((credential) => credential.type === type);
   const tokenFields = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
   const body = { type, accountId: wallet.id, ...tokenFields };
-  const request = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
+  const request = {
+    method: 'POST',
+    path: '/auth/credentials',
+    body,
+    platform: wallet.owner.platform,
+  };
   const codes = typeExists ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
   return `${type} ${checkedTrace(await signRequest(sim, request, key), codes, 201)}`;
 }
@@ -156,7 +161,7 @@ async function removeCredential(sim: Sim): Promise<string> {
   const credentials = credentialsOf(sim, wallet);
   const { id, type } = sim.chance.pick(credentials);
   const path = `/auth/credentials/${id}`;
-  const request = { method: 'DELETE', path, as: wallet.owner.platform };
+  const request = { method: 'DELETE', path, platform: wallet.owner.platform };
   // A session of the credential cannot authorize its own removal.
   const codes = credentials.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
   const trace = checkedTrace(await signRequest(sim, request, key), codes, 204);
@@ -179,7 +184,7 @@ async function refreshSession(sim: Sim): Promise<string> {
   const keys = generateClientKeys(sim);
   const body = { clientPublicKey: isSealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
-  const request = { method: 'POST', path, body, as: wallet.owner.platform };
+  const request = { method: 'POST', path, body, platform: wallet.owner.platform };
   const key = isValid ? ownKey : sim.chance.pick([...activeKeyPairs, keys.privateKey]);
   const outcome = await signRequest(sim, request, key);
   const isAllowed = activeKeyPairs.includes(ownKey) && key === ownKey;
@@ -204,7 +209,7 @@ async function endSession(sim: Sim): Promise<string> {
     return activeKeys(sim, wallet).includes(sim.clientKeys.get(session.public_key ?? '') ?? '');
   });
   const path = `/auth/sessions/${sim.chance.pick(activeSessions).id}`;
-  const request = { method: 'DELETE', path, as: wallet.owner.platform };
+  const request = { method: 'DELETE', path, platform: wallet.owner.platform };
   return checkedTrace(await signRequest(sim, request, key), [], 204);
 }
 
@@ -310,7 +315,7 @@ async function payFromWallet(sim: Sim): Promise<string> {
   if (!key) return 'not signed in';
   const codes = executionErrors(sim, order, order.isStarted);
   const path = `/quotes/${order.quoteId}/execute`;
-  const request = { method: 'POST', path, as: order.platform, keyed: true };
+  const request = { method: 'POST', path, platform: order.platform, keyed: true };
   const { response, trace } = await (sim.chance.percent(50)
     ? executeWithSignature(sim, order, key)
     : signRequest(sim, request, key));
@@ -323,7 +328,7 @@ async function payFromWallet(sim: Sim): Promise<string> {
 
 /** Replays an accepted signature long afterwards. */
 async function replaySignature(sim: Sim): Promise<string> {
-  return sendAgain(sim, sim.chance.pick(sim.signedRequests) as Request);
+  return repeatRequest(sim, sim.chance.pick(sim.signedRequests) as Request);
 }
 
 async function setPolls(sim: Sim): Promise<string> {

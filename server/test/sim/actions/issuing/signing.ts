@@ -41,7 +41,7 @@ interface UnsignedRequest {
   method: string;
   path: string;
   body?: object | undefined;
-  as: Platform;
+  platform: Platform;
   /** Whether the request has an idempotency key. */
   hasIdempotencyKey?: boolean;
 }
@@ -70,7 +70,7 @@ async function sendUntilComplete(
       request.method,
       request.path,
       request.body,
-      request.as,
+      request.platform,
       options,
     );
     if (response.status < 400 && isProcessing(response)) {
@@ -124,7 +124,13 @@ async function sendInvalid(
     : { ...signingRequest, payloadToSign: `${signingRequest.payloadToSign} ` };
   const headers = await signedHeaders(payload, isUnknownKey ? generateClientKeys(sim) : key);
   const options = { headers, withoutKey: !request.hasIdempotencyKey };
-  const response = await sim.call(request.method, request.path, request.body, request.as, options);
+  const response = await sim.call(
+    request.method,
+    request.path,
+    request.body,
+    request.platform,
+    options,
+  );
   const code = rejectionCode(response, ['UNAUTHORIZED']);
   if (!code) throw violation(`${request.method} ${request.path} accepts an invalid signature`);
 }
@@ -136,9 +142,15 @@ export async function signRequest(
   key: string,
   signatureCount = 1,
 ): Promise<SignedResult> {
-  const firstResponse = await sim.call(request.method, request.path, request.body, request.as, {
-    withoutKey: !request.hasIdempotencyKey,
-  });
+  const firstResponse = await sim.call(
+    request.method,
+    request.path,
+    request.body,
+    request.platform,
+    {
+      withoutKey: !request.hasIdempotencyKey,
+    },
+  );
   let outcome: SignedResult = {
     response: firstResponse,
     trace: `${firstResponse.status} immediately`,
@@ -167,15 +179,15 @@ async function signStep(
   if (variant === 'concurrent') return sendTwice(sim, request, headers);
   const outcome = await sendUntilComplete(sim, request, headers);
   if (variant === 'repeated' && outcome.response && outcome.response.status < 400) {
-    await sendAgain(sim, { ...request, body: request.body, headers });
+    await repeatRequest(sim, { ...request, body: request.body, headers });
   }
   return { ...outcome, trace: `${variant}: ${outcome.trace}` };
 }
 
 /** Repeats a signed request. A used signature has no further effect. */
-export async function sendAgain(sim: Sim, request: Request): Promise<string> {
-  const { method, path, body, as, headers = {} } = request;
-  const response = await sim.call(method, path, body, as, { headers, withoutKey: true });
+export async function repeatRequest(sim: Sim, request: Request): Promise<string> {
+  const { method, path, body, platform, headers = {} } = request;
+  const response = await sim.call(method, path, body, platform, { headers, withoutKey: true });
   const codes = ['UNAUTHORIZED', 'CONFLICT', 'ACCOUNT_NOT_FOUND', 'QUOTE_EXPIRED'];
   const code = rejectionCode(response, codes);
   if (!code) throw violation(`${method} ${path} was executed twice`);

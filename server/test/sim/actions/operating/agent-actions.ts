@@ -358,7 +358,7 @@ async function decideTwice(sim: Sim): Promise<string> {
   const responses = await Promise.all(
     sim.nodes.map((node, index) =>
       sim.sendOnce(node, {
-        ...{ method: 'POST', path: paths[index] as string, body: {}, as: order.platform },
+        ...{ method: 'POST', path: paths[index] as string, body: {}, platform: order.platform },
         key: `concurrent-${sim.nextNumber()}`,
       }),
     ),

@@ -311,7 +311,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   const responses = await Promise.all(
     sim.nodes.map((node) =>
       sim.sendOnce(node, {
-        ...{ method: 'POST', path, body: proof, as: order.platform },
+        ...{ method: 'POST', path, body: proof, platform: order.platform },
         key: `concurrent-${sim.nextNumber()}`,
       }),
     ),

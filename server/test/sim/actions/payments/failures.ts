@@ -171,7 +171,7 @@ async function fundConcurrently(sim: Sim): Promise<string> {
     method: 'POST',
     path: `/sandbox/internal-accounts/${internalAccount.id}/fund`,
     body: { amount: 100 + index },
-    as: internalAccount.owner.platform,
+    platform: internalAccount.owner.platform,
     key: `crowd-${sim.nextNumber()}`,
   }));
   for (let attempts = 0; remainingRequests.length; attempts++) {
@@ -219,7 +219,7 @@ async function executeConcurrently(sim: Sim): Promise<string> {
     method: 'POST',
     path: `/quotes/${order.quoteId}/execute`,
     body: undefined,
-    as: order.platform,
+    platform: order.platform,
     key: sharedKey ?? `crowd-${sim.nextNumber()}`,
   }));
   const responses = await sendConcurrently(sim, requests, false);
@@ -245,13 +245,13 @@ async function repeatRequest(sim: Sim): Promise<string> {
     (request) => sim.effects.now() - request.at < WEEK - DAY && isKnown(request.platform),
   );
   if (recentRequests.length === 0) return 'nothing';
-  const { platform: as, path, key, body, response } = sim.chance.pick(recentRequests);
+  const { platform, path, key, body, response } = sim.chance.pick(recentRequests);
   removeTraps(sim);
   const repeatedResponse = await sim.sendOnce(sim.pickNode(), {
     method: 'POST',
     path,
     body,
-    as,
+    platform,
     key,
   });
   const [expectedBody, actualBody] = [

@@ -166,7 +166,7 @@ async function insertCounterparty(
 }
 
 /** Executes a payment whose funds are available on the source account, or were received as `funds`. */
-export async function makePayment(
+export async function createPayment(
   ctx: Ctx,
   row: OutgoingRow,
   parties: Parties,
@@ -223,7 +223,7 @@ export async function startPayment(
   const parties = await checkParties(ctx, row);
   checkSigned(parties, signed);
   await countVelocity(ctx, row);
-  if (parties.source) return makePayment(ctx, row, parties);
+  if (parties.source) return createPayment(ctx, row, parties);
   ctx.later(SEND_FUNDING_DEBIT, { transactionId: row.id });
   return awaitFunds(ctx, row);
 }

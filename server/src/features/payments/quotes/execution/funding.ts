@@ -65,8 +65,8 @@ import { quotes } from '../store.ts';
 import {
   checkParties,
   countVelocity,
+  createPayment,
   isWithinLimits,
-  makePayment,
   SEND_FUNDING_DEBIT,
 } from './execute.ts';
 
@@ -93,7 +93,7 @@ async function payWith(ctx: Ctx, row: OutgoingRow, funds: ReceivedFunds): Promis
     if (!(await isWithinLimits(ctx, row))) return rejectFunds(ctx, row, funds, 'LIMIT_EXCEEDED');
     await countVelocity(ctx, row, true);
   }
-  return makePayment(ctx, row, parties, funds);
+  return createPayment(ctx, row, parties, funds);
 }
 
 /** Funds that have arrived. Exactly one of `quoteId`, `reference` and `accountId` is set. */

@@ -129,7 +129,7 @@ describe('invoice', () => {
 
   it('is valid for one payment across owners', async () => {
     const invoice = createInvoice();
-    const [from, otherPayer] = [await createPayer(), await createPayer({ as: app.other })];
+    const [from, otherPayer] = [await createPayer(), await createPayer({ platform: app.other })];
     const to = await registerInvoice(from, { invoice });
     const otherAccount = await registerInvoice(otherPayer, { invoice: invoice.toUpperCase() });
     const [firstResponse, secondResponse, otherPayerResponse] = [
@@ -195,7 +195,7 @@ describe('invoice', () => {
     const add = async (text: string, platform = app.production) => {
       const body = { currency: 'BTC', accountInfo: { accountType: 'LIGHTNING', invoice: text } };
       const response = await app.call('POST', '/platform/external-accounts', body, {
-        as: platform,
+        platform,
       });
       const fields = response.body.details?.errors?.map((each: { field: string }) => each.field);
       return fields ?? response.status;

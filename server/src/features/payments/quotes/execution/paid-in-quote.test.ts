@@ -263,7 +263,7 @@ describe('sandboxSend', () => {
       '/sandbox/send',
       { quoteId: quote.id },
       {
-        as: app.production,
+        platform: app.production,
       },
     );
     expect(response.status).toBe(403);

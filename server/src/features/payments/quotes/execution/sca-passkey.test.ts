@@ -165,7 +165,7 @@ describe('passkey in production', () => {
   let options: CallOptions;
   beforeAll(async () => {
     platform = await app.newPlatform('Bank', { environment: 'production', regulated: false });
-    options = { as: platform };
+    options = { platform };
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, platform.id);
       if (row) ctx.update(platforms, row, { passkey_site: SITE });

@@ -133,14 +133,14 @@ describe('authorizeQuote', () => {
     it('is rejected for quotes of other platforms and quotes without a challenge', async () => {
       const { payer, quote } = await createPendingQuote();
       const unknownQuoteId = 'Quote:00000000-0000-7000-8000-000000000000';
-      for (const [id, as] of [
+      for (const [id, platform] of [
         [quote.id, app.other],
         [unknownQuoteId, app.platform],
         ['nonsense', app.platform],
       ] as const) {
         const responses = [
-          await authorize(app, id, { code: CODE }, { as }),
-          await resend(app, id, { as }),
+          await authorize(app, id, { code: CODE }, { platform }),
+          await resend(app, id, { platform }),
         ];
         for (const response of responses)
           expect(codeOf(response)).toEqual([404, 'QUOTE_NOT_FOUND']);
@@ -154,11 +154,13 @@ describe('authorizeQuote', () => {
     it('requires the permission to transact', async () => {
       const { quote } = await createPendingQuote();
       const callerToken = await app.tokenWith(['VIEW', 'MANAGE']);
-      expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as: callerToken }))).toEqual([
+      expect(
+        codeOf(await authorize(app, quote.id, { code: CODE }, { platform: callerToken })),
+      ).toEqual([403, 'FORBIDDEN']);
+      expect(codeOf(await resend(app, quote.id, { platform: callerToken }))).toEqual([
         403,
         'FORBIDDEN',
       ]);
-      expect(codeOf(await resend(app, quote.id, { as: callerToken }))).toEqual([403, 'FORBIDDEN']);
     });
   });
 });

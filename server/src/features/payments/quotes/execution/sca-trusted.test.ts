@@ -99,30 +99,30 @@ describe('platform that enables SCA later', () => {
           email: 'late@example.org',
           phoneNumber: '+491511234500',
         },
-        { as: platform },
+        { platform },
       ),
       201,
     );
     const factorsPath = `/sca/factors?customerId=${person.id}`;
-    expect((await app.call('GET', factorsPath, undefined, { as: platform })).status).toBe(409);
+    expect((await app.call('GET', factorsPath, undefined, { platform })).status).toBe(409);
     expect((await runCommand(['platform', 'set', platform.id, '--sca'])).code).toBe(0);
-    expect(
-      ok(await app.call('GET', factorsPath, undefined, { as: platform }), 200).factors,
-    ).toEqual([]);
+    expect(ok(await app.call('GET', factorsPath, undefined, { platform }), 200).factors).toEqual(
+      [],
+    );
     const path = `/customers/${person.id}/verify-phone`;
-    ok(await app.call('POST', path, undefined, { as: platform }), 204);
+    ok(await app.call('POST', path, undefined, { platform }), 204);
     const verificationResponse = await app.call(
       'POST',
       `${path}/confirm`,
       { code: CODE },
-      { as: platform },
+      { platform },
     );
     expect(ok(verificationResponse, 200).contactVerification).toEqual({
       email: 'PENDING',
       phone: 'VERIFIED',
     });
-    expect(
-      ok(await app.call('GET', factorsPath, undefined, { as: platform }), 200).factors,
-    ).toEqual([{ factor: 'SMS_OTP' }]);
+    expect(ok(await app.call('GET', factorsPath, undefined, { platform }), 200).factors).toEqual([
+      { factor: 'SMS_OTP' },
+    ]);
   });
 });

@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const useCode = async (id: string, code: string, recovery = false, as = platform) =>
-  app.operate(async (ctx) => verifyTotp(ctx, await rowOf(id), code, { recovery }), as);
+const useCode = async (id: string, code: string, recovery = false, actor = platform) =>
+  app.operate(async (ctx) => verifyTotp(ctx, await rowOf(id), code, { recovery }), actor);
 
 describe('listScaFactors', () => {
   it('contains SMS_OTP only for a verified telephone number', async () => {
@@ -107,7 +107,7 @@ describe('an enrollment', () => {
 
 describe('an authenticator app', () => {
   it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
-    const { id, email } = await createEuropeanCustomer(app, { as: platform });
+    const { id, email } = await createEuropeanCustomer(app, { platform });
     const startedEnrollment = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
     expect(startedEnrollment).toMatchObject({
       type: 'TOTP',

@@ -38,7 +38,10 @@ async function assert(id: string, challenge: string, input: { origin: string; js
 }
 
 /** A started enrollment, and the credential that `device` creates for it. */
-async function startRegistration(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
+async function startRegistration(
+  id: string,
+  device = authenticator({ rpId: SITE.rpId, origin: WEB }),
+) {
   const { options } = ok(await fixture.startEnrollment(id, 'PASSKEY'), 200);
   const register = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
   const confirm = (credential: object, origin: string = WEB) =>
@@ -48,7 +51,7 @@ async function startRegistration(id: string, device = authenticator({ site: SITE
 
 describe('a passkey', () => {
   it('has the options that browsers require', async () => {
-    const { id, email } = await createEuropeanCustomer(app, { as: platform });
+    const { id, email } = await createEuropeanCustomer(app, { platform });
     const enrollment = ok(await fixture.startEnrollment(id, 'PASSKEY'), 200);
     expect(enrollment).toEqual({
       type: 'PASSKEY',
@@ -75,7 +78,7 @@ describe('a passkey', () => {
       ['RS256', APP],
     ] as const) {
       const id = await createScaCustomer();
-      const device = authenticator({ algorithm, site: SITE.rpId, at: origin });
+      const device = authenticator({ algorithm, rpId: SITE.rpId, origin });
       const { register, confirm } = await startRegistration(id, device);
       const { type, factor } = ok(await confirm(register(), origin), 200);
       expect([type, factor]).toEqual([
@@ -88,8 +91,8 @@ describe('a passkey', () => {
   });
 
   it.each<[string, Ceremony, string]>([
-    ['without user verification', { uv: false }, 'credential.response.attestationObject'],
-    ['without user presence', { up: false }, 'credential.response.attestationObject'],
+    ['without user verification', { userVerified: false }, 'credential.response.attestationObject'],
+    ['without user presence', { userPresent: false }, 'credential.response.attestationObject'],
     ['of another site', { rpId: 'example.com' }, 'credential.response.attestationObject'],
     ['for another challenge', { challengeText: 'AAAA' }, 'credential.response.clientDataJSON'],
     ['from another origin', { origin: APP }, 'credential.response.clientDataJSON'],
@@ -129,7 +132,7 @@ describe('a passkey', () => {
     const firstRegistration = await startRegistration(id);
     for (let round = 0; round < 5; round++) {
       expectInvalidFields(
-        await firstRegistration.confirm(firstRegistration.register({ uv: false })),
+        await firstRegistration.confirm(firstRegistration.register({ userVerified: false })),
         'credential.response.attestationObject',
       );
     }
@@ -175,7 +178,7 @@ describe('a passkey', () => {
 
   it('requires a configured site in production', async () => {
     const platform = await app.newPlatform('Without site', { environment: 'production' });
-    const platformFixture = factorFixture(app, { as: platform });
+    const platformFixture = factorFixture(app, { platform });
     const id = await createScaCustomer(platform);
     const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
     for (const reply of [
@@ -239,7 +242,7 @@ describe('an assertion', () => {
 
   it.each<[string, Ceremony]>([
     ['over another challenge', { challengeText: 'AAAA' }],
-    ['without user verification', { uv: false }],
+    ['without user verification', { userVerified: false }],
     ['from another origin', { origin: APP }],
     ['of another site', { rpId: 'pay.shop.example.com' }],
     ['that was a registration', { type: 'webauthn.create' }],
@@ -255,11 +258,11 @@ describe('an assertion', () => {
     const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
-    const copiedDevice = authenticator({ site: SITE.rpId, at: WEB, credentialId });
+    const copiedDevice = authenticator({ rpId: SITE.rpId, origin: WEB, credentialId });
     const assertWith = (customerId: string, signer: typeof device) =>
       assert(customerId, CHALLENGE, { origin: WEB, json: assertionJson(signer, CHALLENGE) });
     expect(await assertWith(id, copiedDevice)).toBe(false);
-    expect(await assertWith(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
+    expect(await assertWith(id, authenticator({ rpId: SITE.rpId, origin: WEB }))).toBe(false);
     expect(await assertWith(await createScaCustomer(), device)).toBe(false);
     expect(await assertWith(id, device)).toBe(true);
   });
@@ -324,7 +327,7 @@ describe('a passkey of the sandbox', () => {
 
   it('may come from a real device, and is verified at a configured site', async () => {
     const platform = await app.newPlatform('With a site');
-    const siteFixture = factorFixture(app, { as: platform });
+    const siteFixture = factorFixture(app, { platform });
     await setPasskeySite(app, platform, SITE);
     const id = await createScaCustomer(platform);
     const { origin } = await siteFixture.enrollPasskey(id);

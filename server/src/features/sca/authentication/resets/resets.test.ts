@@ -389,7 +389,7 @@ describe('the customer of a reset', () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = await startReset(id);
     const otherCustomer = await createPhoneVerifiedCustomer(app);
-    const platformOptions = { as: app.other };
+    const platformOptions = { platform: app.other };
     const foreignCustomer = await createPhoneVerifiedCustomer(app, platformOptions);
     for (const [owner, resource] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN_ID] as const, [id, 'x'] as const],
