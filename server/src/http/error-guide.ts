@@ -102,7 +102,7 @@ const CUSTOMERS = {
   VERIFICATION_NOT_FOUND: guide('No verification has this ID.', CHECK_ID),
   LINK_ENDED: guide(
     'The link has expired, was already used or was replaced.',
-    'Request a new link. For a verification page, create it with `createCustomerKycLink`.',
+    'Request a new link. A link to a verification page is created with `createCustomerKycLink`.',
   ),
   INVITATION_NOT_FOUND: guide('No invitation has this code.', 'Check the code.'),
   INVITATION_ALREADY_CLAIMED: guide(

@@ -127,13 +127,13 @@ const deliveries = operation({
   tag: TAG,
   summary: 'List webhook deliveries of a platform',
   description:
-    'Returns the deliveries of a platform in the order of their events, newest first by default: ' +
-    'pending, delivered and failed ones with their last attempt. With filters a page may be ' +
+    'Returns the pending, delivered and failed deliveries of a platform with their last attempts, in ' +
+    'the order of their events, newest first by default. With filters a page may be ' +
     'shorter than `limit`, or empty, although `hasMore` is true.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
-  params: Type.Object({ platformId }),
+  params: Type.Object({ platformId: text('ID of the platform.') }),
   query: listWebhookDeliveries.query,
   replies: { 200: named('OperatorDeliveryPage', page(WebhookDelivery)) },
   errors: [],

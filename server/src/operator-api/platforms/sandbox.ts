@@ -74,7 +74,10 @@ const reset = operation({
   description: resetSandbox.description,
   body: Type.Object({
     isConfigurationReset: optional(
-      Type.Boolean({ description: 'Whether its configuration is reset to the defaults as well.' }),
+      Type.Boolean({
+        description:
+          'Whether the configuration of the platform is also reset to the defaults. Defaults to false.',
+      }),
     ),
     reason: Reason,
   }),

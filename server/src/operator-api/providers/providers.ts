@@ -123,8 +123,7 @@ const pause = step(
   'pauseProvider',
   'pause',
   'Pause a provider',
-  'Takes effect within a second: the provider receives no new transfers. Transfers already sent to it ' +
-    'continue.',
+  'Stops new transfers to the provider within a second. Transfers already sent to it continue.',
 );
 const resume = step(
   'resumeProvider',
@@ -147,7 +146,7 @@ const rotate = operation({
   params: providerParams,
   body: Type.Object({
     overlapHours: OverlapHours(
-      'Hours until the new key becomes active, at least one. The default is 24.',
+      'Hours until the new key becomes active. With 0, it becomes active after 5 seconds. The default is 24.',
     ),
     ...OptionalReason,
   }),
@@ -209,7 +208,7 @@ const setBalance = operation({
     asOf: Type.Optional(
       time(
         'Time of the balance. The default is the time of the request. The time must not be ' +
-          'before the stored balance.',
+          'before the time of the stored balance.',
       ),
     ),
     ...OptionalReason,

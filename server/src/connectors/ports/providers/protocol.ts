@@ -14,6 +14,7 @@ import {
   text,
   time,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { CARD_MESSAGES, CardAnswer } from './cards.ts';
 import { CurrencyText, seconds, shortText } from './fields.ts';
@@ -50,8 +51,18 @@ const TransferCapability = named(
       countries: Type.Optional(
         strings('Countries of the receiving accounts, ISO 3166-1 alpha-2. Absent: all.'),
       ),
-      minAmount: Type.Optional(PositiveAmount),
-      maxAmount: Type.Optional(PositiveAmount),
+      minAmount: Type.Optional(
+        withDescription(
+          PositiveAmount,
+          'Smallest amount of a transfer, in minor units of its currency. Absent: no minimum.',
+        ),
+      ),
+      maxAmount: Type.Optional(
+        withDescription(
+          PositiveAmount,
+          'Largest amount of a transfer, in minor units of its currency. Absent: no maximum.',
+        ),
+      ),
     },
     {
       description:

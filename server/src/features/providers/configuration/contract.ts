@@ -141,8 +141,9 @@ const AutoPause = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'After a pause for failed calls, the capabilities of the provider are requested once a minute, ' +
-          'and it is resumed when it responds. Otherwise an operator must resume it.',
+          'Whether a provider that was paused for failed calls is resumed automatically. Its ' +
+          'capabilities are requested once a minute until it responds. If false, an operator must ' +
+          'resume it.',
       }),
     ),
   },
