@@ -392,7 +392,7 @@ interface FieldsProps {
   set(values: Values): void;
 }
 
-/** The error of a field, or of the first of its items. */
+/** The error of a field, or the first error of its items. */
 const errorAt = (errors: FieldsProps['errors'], path: string): string | undefined =>
   errors[path] ?? Object.entries(errors).find(([name]) => name.startsWith(`${path}.`))?.[1];
 
