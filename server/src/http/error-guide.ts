@@ -75,7 +75,7 @@ const CUSTOMERS = {
   CUSTOMER_NOT_FOUND: guide('No customer has this ID.', CHECK_ID),
   CUSTOMER_DELETED: guide(
     'The customer was deleted.',
-    'Register a new customer. A deleted one cannot be restored.',
+    'Register a new customer. A deleted customer cannot be restored.',
   ),
   USER_NOT_READY: guide(
     'The customer is not approved for payments.',
@@ -139,8 +139,8 @@ const CUSTOMERS = {
     'Set `webhookEndpoint` with `updatePlatformConfig`.',
   ),
   WEBHOOK_DELIVERY_ERROR: guide(
-    'The webhook endpoint did not accept the test event.',
-    'Make the endpoint reply 2xx within the time limit, then test again.',
+    'The webhook endpoint could not be reached or did not respond within 30 seconds.',
+    'Read `details.error`, correct the endpoint, then repeat the test.',
   ),
   TOKEN_NOT_FOUND: guide('No API token has this ID.', CHECK_ID),
   PLATFORM_NOT_FOUND: guide(
@@ -195,8 +195,9 @@ const PAYMENTS = {
     'Wait for `EXTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
   ),
   DUPLICATE_EXTERNAL_ACCOUNT: guide(
-    'The account is already registered for this customer.',
-    'Use the existing account. `listCustomerExternalAccounts` returns it.',
+    'The account is already registered for this customer or for the platform.',
+    'Use the existing account. `listCustomerExternalAccounts` or ' +
+      '`listPlatformExternalAccounts` returns it.',
   ),
   EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED: guide(
     'A payment of this size requires proof that the customer owns the wallet.',
@@ -219,8 +220,8 @@ const PAYMENTS = {
     'Use a new key for a new payment. Send the same key and body to repeat a payment.',
   ),
   TRANSACTION_NOT_CANCELLABLE: guide(
-    'The payment has settled, or its rail does not allow cancellation.',
-    'Ask the payee to return the funds.',
+    'The payment has not started, has settled or is being refunded.',
+    'Read the transaction. If the payment has settled, ask the payee to return the funds.',
   ),
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: guide(
     'The payment is not pending an approval.',
@@ -394,8 +395,8 @@ const CARDS_AND_COINS = {
     'Link the provider account again with valid credentials.',
   ),
   STABLECOIN_PROVIDER_ACCOUNT_REVOKED: guide(
-    'The provider has revoked the provider account.',
-    'Link another provider account.',
+    'The provider has revoked the credentials of the provider account.',
+    'Link the provider account again with valid credentials.',
   ),
   STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED: guide(
     'Several provider accounts are linked.',
@@ -411,7 +412,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED: guide(
     'The provider could not link the bank account.',
-    'Check the account, or use another one.',
+    'Check the account, or use another account.',
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED: guide(
     'The provider needs a method to link the bank account.',

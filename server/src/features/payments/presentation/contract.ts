@@ -36,7 +36,7 @@ export const getTransactionById = operation({
   summary: 'Get a transaction',
   description:
     'Returns an incoming, outgoing or card transaction with its current status. ' +
-    'Use it to follow a payment after `executeQuote`.',
+    'Use this operation to follow a payment after `executeQuote`.',
   permission: 'VIEW',
   params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),
   replies: { 200: TransactionOneOf },
