@@ -13,7 +13,7 @@ import {
 import type { Operator } from '../../kernel/caller.ts';
 import { EVENT_TYPES } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import { named, nullable, oneOf, page, text, time, withDescription } from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { assertPlatform, operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
@@ -110,7 +110,17 @@ const allDeliveries = operation({
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
-  query: Type.Object({ ...PlatformFilter, ...DELIVERY_FILTERS }),
+  query: Type.Object({
+    ...PlatformFilter,
+    ...DELIVERY_FILTERS,
+    // Without `sortOrder`.
+    resourceId: optional(
+      withDescription(
+        DELIVERY_FILTERS.resourceId,
+        'Return only deliveries of events about this resource.',
+      ),
+    ),
+  }),
   replies: {
     200: named(
       'DeliveryOfPlatformPage',

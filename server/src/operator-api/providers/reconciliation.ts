@@ -14,7 +14,16 @@ import {
   stageReconciliation,
 } from '../../features/reconciliation/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { DateOnly, named, nullable, oneOf, PageQuery, page, text } from '../../kernel/schema.ts';
+import {
+  DateOnly,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, Reason } from '../schemas.ts';
 import { isOperatorOf } from './owners.ts';
@@ -136,13 +145,17 @@ const listDifferences = operation({
   path: '/differences',
   summary: 'List differences',
   description:
-    'Returns differences between the statements of providers and the ledger, oldest first. The default ' +
-    'status is OPEN.',
+    'Returns differences between the statements of providers and the ledger, oldest first.',
   commands: ['providers differences'],
   query: Type.Object({
     providerId: optional(text('Return only differences of this provider.')),
-    status: optional(DifferenceStatus),
-    kind: optional(DifferenceKind),
+    status: optional(
+      withDescription(
+        DifferenceStatus,
+        'Return only differences with this status. Defaults to OPEN.',
+      ),
+    ),
+    kind: optional(withDescription(DifferenceKind, 'Return only differences of this kind.')),
     ownerId: optional(text('Return only differences that are assigned to this operator.')),
     ...PageQuery,
   }),
