@@ -69,7 +69,7 @@ function readFlags(argv) {
     else exitWithError(`${word} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
-    exitWithError(`--only must be names of rows: ${GROUPS.join(', ')}.`);
+    exitWithError(`--only must be names of groups: ${GROUPS.join(', ')}.`);
   if (!Number.isInteger(flags.rounds)) exitWithError('--rounds must be a whole number.');
   if (flags.payments !== undefined && !(flags.payments >= 1_000))
     exitWithError('--payments must be a number of at least 1000.');

@@ -50,7 +50,9 @@ async function buildPage() {
 
 async function main() {
   if (!sandbox && !bundleKey) {
-    throw new Error('BUNDLE_KEY is required in production: the public key that signs bundles.');
+    throw new Error(
+      'BUNDLE_KEY, the public key of the signer of bundles, is required in production.',
+    );
   }
   const api = credentials();
   await ensureInstalled({ dev: true });

@@ -16,7 +16,7 @@ function gnuTar() {
     try {
       if (/GNU tar/.test(execFileSync(name, ['--version'], { encoding: 'utf8' }))) return name;
     } catch {
-      // The next name.
+      // The program is not installed.
     }
   }
   throw new Error('A release needs GNU tar. Install it as tar or gtar.');

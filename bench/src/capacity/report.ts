@@ -16,7 +16,7 @@ import {
 
 const count = (value: number) => Math.round(value).toLocaleString('en');
 
-/** A number with two or three significant digits. */
+/** An integer from 10, one decimal place below 10. */
 function roundedText(value: number): string {
   if (value >= 100) return count(value);
   return value >= 10 ? value.toFixed(0) : value.toFixed(1);

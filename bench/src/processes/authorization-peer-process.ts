@@ -97,7 +97,7 @@ async function verifyMessage(message: SignableRequest) {
 
 async function authorize(request: CardRequest, message?: SignableRequest): Promise<CardDecision> {
   const storedMessage = message && (await verifyMessage(message));
-  if (!peer) throw new Error('not open');
+  if (!peer) throw new Error('the peer is not open');
   const { pool, vault, parts, platformId } = peer;
   const client = await pool.connect();
   try {
@@ -117,8 +117,8 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
     const unlockedRow = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
     if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required and not locked`);
     await writeRows(client, ctx.set);
-    const holdings = await writeTransfers(client, ctx.set.transfers, { areAccountsLocked: true });
-    await writeEvents(client, ctx.set.events, holdings);
+    const balances = await writeTransfers(client, ctx.set.transfers, { areAccountsLocked: true });
+    await writeEvents(client, ctx.set.events, balances);
     await client.query('commit');
     return decision;
   } catch (error) {

@@ -78,14 +78,14 @@ function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
   return tally.result();
 }
 
-interface Of {
+interface RowOptions {
   id: string;
   keys: string;
   count: number;
   peer: Check;
 }
 
-async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
+async function row(bench: Bench, { id, keys, count, peer }: RowOptions): Promise<Row> {
   const cases = makeCases(count);
   const runs = await alternate(
     {

@@ -12,7 +12,7 @@ import { differences, executedIn, executor } from './execute-row.ts';
 import { startOn, WARM_UP_QUOTES } from './load-rows.ts';
 
 const CONNECTIONS = 256;
-/** More than for other rows: the difference is smaller than that between two runs. */
+/** More than for other rows, because the difference is smaller than the variation between runs. */
 const TURNS = 10;
 const TURN_S = 4;
 const LONG_S = 60;
@@ -71,8 +71,10 @@ export async function traceRows(bench: Bench): Promise<Row[]> {
       await server.run('convert', port, CONNECTIONS, TURN_S);
       us[name].push(server.usPerRequest(name));
     }
-    const [a, b] = [us.traced.at(-1), us.plain.at(-1)].map((value) => value?.toFixed(0));
-    printProgress(`turn ${turn + 1}: ${a} µs with traces, ${b} µs without`);
+    const [tracedUs, plainUs] = [us.traced.at(-1), us.plain.at(-1)].map((value) =>
+      value?.toFixed(0),
+    );
+    printProgress(`turn ${turn + 1}: ${tracedUs} µs with traces, ${plainUs} µs without`);
   }
   for (const child of [load, tracedServer.process, untracedServer.process]) await child.stop();
   collector.stop();

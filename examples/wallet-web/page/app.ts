@@ -114,10 +114,10 @@ async function refresh() {
   );
   elementById('sessions').replaceChildren(
     ...sessions.map(({ id, type, createdAt, expiresAt }) => {
-      const isThis = id === wallet.session()?.id;
+      const isCurrent = id === wallet.session()?.id;
       const period = `${time(createdAt)} to ${time(expiresAt)}`;
-      const description = `${TYPES[type]}, ${period}${isThis ? ' (this page)' : ''}`;
-      return row(description, isThis ? undefined : button('Revoke', () => endSession(id)));
+      const description = `${TYPES[type]}, ${period}${isCurrent ? ' (this page)' : ''}`;
+      return row(description, isCurrent ? undefined : button('Revoke', () => endSession(id)));
     }),
   );
 }
@@ -134,7 +134,7 @@ async function enter() {
   show('wallet');
 }
 
-async function showWays() {
+async function showSignInMethods() {
   const credentials = await wallet.visit(email);
   const codes = credentials.filter(({ type }) => type === 'EMAIL_OTP');
   const passkeys = credentials.filter(({ type }) => type === 'PASSKEY');
@@ -217,7 +217,7 @@ async function toggleWords() {
 
 onSubmit('email-form', async () => {
   email = field('email').value;
-  await showWays();
+  await showSignInMethods();
 });
 onSubmit('code-form', async () => {
   if (!code) return;

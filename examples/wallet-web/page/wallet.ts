@@ -13,7 +13,7 @@ import {
   type WalletKeys,
 } from './sdk.ts';
 
-/** The pinned key that signs bundles. Empty in the sandbox, where bundles are not verified. */
+/** The pinned public key of the signer of bundles. Empty in the sandbox, where bundles are not verified. */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
 
@@ -92,7 +92,7 @@ export async function signInByPasskey(credential: Credential) {
     { clientPublicKey: keys.uncompressedKey },
   );
   const assertion = await signWithPasskey(challenge);
-  const { encryptedSessionSigningKey, ...opened } = await request<
+  const { encryptedSessionSigningKey, ...newSession } = await request<
     Session & { encryptedSessionSigningKey: string }
   >(
     'POST',
@@ -101,7 +101,7 @@ export async function signInByPasskey(credential: Credential) {
     { requestId: challenge.requestId },
   );
   currentSession = {
-    session: opened,
+    session: newSession,
     keys: await openSessionKey(encryptedSessionSigningKey, keys),
   };
 }

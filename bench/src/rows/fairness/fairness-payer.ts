@@ -45,15 +45,15 @@ interface HttpReply {
 
 function caller(port: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  let keys = 0;
-  const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
+  let keyCount = 0;
+  const runId = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
   const send = (method: string, path: string, body: string): Promise<HttpReply> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: AUTHORIZATION,
         ...(body === '' ? {} : { 'content-type': 'application/json' }),
         'content-length': Buffer.byteLength(body),
-        ...(method === 'POST' ? { 'idempotency-key': `${run}-${++keys}` } : {}),
+        ...(method === 'POST' ? { 'idempotency-key': `${runId}-${++keyCount}` } : {}),
       };
       const options = { agent, port, host: '127.0.0.1', method, path: BASE + path, headers };
       const request = http.request({ ...options, timeout: TIMEOUT_MS }, (reply) => {

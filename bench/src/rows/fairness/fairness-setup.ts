@@ -77,7 +77,10 @@ async function makeRecipient(request: Request, index: number): Promise<string> {
 /**
  * All data is created before the server starts with its limits, so that no request of the setup is delayed.
  */
-export async function prepareFairness(bench: Bench, recipients: number): Promise<FairnessSetup> {
+export async function prepareFairness(
+  bench: Bench,
+  recipientCount: number,
+): Promise<FairnessSetup> {
   const { cluster, scratch, logLevel, profile } = bench;
   const url = await cluster.create(FAIRNESS_DATABASE);
   const dataDir = path.join(scratch, 'fairness');
@@ -96,7 +99,7 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   ];
   const productionPlatform = await createPlatform(bench, serverEnv, productionFlags);
   const accounts = await makeAccounts(requester(firstServer.port));
-  const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
+  const customers = await eachOf(Array.from({ length: recipientCount }), (_, index) =>
     makeRecipient(requester(firstServer.port, productionPlatform), index),
   );
   await firstServer.process.stop();

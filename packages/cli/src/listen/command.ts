@@ -65,9 +65,9 @@ function interruptions(output: Output, receiver: URL | undefined): Listener['onI
     if (error === undefined) output.note('Connected again.');
     else if (currentError === undefined) {
       const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
-      const unreachable =
+      const unreachableName =
         isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
-      output.note(`${unreachable} cannot be reached. No event is lost. Trying again …`);
+      output.note(`${unreachableName} cannot be reached. No event is lost. Trying again …`);
     }
     currentError = error;
   };

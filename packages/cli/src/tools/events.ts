@@ -16,13 +16,15 @@ import { closest } from '../suggest.ts';
 export function eventTypesOf(text: string | undefined): EventType[] {
   const patterns = (text ?? '').split(',').map((each) => each.trim());
   const types = patterns.filter(Boolean).flatMap((pattern) => {
-    const upper = pattern.toUpperCase();
-    const types = upper.endsWith('*')
-      ? EVENT_TYPES.filter((each) => each.startsWith(upper.slice(0, -1)))
-      : EVENT_TYPES.filter((each) => each === upper);
+    const upperPattern = pattern.toUpperCase();
+    const types = upperPattern.endsWith('*')
+      ? EVENT_TYPES.filter((each) => each.startsWith(upperPattern.slice(0, -1)))
+      : EVENT_TYPES.filter((each) => each === upperPattern);
     if (types.length > 0) return types;
-    const suggestion = closest(upper, EVENT_TYPES);
-    const hint = suggestion ? `Did you mean ${suggestion}?` : 'Types: `railhead events types`.';
+    const suggestion = closest(upperPattern, EVENT_TYPES);
+    const hint = suggestion
+      ? `Did you mean ${suggestion}?`
+      : 'List the types with `railhead events types`.';
     throw usageError(`There is no event type ${pattern}.`, hint);
   });
   return [...new Set(types)] as EventType[];
