@@ -143,7 +143,9 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const CUSTOMER: Flags = {
   customer: { value: 'CUSTOMER', required: true, help: 'ID of the customer' },
 };
-const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' } };
+const PLATFORM: Flags = {
+  platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+};
 
 export const customerVerbs: readonly Verb[] = [
   {
@@ -179,7 +181,7 @@ export const customerVerbs: readonly Verb[] = [
     flags: {
       ...CUSTOMER,
       yes: { off: 'no', help: 'Confirm. An erasure cannot be undone' },
-      by: { value: 'NAME', help: 'Actor (operator)' },
+      by: { value: 'NAME', help: 'Name of the actor (default: operator)' },
       reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
     positional: 'customer',

@@ -121,11 +121,11 @@ export const accountVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List internal accounts with balances and amounts owed, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Filter by state (all)',
+        help: 'Filter by state (default: all)',
       },
       owing: { off: 'all', help: 'Only accounts with an amount owed' },
       ...LIMIT,
