@@ -339,8 +339,9 @@ export const refreshAuthSession = operation({
   tag: TAG,
   summary: 'Refresh a session',
   description:
-    'Opens a new session. The session to refresh must be active and signs the request. It ' +
-    'remains valid until it expires.',
+    'Opens a new session of at most 15 minutes. The session to refresh must be active and signs ' +
+    'the request. It remains valid until it expires. Sessions can be refreshed for 12 hours ' +
+    'after the verification of the credential.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: paramsOf('session'),

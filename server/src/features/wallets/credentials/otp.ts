@@ -157,7 +157,7 @@ async function sendOtp(
   const contact = requireContact(ctx, parts, wallet, type);
   const script = scriptOf(ctx, parts);
   const limits = script ? [{ max: script.challengesPerMinute, withinMs: 60_000 }] : SEND_LIMITS;
-  const reason = 'A code was sent recently. Wait before requesting another one.';
+  const reason = 'A code was sent recently. Wait before requesting another code.';
   // Per wallet, so that removing and adding the credential does not reset the count.
   await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, reason);
   const { platformName, mail, rules } = await rulesOf(ctx);
