@@ -1,6 +1,6 @@
 // `node packages/console/scripts/screenshots.mjs [--all FOLDER]` takes the screenshots of the console guide
 // with a separate server and the world `business`, and writes docs/images/console/*.webp. With --all, the
-// script writes every screen in light, dark and phone width to a folder for review. A run needs
+// script writes every screen in light, in dark and at phone width to a folder for review. A run needs
 // Chromium (CHROME_PATH) and takes about three minutes.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -48,7 +48,7 @@ function createPlatform(dataDir, name) {
   return JSON.parse(stdout);
 }
 
-/** Builds the world. Resolves when its clock is at the target and it has over 100 customers. */
+/** Builds the world. Resolves when the clock has no target and over 100 customers exist. */
 async function buildWorld({ clientId, clientSecret }) {
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const callApi = async (method, route, body) => {

@@ -1,4 +1,4 @@
-// The parts of a request body's schema that a form needs.
+// Schema of a request body for a form: the kind of each input, and the values that the form sends.
 
 export interface FieldSchema {
   type?: string | readonly string[];

@@ -75,7 +75,7 @@ export const setCsrfToken = (token: string): void => {
 
 const listeners = new Set<() => void>();
 
-/** Calls `listener` after a reply without a session. Returns a function that removes `listener`. */
+/** Calls `listener` on each reply with status 401. Returns a function that removes the listener. */
 export function onSessionEnd(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

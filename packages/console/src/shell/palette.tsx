@@ -28,7 +28,7 @@ const MIN_LETTERS = 2;
 /** Each search creates an audit record, so it starts only after a pause or on Enter. */
 const PAUSE_MS = 600;
 
-/** The search text: the input after a pause. */
+/** The trimmed input, and `query`, which is the input after a pause or after `searchNow`. */
 function useQueryText(text: string) {
   const trimmedText = text.trim();
   const [query, setQuery] = useState('');

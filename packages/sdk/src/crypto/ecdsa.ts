@@ -1,4 +1,4 @@
-// P-256 signatures: Web Crypto uses two numbers of 32 bytes, and all other formats use DER.
+// P-256 signatures. Web Crypto uses two numbers of 32 bytes. Webhooks and wallets use DER.
 import { type Bytes, concat } from './bytes.ts';
 
 const NUMBER_BYTES = 32;

@@ -208,7 +208,7 @@ const OUTCOMES = [
   ...['INVALID_INPUT', 'NOT_FOUND', 'UNAUTHORIZED'],
 ];
 
-/** Label of the outcome of a request. All codes except two are errors. */
+/** Label of the outcome of a request. Codes other than the two in the condition are errors. */
 const Outcome = ({ value }: { value: string }) =>
   value === 'SUCCEEDED' || value === 'WAITING_FOR_APPROVAL' ? (
     <Status value={value} />

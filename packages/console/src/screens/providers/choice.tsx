@@ -1,4 +1,4 @@
-// Explains the routing of a transfer: the routes that match it, each with its verdict.
+// Explains the routing of a transfer: the routes, each with its verdict.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Fields } from '../../action/fields.tsx';
@@ -51,7 +51,7 @@ function transferIn(search: Search): Transfer | undefined {
   return { ...(search as unknown as Transfer), amount: Number(search.amount) };
 }
 
-/** The selected platform determines the initial platform and environment. */
+/** Values in the URL, or else the selected platform and its environment. Default kind: payout. */
 function useInitialValues(search: Search): Values {
   const { platform } = usePlatform();
   const platformValues = platform && {

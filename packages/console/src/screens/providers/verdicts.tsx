@@ -54,7 +54,7 @@ export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
 function useChoices(transactionId: string) {
   const permits = usePermits();
   const { user } = useSession();
-  // Operators of selected platforms may not read providers, which belong to the installation.
+  // Operators who are limited to platforms may not read the providers of the installation.
   const hasAllPlatforms = (user?.platformIds ?? null) === null;
   return useReply(
     'explainProviderOfTransaction',
