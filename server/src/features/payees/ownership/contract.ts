@@ -94,7 +94,8 @@ const OwnershipVerifyRequest = named(
       signatureScheme: Type.Optional(
         oneOf(['bip137', 'electrum'], {
           default: 'bip137',
-          description: 'Signature format of Bitcoin wallets. Ignored for other networks.',
+          description:
+            'Signature format of Bitcoin wallets. Defaults to bip137. Ignored for other networks.',
         }),
       ),
     },

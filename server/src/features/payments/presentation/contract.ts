@@ -154,8 +154,9 @@ export const transactionWebhooks: readonly WebhookContract[] = [
     name: 'outgoing-payment',
     summary: 'Outgoing payment status changed',
     description:
-      'Sent for each status of an outgoing payment from its execution on, and for each ' +
-      'change of its refund. Creating a quote sends no event.',
+      'Sent for each change of the status of an outgoing payment, including the expiry of ' +
+      'its quote, and for each change of its refund. A new quote with status PENDING sends no ' +
+      'event.',
     events: Object.values(outgoingPayment),
   },
   {
