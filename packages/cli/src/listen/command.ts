@@ -220,7 +220,11 @@ export function listenCommand(): Command {
       '--events <types>',
       'Event types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
     )
-    .option('--name <name>', 'Name of the listener, to distinguish several.', 'default')
+    .option(
+      '--name <name>',
+      'Name of the listener, if several run on one platform. Default: default.',
+      'default',
+    )
     .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')
     .option('--print-secret', 'Print the secret for the receiver and exit. The endpoint is kept.');
   withExamples(

@@ -103,7 +103,7 @@ function resendCommand(): Command {
         'forwards it like a new event.',
     )
     .argument('<event>', 'ID of an event.')
-    .option('--endpoint <id>', 'Only to this endpoint.');
+    .option('--endpoint <id>', 'Only to this endpoint. Default: all that receive its type.');
   withExamples(command, 'railhead events resend Webhook:019b8d60-2a80-7000-8000-00000000000f');
   return command.action(async (eventId: string, { endpoint }: { endpoint?: string }) => {
     const { output, client } = await sessionOf(command);
@@ -123,10 +123,17 @@ export function eventsCommand(): Command {
     .summary('Show events, and follow them.')
     .description('Shows the latest events of the platform, or follows new events until Ctrl+C.')
     .option('--follow', 'Print events as they occur.')
-    .option('--type <types>', 'Event types, separated by commas, such as OUTGOING_PAYMENT.*')
+    .option(
+      '--type <types>',
+      'Event types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
+    )
     .option('--resource <id>', 'Only events about a resource.')
     .option('--customer <id>', 'Only events about a customer.')
-    .option('-n, --number <count>', 'Number of earlier events.', '20')
+    .option(
+      '-n, --number <count>',
+      'Number of events without --follow, at most 100. Default: 20.',
+      '20',
+    )
     .addCommand(typesCommand())
     .addCommand(resendCommand());
   withExamples(

@@ -144,7 +144,7 @@ function addFilters(command: Command, number: string): Command {
     .option('--failed', 'Only requests that failed.')
     .option('--operation <id>', 'Only requests of an operation, such as createQuote.')
     .option('--resource <id>', 'Only requests about a resource.')
-    .option('-n, --number <count>', 'Number of earlier requests.', number);
+    .option('-n, --number <count>', `Number of earlier requests. Default: ${number}.`, number);
 }
 
 function tailCommand(): Command {

@@ -40,7 +40,8 @@ export const BACKUP_HELP = `${USAGE}
   --until TIME          recover to this time, such as 2026-11-28T12:00:00Z. Without it, to the
                         newest state
   --erasures FILE       verify: also write the list of erasures to this new file
-  --work FOLDER         verify: parent of the temporary folder
+  --work FOLDER         verify: parent of the temporary folder (default: the temporary folder of
+                        the system)
 `;
 
 const text = { type: 'string' } as const;
