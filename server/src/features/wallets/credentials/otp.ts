@@ -52,7 +52,7 @@ interface Channel {
 const CHANNELS: Record<OtpType, Channel> = {
   EMAIL_OTP: {
     messageChannel: 'EMAIL',
-    contact: 'email address',
+    contact: 'e-mail address',
     verification: 'OTP_TYPE_EMAIL',
     activity: (userEmail, userId) => ({
       type: 'UPDATE_USER_EMAIL',
