@@ -203,15 +203,16 @@ const PAYMENTS = {
       '`listPlatformExternalAccounts` returns it.',
   ),
   EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED: guide(
-    'A payment of this size requires proof that the customer owns the wallet.',
-    'Use `createExternalAccountOwnershipChallenge` and `verifyExternalAccountOwnership`.',
+    'A payment above the equivalent of 1,000 EUR requires a proof of ownership of the wallet.',
+    'Prove the ownership with `createExternalAccountOwnershipChallenge`, or with ' +
+      '`createPlatformExternalAccountOwnershipChallenge` for an account of the platform.',
   ),
   TRANSACTION_SIZE_LIMIT_EXCEEDED: guide(
     'The amount exceeds the limit per payment.',
     'Split the payment, or ask the operator to raise the limit.',
   ),
   DAILY_VOLUME_LIMIT_EXCEEDED: guide(
-    'The daily volume limit of the platform is exhausted.',
+    'The payment exceeds the remaining daily volume of the platform.',
     'Repeat the request after midnight UTC, or ask the operator to raise the limit.',
   ),
   VELOCITY_LIMIT_EXCEEDED: guide(

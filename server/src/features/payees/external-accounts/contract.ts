@@ -31,9 +31,9 @@ const OwnershipType = named(
 
 const STATUS_DESCRIPTION =
   'PENDING: the bank account is being checked. It cannot be used. ACTIVE: the ' +
-  'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
-  'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
-  'ownership failed. Larger payments are rejected. UNDER_REVIEW: a manual ' +
+  'account can be used. PENDING_OWNERSHIP_VERIFICATION: payments above the equivalent of ' +
+  '1,000 EUR require a proof of wallet ownership. UNVERIFIED: the last proof of ownership ' +
+  'failed. Payments above the equivalent of 1,000 EUR are rejected. UNDER_REVIEW: a manual ' +
   'review is in progress. The account cannot be used. INACTIVE: the account is ' +
   'disabled and cannot be used.';
 
