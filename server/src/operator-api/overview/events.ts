@@ -113,7 +113,7 @@ const allDeliveries = operation({
   query: Type.Object({
     ...PlatformFilter,
     ...DELIVERY_FILTERS,
-    // Without `sortOrder`.
+    // The description without `sortOrder`, which this operation does not have.
     resourceId: optional(
       withDescription(
         DELIVERY_FILTERS.resourceId,
