@@ -73,7 +73,9 @@ const commonFields = {
     }),
   ),
   description: Type.Optional(
-    Type.String({ description: 'Internal note of the platform, from the quote.' }),
+    Type.String({
+      description: 'Internal note of the platform, from the quote. Absent if there is none.',
+    }),
   ),
   exchangeRate: Type.Optional(
     Type.Number({
@@ -239,7 +241,12 @@ export const IncomingTransaction = named(
       type: subsetOf(TransactionType, ['INCOMING']),
       ...commonFields,
       status: TransactionStatus,
-      source: Type.Optional(withDescription(TransactionSource, 'Party that sends the funds.')),
+      source: Type.Optional(
+        withDescription(
+          TransactionSource,
+          'Party that sends the funds. Absent if the sender is unknown.',
+        ),
+      ),
       sentAmount: Type.Optional(
         withDescription(
           CurrencyAmount,

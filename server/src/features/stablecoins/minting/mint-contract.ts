@@ -256,7 +256,11 @@ const EstimatedDelivery = named(
       currency: optional(text('Currency of `amount`.')),
       timing: optional(text('Expected duration, as stated by the provider.')),
     },
-    { additionalProperties: true, description: 'Estimate of the provider, not guaranteed.' },
+    {
+      additionalProperties: true,
+      description:
+        'Estimate of the provider, not guaranteed. Absent if the provider returned none.',
+    },
   ),
 );
 
