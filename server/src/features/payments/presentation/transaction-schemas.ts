@@ -241,12 +241,7 @@ export const IncomingTransaction = named(
       type: subsetOf(TransactionType, ['INCOMING']),
       ...commonFields,
       status: TransactionStatus,
-      source: Type.Optional(
-        withDescription(
-          TransactionSource,
-          'Party that sends the funds. Absent if the sender is unknown.',
-        ),
-      ),
+      source: Type.Optional(withDescription(TransactionSource, 'Party that sends the funds.')),
       sentAmount: Type.Optional(
         withDescription(
           CurrencyAmount,
