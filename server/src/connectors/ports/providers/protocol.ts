@@ -142,9 +142,11 @@ export const Transfer = named(
         description:
           'The external account, with `accountType` and the fields of that type as in the API.',
       }),
-      beneficiaryName: Type.Optional(text('Name of the account holder.')),
-      remittanceInformation: Type.Optional(text('Remittance information for the beneficiary.')),
-      purposeOfPayment: Type.Optional(text('Purpose of the payment.')),
+      beneficiaryName: Type.Optional(text('Name of the account holder. Absent: unknown.')),
+      remittanceInformation: Type.Optional(
+        text('Remittance information for the beneficiary. Absent: none.'),
+      ),
+      purposeOfPayment: Type.Optional(text('Purpose of the payment. Absent: none.')),
       reference: shortText('Reference for the bank statement, at most 35 characters.'),
       firstSentAt: time('Time of the first attempt.'),
     },
