@@ -76,7 +76,10 @@ async function build(folder, base) {
   if (status !== 0) process.exit(status);
 }
 
-/** A server has its own reference and the viewer. The export contains both. */
+/**
+ * Writes the reference of the operator API. An export also contains the API reference, which a server serves
+ * itself.
+ */
 async function writeReferences(folder, base, isStatic) {
   const [{ ensureInstalled }, { ensureBuilt }] = [
     await import('./install.mjs'),

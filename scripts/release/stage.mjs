@@ -49,8 +49,8 @@ async function writeViewer(root, folder) {
 }
 
 /** Copies a bundle of Vite. Returns the folders of its packages. */
-function copyBundle(from, to, base, withoutFiles) {
-  copyFolder(from, to, (name) => ![LIST, ...withoutFiles].includes(name));
+function copyBundle(from, to, base, excludedFiles) {
+  copyFolder(from, to, (name) => ![LIST, ...excludedFiles].includes(name));
   return readJson(path.join(from, LIST)).map((packageFolder) => path.join(base, packageFolder));
 }
 

@@ -96,7 +96,7 @@ describe('the model', () => {
     expect(namesOf('--peak=50', '--reads=500')[0]).toBe('processors');
   });
 
-  it('limits the rate to that at which the largest table is full after a year', () => {
+  it('allows at most the rate at which the largest table is full after a year', () => {
     const steadyCapacity = capacityOf(1e6, '--peak=1');
     expect(steadyCapacity.limits[0]?.name).toBe('size of a table');
     const perDay = Math.floor(perDayAtFirstLimit(steadyCapacity));

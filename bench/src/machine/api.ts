@@ -128,7 +128,7 @@ interface Holder {
   euroAccountId: string;
 }
 
-/** Maximum amount of a sandbox deposit. */
+/** Maximum amount of a sandbox deposit, in cents. */
 export const FUNDS = 100_000_000_000;
 
 /** Body that registers a customer. */

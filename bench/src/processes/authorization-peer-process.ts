@@ -109,7 +109,7 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
       const existingMessage = await ctx.read(providerMessages, storedMessage.id);
       const issuer = await ctx.read(providerTransfers, request.cardId);
       if (existingMessage || issuer?.provider_id !== BENCH_PROVIDER)
-        throw new Error('not a new message');
+        throw new Error('the message is not new, or the card is not issued by the provider');
       ctx.insert(providerMessages, { ...storedMessage, platform_id: platformId });
     }
     const card = await cardOf(ctx, request.cardId);

@@ -17,7 +17,7 @@ const TURNS = 10;
 const TURN_S = 4;
 const LONG_S = 60;
 
-/** A collector that accepts everything. */
+/** Starts a collector that accepts and counts all spans. */
 async function startCollector() {
   let spans = 0;
   const server = http.createServer((request, response) => {

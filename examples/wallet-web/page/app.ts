@@ -62,8 +62,8 @@ function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) 
     } catch (error) {
       const { code, message, name } = error as ApiError;
       if (code === 'SIGN_IN') clearPage();
-      const isCancelled = name === 'NotAllowedError';
-      showMessage('trouble', isCancelled ? 'The passkey was not used.' : message);
+      const isCanceled = name === 'NotAllowedError';
+      showMessage('trouble', isCanceled ? 'The passkey was not used.' : message);
     } finally {
       button.removeAttribute('aria-disabled');
     }

@@ -133,7 +133,7 @@ export function clearSession(): void {
   currentSession = undefined;
 }
 
-/** In millionths. */
+/** The balance of the wallet, in millionths of its currency. */
 export const balance = async (): Promise<number> =>
   (await request<{ balance: { amount: number } }>('GET', 'account')).balance.amount;
 

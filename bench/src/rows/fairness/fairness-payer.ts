@@ -12,7 +12,7 @@ export const PAYOUT = 10_00;
 /** Minimum interval of payments, which corresponds to half of the rate limit of a platform. */
 const MIN_INTERVAL_MS = 4;
 const POLL_MS = 10;
-/** Timeout of a payment. */
+/** Timeout of a request, and of the completion of a payment. */
 const TIMEOUT_MS = 150_000;
 
 export interface Accounts {

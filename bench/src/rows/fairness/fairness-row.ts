@@ -24,7 +24,7 @@ import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairne
 const MAX_SLOWDOWN = 3;
 /** Number of attacks after each run without load. */
 const ATTACKS_PER_BASELINE = 2;
-/** 800 kB of JSON. */
+/** Number of keys in a body, which has about 800 kB of JSON. */
 const KEYS = 75_000;
 /** Time for the attack to reach its rate before the measurement. */
 const ONSET_MS = 1_500;

@@ -35,7 +35,7 @@ const KINDS = [
   {
     id: '16d',
     kind: 'rare',
-    label: 'operator lists, filters that match little',
+    label: 'operator lists, filters that match few rows',
     maximum: undefined,
   },
   {
@@ -48,7 +48,7 @@ const KINDS = [
   {
     id: '16h',
     kind: 'rareOfClient',
-    label: 'lists of clients, filters that match little',
+    label: 'lists of clients, filters that match few rows',
     maximum: undefined,
   },
   { id: '16i', kind: 'execute', label: 'create and execute a quote', maximum: MAX_GROWTH },

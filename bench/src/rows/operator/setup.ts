@@ -31,7 +31,7 @@ export interface OperatorServer {
   process: Child;
   authorization: string;
   probes: Record<ProbeKind, Probe[]>;
-  /** Starts the server again after it was stopped. Returns the milliseconds until its first reply. */
+  /** Stops the server and starts it again. Returns the milliseconds until its first reply. */
   restart(): Promise<number>;
 }
 
@@ -111,7 +111,7 @@ interface Known {
   rail: string;
 }
 
-/** Every filter of the lists of payments, quotes and customers that finds rows after reading few others. */
+/** Lists of payments, quotes, customers and events, with filters that find rows after reading few others. */
 function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
   const busiestCustomer = numberedId('Customer', 1);
   const rareCustomer = numberedId('Customer', Math.floor(people / 2));

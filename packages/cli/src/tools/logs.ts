@@ -215,7 +215,10 @@ const columns = (items: readonly RecordedRequest[]): Column[] =>
 export function logsCommand(): Command {
   const command = new Command('logs')
     .summary('Show the requests of the platform.')
-    .description('Shows the latest requests of the platform. Requests are retained for 30 days.');
+    .description(
+      'Shows the latest requests of the platform. Requests are retained for 30 days unless the ' +
+        'operator has set another period.',
+    );
   addFilters(command, '20');
   command.addCommand(tailCommand()).addCommand(getCommand());
   withExamples(

@@ -40,7 +40,7 @@ export function triggerCommand(): Command {
     .option('--list', 'List the scenarios.')
     .option(
       '--override <step.path=value>',
-      'Replace a value. Can be repeated.',
+      'Replace the value at the path in a step. Can be repeated.',
       (text: string, previousOverrides: readonly string[]) => [...previousOverrides, text],
       [] as readonly string[],
     );
