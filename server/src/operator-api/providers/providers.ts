@@ -141,7 +141,7 @@ const rotate = operation({
   description:
     'Generates a new signing key for calls to the provider, which becomes active after the overlap. ' +
     'Register its public key with the provider before then. Otherwise the provider rejects the calls. ' +
-    'Earlier keys are retired after twice the overlap.',
+    'Earlier keys are retired after twice the overlap. Returns CONFLICT if 4 keys are active.',
   commands: ['providers rotate'],
   params: providerParams,
   body: Type.Object({
@@ -163,7 +163,7 @@ const addKey = operation({
   summary: 'Add a public key of a provider',
   description:
     'Messages signed with this key are accepted immediately. Messages signed with earlier keys are ' +
-    'accepted until the overlap ends.',
+    'accepted until the overlap ends. Returns CONFLICT if 4 keys are active.',
   commands: ['providers add-key'],
   params: providerParams,
   body: Type.Object({
