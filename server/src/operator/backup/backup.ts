@@ -99,7 +99,7 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
 
 function assertEmbedded({ databaseUrl }: Config): void {
   if (databaseUrl === undefined) return;
-  throw usageError('DATABASE_URL is set: use the tools of this PostgreSQL, such as pgBackRest.');
+  throw usageError('DATABASE_URL is set. Use the tools of this PostgreSQL, such as pgBackRest');
 }
 
 const withEmbeddedDatabase = <T>({ dataDir }: Config, work: (url: string) => Promise<T>) =>

@@ -153,7 +153,10 @@ export const customerVerbs: readonly Verb[] = [
     verb: 'find',
     summary: 'Find customers and beneficial owners by personal data',
     flags: {
-      email: { value: 'ADDRESS', help: 'E-mail address' },
+      email: {
+        value: 'ADDRESS',
+        help: 'E-mail address. Exactly one of email, phone, name and identifier is required',
+      },
       phone: { value: 'NUMBER', help: 'Telephone number' },
       name: { value: 'NAME', help: 'Full name, or words of it' },
       identifier: { value: 'NUMBER', help: 'Identity or tax number' },

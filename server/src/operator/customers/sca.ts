@@ -160,7 +160,7 @@ export const scaVerbs: readonly Verb[] = [
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
   verb(
     'unlock',
-    'Reset failures, end a lockout or suspension',
+    'Reset failures, and end a lockout or suspension',
     { ...CUSTOMER, ...DECISION },
     unlockOne,
   ),

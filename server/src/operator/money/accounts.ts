@@ -108,7 +108,7 @@ export const refreshFundingVerb: Verb = {
   verb: 'refresh-funding',
   summary: 'Refresh the funding details of an account, or of all accounts of a platform',
   flags: {
-    account: { value: 'ACCOUNT', help: 'ID of the account' },
+    account: { value: 'ACCOUNT', help: 'ID of the account. Required without --platform' },
     platform: { value: 'PLATFORM', help: 'Refresh all accounts of this platform' },
   },
   positional: 'account',

@@ -26,9 +26,12 @@ const CURRENCY_PAIR: Flags = {
 const AMOUNTS: Flags = {
   'per-payment': {
     value: '10000.00',
-    help: 'Maximum per payment, in major units (default: no limit)',
+    help: 'Maximum per payment, in major units. Required without --per-day (default: no limit)',
   },
-  'per-day': { value: '50000.00', help: 'Maximum per UTC day, in major units (default: no limit)' },
+  'per-day': {
+    value: '50000.00',
+    help: 'Maximum per UTC day, in major units. Required without --per-payment (default: no limit)',
+  },
 };
 
 export function currencyIn(args: CommandArgs, flag: string): string | undefined {

@@ -141,7 +141,7 @@ export const providerVerbs: readonly Verb[] = [
         value: 'ENVIRONMENT',
         required: true,
         choices: MODES,
-        help: 'sandbox or production',
+        help: 'Environment that the provider serves',
       },
       url: { value: 'URL', required: true, help: 'Base URL of the provider' },
       ...PUBLIC_KEY,

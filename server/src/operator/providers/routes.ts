@@ -166,7 +166,7 @@ const ENVIRONMENT: Flags = {
     value: 'ENVIRONMENT',
     required: true,
     choices: MODES,
-    help: 'sandbox or production',
+    help: 'Environment that the provider serves',
   },
 };
 const RAIL = { value: 'RAIL', choices: PAYMENT_RAILS };
@@ -234,14 +234,31 @@ export const providerRouteVerbs: readonly Verb[] = [
     verb: 'explain',
     summary: 'Explain which provider executes a transfer or payment, and why',
     flags: {
-      transaction: { value: 'TRANSACTION', help: 'Explain the stored choice of this payment' },
-      environment: { value: 'ENVIRONMENT', choices: MODES, help: 'sandbox or production' },
-      platform: { value: 'PLATFORM', help: 'Platform of the transfer' },
-      kind: { value: 'KIND', choices: kinds, help: 'Kind of transfer, or card' },
-      currency: { value: 'CURRENCY', help: 'Currency of the transfer' },
+      transaction: {
+        value: 'TRANSACTION',
+        help: 'Explain the stored choice of this payment. Replaces all other flags',
+      },
+      environment: {
+        value: 'ENVIRONMENT',
+        choices: MODES,
+        help: 'Environment of the transfer. Required without --transaction',
+      },
+      platform: {
+        value: 'PLATFORM',
+        help: 'Platform of the transfer. Required without --transaction',
+      },
+      kind: {
+        value: 'KIND',
+        choices: kinds,
+        help: 'Kind of transfer, or card. Required without --transaction',
+      },
+      currency: {
+        value: 'CURRENCY',
+        help: 'Currency of the transfer. Required without --transaction',
+      },
       rail: { ...RAIL, help: 'Rail of the transfer' },
       country: { value: 'COUNTRY', help: 'Country of the account, such as DE' },
-      amount: { value: 'AMOUNT', help: 'Amount, in minor units (default: 1)' },
+      amount: { value: 'AMOUNT', help: 'Amount, in minor units. Required without --transaction' },
     },
     run: explain,
   },
