@@ -47,8 +47,8 @@ const formatNumber = (value) => (value >= 100 ? value.toFixed(0) : value.toPreci
 const SLOWER_QUOTIENT = 0.95;
 
 /**
- * One line per row: both medians, and the median and range of the quotients. Above 1, this checkout is
- * better.
+ * One line per row: both medians, and the median and range of the quotients. Above 1, this checkout
+ * is better.
  */
 export function linesOf(otherRounds, ownRounds) {
   const [firstRows = []] = ownRounds;

@@ -14,7 +14,9 @@ const bench = path.join(root, 'bench');
 const NO_PGBENCH =
   'pgbench is missing. The rows ledger and execute require it. On Debian: apt-get install postgresql';
 
-/** Groups of rows, by the number that their IDs start with. */
+/**
+ * Groups of rows, by the number that their IDs start with. The IDs of `card-messages` start with 7.
+ */
 const GROUPS = [
   'ledger',
   'execute',
@@ -32,8 +34,8 @@ const GROUPS = [
   'bytes',
   'sdk',
   'operator-lists',
-  'card-messages',
   'traces',
+  'card-messages',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.

@@ -1,7 +1,7 @@
-// `npm run docs`: installs the packages of the site and of the SDK, and builds the site with the references of
-// the SDK and of the operator API into site/dist. The server serves the site at /docs. With `--out FOLDER`, a
-// static export for any host is written, with the API reference. `--base /` is the path of the export on its
-// host (default `/docs/`).
+// `npm run docs`: installs the packages of the site and of the SDK, and builds the site with the
+// references of the SDK and of the operator API into site/dist. The server serves the site at
+// /docs. With `--out FOLDER`, a static export for any host is written, with the API reference.
+// `--base /` is the path of the export on its host (default `/docs/`).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -63,7 +63,7 @@ async function build(folder, base) {
   const link = path.join(site, 'pages');
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
   writeOperations(site);
-  // The types of the SDK are generated.
+  // The reference of the SDK needs the generated types.
   const generateArgs = [path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs'), 'generate'];
   const generationStatus = run(process.execPath, generateArgs);
   if (generationStatus !== 0) process.exit(generationStatus);
@@ -77,8 +77,8 @@ async function build(folder, base) {
 }
 
 /**
- * Writes the reference of the operator API. An export also contains the API reference, which a server serves
- * itself.
+ * Writes the reference of the operator API. An export also contains the API reference, which a
+ * server serves itself.
  */
 async function writeReferences(folder, base, isStatic) {
   const [{ ensureInstalled }, { ensureBuilt }] = [

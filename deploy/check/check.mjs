@@ -51,7 +51,10 @@ async function checkDockerfile() {
   report('container/Dockerfile', messages);
 }
 
-/** A placeholder for each variable of the example file, because the compose file rejects empty values. */
+/**
+ * A placeholder for each variable of the example file, because the compose file rejects empty
+ * values.
+ */
 const exampleValues = () =>
   Object.fromEntries(
     [...read('compose', 'example.env').matchAll(/^(\w+)=/gm)].map(([, name]) => [name, 'x']),
@@ -134,7 +137,9 @@ async function resourcesIn(overlay) {
   return resources;
 }
 
-/** Compiles the resources as constants of their types, so that a wrong or missing field is an error. */
+/**
+ * Compiles the resources as constants of their types, so that a wrong or missing field is an error.
+ */
 function typeErrors(resources) {
   const dist = path.join(folder, 'dist');
   fs.mkdirSync(dist, { recursive: true });

@@ -8,8 +8,8 @@ const FUNDS = 5_000_00;
 
 const payee = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 /**
- * External accounts. In the sandbox, the suffix of the number selects the outcome. Payments to the suffix
- * 005 are returned.
+ * External accounts. In the sandbox, the suffix of the number selects the outcome. Payments to the
+ * suffix 005 are returned.
  */
 const euroAccount = (iban) => ({
   currency: 'EUR',

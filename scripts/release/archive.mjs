@@ -10,7 +10,7 @@ import { createGzip } from 'node:zlib';
 
 export const CHECKSUMS = 'SHA256SUMS';
 
-/** GNU tar can fix the order, owners and times of its entries. On macOS it is named `gtar`. */
+/** GNU tar can set the order, owners and times of the entries. On macOS it is named `gtar`. */
 function gnuTar() {
   for (const name of ['tar', 'gtar']) {
     try {

@@ -8,8 +8,8 @@ import { ensureInstalled } from '../install.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Bundles a program below `server/test`. Returns the path of the bundle. Packages are not bundled, so
- * `outdir` must be below the folder that contains them.
+ * Bundles a program below `server/test`. Returns the path of the bundle. Packages are not bundled,
+ * so `outdir` must be below the folder that contains them.
  */
 export async function bundleTest(program, outdir) {
   const { build } = createRequire(import.meta.url)('esbuild');

@@ -21,7 +21,9 @@ const demandOf = (...argv: string[]): Demand => {
 };
 const capacityOf = (paymentsPerDay: number, ...argv: string[]): Capacity =>
   capacityFor(demandOf('--payments-per-day', String(paymentsPerDay), ...argv));
-/** Payments per day at which one cluster reaches its first limit, from the capacity for a million. */
+/**
+ * Payments per day at which one cluster reaches its first limit, from the capacity for a million.
+ */
 const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
   (1e6 * (limits[0]?.perSecond ?? 0)) / peakPerSecond;
 

@@ -75,7 +75,10 @@ export const UTILIZATION = 0.5;
 const PARTITION_DAYS = 7;
 const REPLY_DAYS = 7;
 
-/** Limits of one database. `tableBytes` is a limit of PostgreSQL. The others are assumptions or measured. */
+/**
+ * Limits of one database. `tableBytes` is a limit of PostgreSQL. The others are assumptions or
+ * measured values.
+ */
 export const LIMITS = {
   /** Processors of the largest machine that is assumed for PostgreSQL. */
   processors: 32,

@@ -1,5 +1,5 @@
-// The results of the model as text: the report of `npm run capacity`, and the tables of docs/scaling.md. A
-// test compares the page with these tables.
+// The results of the model as text: the report of `npm run capacity`, and the tables of
+// docs/scaling.md. A test compares the page with these tables.
 import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 import { DEFAULTS } from './demand.ts';
 import {

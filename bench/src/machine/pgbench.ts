@@ -57,7 +57,9 @@ select bench_transfer(1, :b, 1);
 
 /** Share of the transactions whose latency is logged. Logging all would cost the peer time. */
 const SAMPLING_RATE = 0.2;
-/** Warm-up before the measured run. Its rate and latencies are not measured, as for the committer. */
+/**
+ * Warm-up before the measured run. Its rate and latencies are not measured, as for the committer.
+ */
 const WARMUP_S = 1;
 
 /** Creates a database with accounts only. */

@@ -2,8 +2,8 @@
 // client takes processor time from the server that it measures.
 
 /**
- * A response that is being received. `total` is -1 until the head is complete, and remains -1 if the head
- * has no content length.
+ * A response that is being received. `total` is -1 until the head is complete, and remains -1 if
+ * the head has no content length.
  */
 interface Reading {
   head: string;

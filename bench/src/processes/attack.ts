@@ -101,7 +101,8 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
       port: attack.port,
       host: '127.0.0.1',
       noDelay: true,
-      // The server may end its side first. Buffered data is then still read, and writes do not fail.
+      // The server may end its side first. Buffered data is then still read, and writes do not
+      // fail.
       allowHalfOpen: true,
       onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onData },
     });

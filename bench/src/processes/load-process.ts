@@ -19,8 +19,8 @@ export interface Load {
   isSinglePass: boolean;
   authorization: string;
   /**
-   * Each request starts at a fixed time, independent of earlier ones, and its latency counts from that
-   * time. Absent: each connection sends its next request after a response.
+   * Each request starts at a fixed time, independent of earlier ones, and its latency counts from
+   * that time. Absent: each connection sends its next request after a response.
    */
   perSecond?: number | undefined;
   /** Sends a new Idempotency-Key with each request. */

@@ -1,6 +1,6 @@
-// The conventional implementation of quote execution, as a peer: one interactive transaction per request,
-// on a route with authentication only. The peer runs the operation of the server. `interactive.ts` writes its
-// rows to the database.
+// The conventional implementation of quote execution, as a peer: one interactive transaction per
+// request, on a route with authentication only. The peer runs the operation of the server.
+// `interactive.ts` writes its rows to the database.
 
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';

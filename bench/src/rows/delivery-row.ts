@@ -1,4 +1,4 @@
-// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of POSTs with one signature.
+// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of signed POSTs.
 // The events are inserted in SQL, so that only their delivery is measured.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

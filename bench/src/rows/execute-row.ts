@@ -15,8 +15,8 @@ import type { Run } from '../table/stats.ts';
 export type Kind = keyof Templates;
 
 /**
- * Quotes per second that are prepared for the first run of each side. At least three quarters of them are
- * prepared for later runs.
+ * Quotes per second that are prepared for the first run of each side. At least three quarters of
+ * them are prepared for later runs.
  */
 const FIRST_GUESS = { railhead: 3_000, peer: 800 };
 /** Factor by which more quotes are prepared than the fastest previous run would have used. */

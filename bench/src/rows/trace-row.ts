@@ -66,7 +66,8 @@ export async function traceRows(bench: Bench): Promise<Row[]> {
     const order = turn % 2 ? (['traced', 'plain'] as const) : (['plain', 'traced'] as const);
     for (const name of order) {
       const { port } = name === 'traced' ? tracedServer : untracedServer;
-      // Rows that the other server changed are read again, and an idle server has released memory.
+      // The first quotes are not measured, because rows that the other server changed are read
+      // again, and an idle server has released memory.
       await server.run('convert', port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
       await server.run('convert', port, CONNECTIONS, TURN_S);
       us[name].push(server.usPerRequest(name));

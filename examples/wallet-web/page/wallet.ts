@@ -13,7 +13,10 @@ import {
   type WalletKeys,
 } from './sdk.ts';
 
-/** The pinned public key of the signer of bundles. Empty in the sandbox, where bundles are not verified. */
+/**
+ * The pinned public key of the signer of bundles. Empty in the sandbox, where bundles are not
+ * verified.
+ */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
 

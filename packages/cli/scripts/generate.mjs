@@ -8,8 +8,8 @@ import { bodyFields, queryFields } from './fields.mjs';
 import { kebab, verbOf } from './names.mjs';
 
 /**
- * The description without its errors, guides and idempotency. Links become text, because a terminal cannot
- * follow them.
+ * The description without its errors, guides and idempotency. Links become text, because a terminal
+ * cannot follow them.
  */
 const textOf = ({ description = '' }) =>
   description

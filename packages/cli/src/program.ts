@@ -1,5 +1,5 @@
-// The tree of commands. The commands of a resource are created only if the command line contains its name,
-// so that a start reads few files.
+// The tree of commands. The commands of a resource are created only if the command line contains
+// its name, so that a start reads few files.
 import { Command, Help, Option } from 'commander';
 import { RESOURCES } from './api/metadata.ts';
 import { apiCommand, resourceCommand } from './api/resources.ts';

@@ -22,8 +22,8 @@ interface Terminal {
   /** Types a line and returns the output up to the next prompt. */
   enter(line: string): Promise<string>;
   /**
-   * Sends interrupts until the shell has a prompt, because a shell that completes a word can miss an
-   * interrupt.
+   * Sends interrupts until the shell has a prompt, because a shell that completes a word can miss
+   * an interrupt.
    */
   interrupt(): Promise<void>;
   /** Types without Enter and returns the output once it matches. */

@@ -64,8 +64,8 @@ async function createCard(request: Request, customerId: string, account: Account
 }
 
 /**
- * Creates a customer with a card on its USD account, and another on its wallet if `hasWalletCard`. Returns
- * the IDs of the cards.
+ * Creates a customer with a card on its USD account, and another on its wallet if `hasWalletCard`.
+ * Returns the IDs of the cards.
  */
 export async function holder(request: Request, index: number, hasWalletCard: boolean) {
   const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE } from '../../machine/api.ts';
 import { percentile, type Run } from '../../table/stats.ts';
 
-/** Minor units. */
+/** Amounts in minor units. */
 export const TRANSFER = 1_00;
 export const PAYOUT = 10_00;
 
@@ -31,9 +31,12 @@ export interface Bounds {
 }
 
 export interface Payer {
-  /** Executes a transfer out. Returns the time until it is accepted, in milliseconds. */
+  /** Executes a transfer out. Returns the milliseconds until it is accepted. */
   transfer(): Promise<number>;
-  /** Executes a quote to the external account. Returns the time until the payment is COMPLETED. */
+  /**
+   * Executes a quote to the external account. Returns the milliseconds until the payment is
+   * COMPLETED.
+   */
   payout(): Promise<number>;
   close(): void;
 }

@@ -1,7 +1,8 @@
-// Row 8: sequential payments of one platform without other load, and during load from other clients. These
-// clients post large bodies without a credential, with the credential of another platform, or to an unknown
-// path. In another case, text messages are queued while the text message service does not respond. Rate
-// limits are enabled, and every payment is compared with the database afterwards.
+// Row 8: sequential payments of one platform without other load, and during load from other
+// clients. These clients post large bodies without a credential, with the credential of another
+// platform, or to an unknown path. In another case, text messages are queued while the text message
+// service does not respond. Rate limits are enabled, and every payment is compared with the
+// database afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -31,8 +32,8 @@ const ONSET_MS = 1_500;
 const DRAIN_MS = 240_000;
 const POLL_MS = 200;
 /**
- * Number of groups of customers. Rounds alternate between them, because a customer may receive one code
- * per 30 s.
+ * Number of groups of customers. Rounds alternate between them, because a customer may receive one
+ * code per 30 s.
  */
 const CUSTOMER_GROUPS = 2;
 
@@ -190,8 +191,8 @@ interface MessageCounts {
 }
 
 /**
- * A run while text messages are queued for the unresponsive service. Resolves when all are sent, or after
- * `DRAIN_MS`.
+ * A run while text messages are queued for the unresponsive service. Resolves when all are sent, or
+ * after `DRAIN_MS`.
  */
 async function runDuringServiceOutage(
   context: RowContext,

@@ -75,7 +75,8 @@ async function makeRecipient(request: Request, index: number): Promise<string> {
 }
 
 /**
- * All data is created before the server starts with its rate limits, so that no request of the setup is delayed.
+ * All data is created before the server starts with its rate limits, so that no request of the
+ * setup is delayed.
  */
 export async function prepareFairness(
   bench: Bench,

@@ -1,7 +1,7 @@
-// Row 16: requests of operators and clients, with a small and with a large number of payments. The peer of
-// every row but 16e is the same server on the small database, because time and memory must not grow with
-// the payments. The peer of 16e is a minimal Fastify route that sends the statement of the same page
-// through `pg`.
+// Row 16: requests of operators and clients, with a small and with a large number of payments. The
+// peer of every row but 16e is a server on the small database, because time and memory must not
+// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of
+// the same page through `pg`.
 import { transactions } from '../../../../server/src/features/payments/transactions/store.ts';
 import { stepSql } from '../../../../server/src/runtime/db/steps.ts';
 import type { Bench } from '../../machine/bench.ts';

@@ -111,7 +111,10 @@ interface Known {
   rail: string;
 }
 
-/** Lists of payments, quotes, customers and events, with filters that find rows after reading few others. */
+/**
+ * Lists of payments, quotes, customers and events, with filters that find rows after reading few
+ * others.
+ */
 function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
   const busiestCustomer = numberedId('Customer', 1);
   const rareCustomer = numberedId('Customer', Math.floor(people / 2));

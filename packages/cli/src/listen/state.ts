@@ -1,5 +1,5 @@
-// Files of `listen`: its endpoint with the secret, the journal of forwarded events, and a lock. With these
-// files, `listen` continues after any interruption.
+// Files of `listen`: its endpoint with the secret, the journal of forwarded events, and a lock.
+// With these files, `listen` continues after any interruption.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -54,7 +54,10 @@ function checkClockSkew({ response }: ProbeResult): Check {
   const difference = Date.now() - date;
   const seconds = Math.round(difference / 1_000);
   if (Math.abs(difference) < MAX_SKEW_MS)
-    return ok('Clock of this machine', 'equals the clock of the server');
+    return ok(
+      'Clock of this machine',
+      `differs from the server by less than ${MAX_SKEW_MS / 1_000} s`,
+    );
   return warning(
     'Clock of this machine',
     `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`,

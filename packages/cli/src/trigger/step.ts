@@ -105,7 +105,9 @@ function withValue(target: unknown, path: readonly string[], value: unknown): un
 
 const isCall = (step: Step): step is Call => 'operationId' in step;
 
-/** Fields of the parameters and the body of an operation, such as `quoteId` and `source.accountId`. */
+/**
+ * Fields of the parameters and the body of an operation, such as `quoteId` and `source.accountId`.
+ */
 function fieldsOf(operationId: string): readonly Pick<Field, 'path' | 'nested'>[] {
   const resource = resourceOf(operationId);
   const operation = resource && operationsOf(resource).find(({ id }) => id === operationId);
