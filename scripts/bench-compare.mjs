@@ -46,7 +46,10 @@ const formatNumber = (value) => (value >= 100 ? value.toFixed(0) : value.toPreci
 /** Below this quotient a row counts as slower. */
 const SLOWER_QUOTIENT = 0.95;
 
-/** One line per row: both medians, and the quotient of each round. Above 1 this checkout is better. */
+/**
+ * One line per row: both medians, and the median and range of the quotients. Above 1, this checkout
+ * is better.
+ */
 export function linesOf(otherRounds, ownRounds) {
   const [firstRows = []] = ownRounds;
   return firstRows.map(({ id, label, unit }) => {

@@ -14,7 +14,9 @@ const bench = path.join(root, 'bench');
 const NO_PGBENCH =
   'pgbench is missing. The rows ledger and execute require it. On Debian: apt-get install postgresql';
 
-/** Groups of rows, by the number that their IDs start with. */
+/**
+ * Groups of rows, by the number that their IDs start with. The IDs of `card-messages` start with 7.
+ */
 const GROUPS = [
   'ledger',
   'execute',
@@ -32,8 +34,8 @@ const GROUPS = [
   'bytes',
   'sdk',
   'operator-lists',
-  'card-messages',
   'traces',
+  'card-messages',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.
@@ -69,7 +71,7 @@ function readFlags(argv) {
     else exitWithError(`${word} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
-    exitWithError(`--only must be names of rows: ${GROUPS.join(', ')}.`);
+    exitWithError(`--only must be names of groups: ${GROUPS.join(', ')}.`);
   if (!Number.isInteger(flags.rounds)) exitWithError('--rounds must be a whole number.');
   if (flags.payments !== undefined && !(flags.payments >= 1_000))
     exitWithError('--payments must be a number of at least 1000.');

@@ -36,9 +36,9 @@ function readStamp() {
 }
 
 function replace(file, text) {
-  const temporary = `${file}.${process.pid}`;
-  fs.writeFileSync(temporary, text);
-  fs.renameSync(temporary, file);
+  const temporaryFile = `${file}.${process.pid}`;
+  fs.writeFileSync(temporaryFile, text);
+  fs.renameSync(temporaryFile, file);
 }
 
 function markOf(file) {
@@ -49,8 +49,8 @@ function markOf(file) {
 /**
  * The mark of a file, or empty if the file changed during the build, so that the next start builds again.
  */
-const markBefore = (file, began) =>
-  fs.statSync(path.join(root, file)).mtimeMs < began ? markOf(file) : '';
+const markBefore = (file, startedAt) =>
+  fs.statSync(path.join(root, file)).mtimeMs < startedAt ? markOf(file) : '';
 
 const entryFiles = () =>
   ENTRIES.map((name) => `server/src/${name}.ts`).filter((file) => markOf(file) !== undefined);
@@ -77,7 +77,7 @@ function removeOldBuilds() {
 
 /**
  * Replaces the modules that bundle scripts and styles of hosted pages by the bundled texts. Sources
- * that the metafile does not name are added to `sources`.
+ * that are absent from the metafile are added to `sources`.
  */
 const pageAssets = (build, sources) => ({
   name: 'page assets',
@@ -102,7 +102,7 @@ const pageAssets = (build, sources) => ({
   },
 });
 
-/** Parts of the WebAuthn package that the server uses: parsers. */
+/** The parsers of the WebAuthn package, which are the only parts that the server uses. */
 const WEBAUTHN_PARTS = {
   helpers: ['decodeAttestationObject', 'decodeCredentialPublicKey', 'parseAuthenticatorData'].map(
     (name) => `export * from './${name}.js';`,
@@ -156,7 +156,7 @@ export async function bundle(outdir, sources, settings = {}) {
 
 async function rebuild() {
   const start = performance.now();
-  const began = Date.now();
+  const startedAt = Date.now();
   log('Building …');
   fs.mkdirSync(dist, { recursive: true });
   const folder = fs.mkdtempSync(path.join(dist, 'b'));
@@ -170,7 +170,9 @@ async function rebuild() {
       'package-lock.json',
       'scripts/build.mjs',
     ];
-    const inputs = Object.fromEntries(watchedFiles.map((file) => [file, markBefore(file, began)]));
+    const inputs = Object.fromEntries(
+      watchedFiles.map((file) => [file, markBefore(file, startedAt)]),
+    );
     for (const file of entries) {
       const name = `${path.basename(file, '.ts')}.js`;
       replace(path.join(dist, name), `export * from './${path.basename(folder)}/${name}';\n`);

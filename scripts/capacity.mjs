@@ -1,6 +1,6 @@
-// `npm run capacity -- --payments-per-day 10000000 --events 5 --retention 30d`: prints the resources for a
-// number of payments. With --measure it measures these costs on this machine.
-// The program is bench/src/capacity/main.ts. docs/scaling.md explains the model.
+// `npm run capacity -- --payments-per-day 10000000 --events 5 --retention 30d`: prints the
+// resources for a number of payments. With --measure it measures the costs of payments on this
+// machine. The program is bench/src/capacity/main.ts. docs/scaling.md explains the model.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

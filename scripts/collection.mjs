@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
-const pretty = (value) => JSON.stringify(value, null, 2);
+const formatJson = (value) => JSON.stringify(value, null, 2);
 
 const firstOf = (content) => Object.values(content?.examples ?? {})[0]?.value;
 
@@ -40,7 +40,7 @@ function bodyOf(requestBody) {
   if (type === 'multipart/form-data') return { mode: 'formdata', formdata: [] };
   const example = firstOf(content);
   if (example === undefined) return undefined;
-  return { mode: 'raw', raw: pretty(example), options: { raw: { language: 'json' } } };
+  return { mode: 'raw', raw: formatJson(example), options: { raw: { language: 'json' } } };
 }
 
 function repliesOf(operation, originalRequest) {
@@ -54,14 +54,14 @@ function repliesOf(operation, originalRequest) {
         code: Number(status),
         _postman_previewlanguage: 'json',
         header: [{ key: 'Content-Type', value: 'application/json' }],
-        body: pretty(value),
+        body: formatJson(value),
       })),
   );
 }
 
 function requestOf(path, method, operation) {
   const body = bodyOf(operation.requestBody);
-  const agent = operation.security?.some((scheme) => 'AgentAuth' in scheme);
+  const isAgentOperation = operation.security?.some((scheme) => 'AgentAuth' in scheme);
   const header = (operation.parameters ?? [])
     .filter((parameter) => parameter.in === 'header')
     .map(({ name, example, required }) => ({
@@ -75,7 +75,7 @@ function requestOf(path, method, operation) {
     url: urlOf(path, operation.parameters),
     description: operation.description ?? '',
     ...(body ? { body } : {}),
-    ...(agent
+    ...(isAgentOperation
       ? { auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{agentToken}}' }] } }
       : {}),
     ...(operation.security?.length ? {} : { auth: { type: 'noauth' } }),
@@ -119,7 +119,7 @@ export function collectionOf(document) {
 export function writeCollection(file) {
   const openapi = fileURLToPath(new URL('../openapi.json', import.meta.url));
   const document = JSON.parse(fs.readFileSync(openapi, 'utf8'));
-  fs.writeFileSync(file, `${pretty(collectionOf(document))}\n`);
+  fs.writeFileSync(file, `${formatJson(collectionOf(document))}\n`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

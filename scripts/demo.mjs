@@ -1,7 +1,7 @@
-// `npm run demo`: payments of a platform in half a minute, on a running server or on one that is started
-// for the demonstration. A customer is funded, pays a euro and a peso account, and has a third payment
-// returned by the bank. Webhooks and ledger are shown, and every shown value is checked. Exit code 0: all
-// values were as expected.
+// `npm run demo`: payments of a platform in half a minute, on a running server or on one that is
+// started for the demonstration. A customer is funded, pays a euro and a peso account, and has a
+// third payment returned by the bank. Webhooks and ledger are shown, and every shown value is
+// checked. The exit code is 0 if all values were as expected.
 import { createPublicKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';

@@ -1,7 +1,7 @@
-// `npm run docs`: installs the packages of the documentation site and of the SDK, and builds the site with
-// the reference of the SDK into site/dist. The server serves it at /docs. `npm run docs -- --out FOLDER`
-// writes a static export for any host, with the API reference and with `--base /` as its path on that host
-// (default `/docs/`). Both contain the reference of the operator API.
+// `npm run docs`: installs the packages of the site and of the SDK, and builds the site with the
+// references of the SDK and of the operator API into site/dist. The server serves the site at
+// /docs. With `--out FOLDER`, a static export for any host is written, with the API reference.
+// `--base /` is the path of the export on its host (default `/docs/`).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -63,10 +63,10 @@ async function build(folder, base) {
   const link = path.join(site, 'pages');
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
   writeOperations(site);
-  // The types of the SDK are generated.
-  const sdk = [path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs'), 'generate'];
-  const generation = run(process.execPath, sdk);
-  if (generation !== 0) process.exit(generation);
+  // The reference of the SDK needs the generated types.
+  const generateArgs = [path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs'), 'generate'];
+  const generationStatus = run(process.execPath, generateArgs);
+  if (generationStatus !== 0) process.exit(generationStatus);
   // Imported here because the module needs these packages.
   const { writeSdkReference } = await import('../site/.vitepress/sdk-reference.mjs');
   await writeSdkReference();
@@ -76,7 +76,10 @@ async function build(folder, base) {
   if (status !== 0) process.exit(status);
 }
 
-/** A server has its own reference and the viewer. The export contains both. */
+/**
+ * Writes the reference of the operator API. An export also contains the API reference, which a
+ * server serves itself.
+ */
 async function writeReferences(folder, base, isStatic) {
   const [{ ensureInstalled }, { ensureBuilt }] = [
     await import('./install.mjs'),

@@ -70,8 +70,8 @@ const importsOf = async () => {
 const upwardImportsIn = (imports) =>
   NAMES.flatMap((from, index) =>
     NAMES.slice(0, index).flatMap((to) => {
-      const proof = imports.get(from).get(to);
-      return proof === undefined ? [] : [`${from} may not import ${to}: ${proof}`];
+      const example = imports.get(from).get(to);
+      return example === undefined ? [] : [`${from} may not import ${to}: ${example}`];
     }),
   );
 

@@ -69,8 +69,8 @@ const includesValue = (list, expectedValue) =>
 function isExpected(entry, dev) {
   if (entry.dev && !dev) return false;
   if (!entry.optional && !entry.devOptional) return true;
-  // Optional packages are needed if they are built for this platform: a database, a compiler. Detecting the
-  // C library takes long, so npm selects the builds that depend on it.
+  // An optional package, such as the database, is needed if it is built for this platform.
+  // Detecting the C library takes long, so npm selects the builds that depend on it.
   if (!entry.os || entry.libc) return false;
   return includesValue(entry.os, process.platform) && includesValue(entry.cpu, process.arch);
 }
@@ -203,7 +203,9 @@ function install({ dev, fresh }) {
   print(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
 }
 
-/** Installs missing packages. `dev` includes packages of the tests. Exits if that fails. */
+/**
+ * Installs missing packages. `dev` includes packages of the tests. Exits if the installation fails.
+ */
 export async function ensureInstalled({ dev }) {
   checkNode();
   if (!requiredInstallation(dev)) return;

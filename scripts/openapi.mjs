@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
-const built = await ensureBuilt();
+const entryFiles = await ensureBuilt();
 const { publishedDocument, operatorDocument, providerDocument, providerFileSchema } = await import(
-  pathToFileURL(built.document).href
+  pathToFileURL(entryFiles.document).href
 );
 const DOCUMENTS = {
   'openapi.json': publishedDocument,

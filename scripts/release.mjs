@@ -17,7 +17,7 @@ const inRoot = (...names) => path.join(root, ...names);
 const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 const writeJson = (file, value) => fs.writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 const SBOM = 'sbom.cdx.json';
-/** As in the names of the packages of the database. */
+/** The platform as in the names of the packages of the database, such as `linux-x64`. */
 const PLATFORM = `${process.platform}-${process.arch}`;
 
 const print = (line) => process.stderr.write(`${line}\n`);

@@ -5,13 +5,13 @@ import cluster from 'node:cluster';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled } from './install.mjs';
 
-async function builtMain() {
+async function resolveMain() {
   if (cluster.isWorker) return fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
   await ensureInstalled({ dev: false });
   const { ensureBuilt } = await import('./build.mjs');
   return (await ensureBuilt()).main;
 }
-const program = await builtMain();
+const program = await resolveMain();
 
 // npm runs this process below a shell, and a signal to npm ends only that shell. The exit of the
 // parent is therefore treated as the signal. Without npm the parent is not observed.

@@ -4,8 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
 const file = fileURLToPath(new URL('../docs/states.md', import.meta.url));
-const built = await ensureBuilt();
-const { statesPage } = await import(pathToFileURL(built.document).href);
+const entryFiles = await ensureBuilt();
+const { statesPage } = await import(pathToFileURL(entryFiles.document).href);
 const text = statesPage();
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== text) {

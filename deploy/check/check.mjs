@@ -51,7 +51,10 @@ async function checkDockerfile() {
   report('container/Dockerfile', messages);
 }
 
-/** A placeholder for each variable of the example file: the compose file rejects empty values. */
+/**
+ * A placeholder for each variable of the example file, because the compose file rejects empty
+ * values.
+ */
 const exampleValues = () =>
   Object.fromEntries(
     [...read('compose', 'example.env').matchAll(/^(\w+)=/gm)].map(([, name]) => [name, 'x']),
@@ -68,7 +71,7 @@ async function checkCompose() {
   const [result] = await linter.lintFiles([deployPath('compose', 'compose.yaml')], false);
   report(
     'compose/compose.yaml',
-    (result?.messages ?? [{ line: 0, message: 'was not read' }]).map(
+    (result?.messages ?? [{ line: 0, message: 'the file was not read' }]).map(
       ({ line, message }) => `line ${line}: ${message}`,
     ),
   );
@@ -134,7 +137,9 @@ async function resourcesIn(overlay) {
   return resources;
 }
 
-/** Compiles the resources as constants of their types: an unknown or missing field is an error. */
+/**
+ * Compiles the resources as constants of their types, so that a wrong or missing field is an error.
+ */
 function typeErrors(resources) {
   const dist = path.join(folder, 'dist');
   fs.mkdirSync(dist, { recursive: true });
@@ -170,8 +175,8 @@ function typeErrors(resources) {
 const podOf = ({ kind, spec }) =>
   ['Deployment', 'Job'].includes(kind) ? spec.template : undefined;
 
-/** Messages about names that resources refer to and that do not exist. */
-function danglingNames(resources, generatedNames) {
+/** Messages about names that do not exist, and about pods without the required restrictions. */
+function resourceErrors(resources, generatedNames) {
   const allResources = resources.map(({ resource }) => resource);
   const exists = (kind, name) =>
     generatedNames.has(`${kind}/${name}`) ||
@@ -246,7 +251,7 @@ async function checkKubernetes(overlay) {
   ]);
   problems.push(...typeErrors(resources));
   problems.push(
-    ...danglingNames(resources, generatedNames).map((text) => `kubernetes/${overlay}: ${text}`),
+    ...resourceErrors(resources, generatedNames).map((text) => `kubernetes/${overlay}: ${text}`),
   );
   console.log(
     `${problems.length === countBefore ? 'checked' : 'FAILED '}  kubernetes/${overlay}: ${resources.length} resources`,

@@ -83,8 +83,8 @@ function buildImage(file) {
   const settings = buildArguments.flatMap((argument) => ['--build-arg', argument]);
   const dockerfile = path.join(root, 'deploy', 'container', 'Dockerfile');
   // The OCI format has no health check.
-  const kind = ['--isolation=chroot', '--pull-never', '--format', 'docker'];
-  const args = ['bud', ...kind, ...settings, '--file', dockerfile];
+  const buildFlags = ['--isolation=chroot', '--pull-never', '--format', 'docker'];
+  const args = ['bud', ...buildFlags, ...settings, '--file', dockerfile];
   buildah(...args, '--tag', IMAGE, scratchPath('context'));
   const bytes = Number(podman('image', 'inspect', '--format', '{{.Size}}', IMAGE));
   print(`image: ${(bytes / 1e6).toFixed(0)} MB`);
@@ -202,7 +202,7 @@ async function testServer(sockets) {
     if (!['EROFS', 'EACCES'].includes(writeError))
       throw new Error(`the root is writable: ${writeError}`);
     podman('healthcheck', 'run', name);
-    const doctor = podman(
+    const dryRunOutput = podman(
       'exec',
       name,
       'node',
@@ -210,7 +210,7 @@ async function testServer(sockets) {
       'migrate',
       '--dry-run',
     );
-    print(`migrate --dry-run: ${doctor.split('\n')[0]}`);
+    print(`migrate --dry-run: ${dryRunOutput.split('\n')[0]}`);
     const startMs = performance.now();
     podman('stop', '--time', '20', name);
     const code = podman('inspect', '--format', '{{.State.ExitCode}}', name);

@@ -83,8 +83,8 @@ function paymentsOf(
     accept(payment, await bank.pay(payment.order));
   }
   /**
-   * Determines the result of an order whose call had no response, and repeats the order if it was
-   * not processed.
+   * Determines the result of an order whose call had no response, and repeats the order if the bank
+   * has not processed it in time.
    */
   async function resume(payment: Payment): Promise<void> {
     const bankPayment = await bank.find(payment.order.end_to_end_id);

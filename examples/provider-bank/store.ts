@@ -18,7 +18,7 @@ export interface Payment {
   sentAt: number;
   /** ID that the bank assigned. Absent before its response. */
   paymentId?: string;
-  /** The latest state that the bank reported. Absent before. */
+  /** The latest state that the bank reported. Absent before the first report. */
   state?: TransferState;
 }
 

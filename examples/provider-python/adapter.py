@@ -63,12 +63,12 @@ def signature_base(method, authority, path, digest, parameters):
 
 def sign_headers(seed, method, url, body):
     """Returns the headers of a signed request."""
-    parsed = urllib.parse.urlsplit(url)
-    covered = " ".join(f'"{name}"' for name in COMPONENTS)
+    parsed_url = urllib.parse.urlsplit(url)
+    covered_components = " ".join(f'"{name}"' for name in COMPONENTS)
     key_id = ed25519.key_id(ed25519.public_key(seed))
-    parameters = f'({covered});created={int(time.time())};keyid="{key_id}";alg="ed25519"'
+    parameters = f'({covered_components});created={int(time.time())};keyid="{key_id}";alg="ed25519"'
     digest = digest_of(body)
-    base = signature_base(method, parsed.netloc, parsed.path, digest, parameters)
+    base = signature_base(method, parsed_url.netloc, parsed_url.path, digest, parameters)
     signature = base64.b64encode(ed25519.sign(seed, base)).decode()
     return {
         "content-type": "application/json",
@@ -82,20 +82,20 @@ def verify_request(keys, method, authority, path, headers, body):
     """Raises ValueError unless one of these keys signed the request in the last five minutes."""
     name, _, parameters = headers.get("signature-input", "").partition("=")
     match = re.fullmatch(re.escape(name) + r"=:([A-Za-z0-9+/=]+):", headers.get("signature", ""))
-    created = re.search(r";created=(\d+)", parameters)
-    covered = " ".join(f'"{component}"' for component in COMPONENTS)
-    if not match or not created or not parameters.startswith(f"({covered});"):
+    created_match = re.search(r";created=(\d+)", parameters)
+    covered_components = " ".join(f'"{component}"' for component in COMPONENTS)
+    if not match or not created_match or not parameters.startswith(f"({covered_components});"):
         raise ValueError("the signature is missing or does not cover the required components")
     if headers.get("content-digest") != digest_of(body):
         raise ValueError("Content-Digest does not match the body")
-    if abs(time.time() - int(created.group(1))) > WINDOW_SECONDS:
+    if abs(time.time() - int(created_match.group(1))) > WINDOW_SECONDS:
         raise ValueError("the time of the signature differs by more than five minutes")
     key_id = re.search(r';keyid="([^"]+)"', parameters)
-    public = keys.get(key_id.group(1)) if key_id else None
-    if not public:
+    public_key = keys.get(key_id.group(1)) if key_id else None
+    if not public_key:
         raise ValueError("the key of the signature is unknown")
     base = signature_base(method, authority, path, headers["content-digest"], parameters)
-    if not ed25519.verify(public, base, base64.b64decode(match.group(1))):
+    if not ed25519.verify(public_key, base, base64.b64decode(match.group(1))):
         raise ValueError("the signature does not match")
 
 
@@ -125,7 +125,7 @@ def sum_of(entries):
     return sum(item["amount"] * (1 if item["direction"] == "in" else -1) for item in entries)
 
 
-# States of a payment in the test mode, by its remittance information; all other payments settle.
+# States of a payment in the test mode, by its remittance information. All other payments settle.
 TEST_RESULTS = {
     "TEST FAILED": [{"state": "failed", "reason": "ACCOUNT_INVALID"}],
     "TEST RETURNED": ["settled", {"state": "returned", "reason": "ACCOUNT_CANNOT_RECEIVE"}],
@@ -142,9 +142,9 @@ class Bank:
         self.is_test = is_test
         self.entries = Entries(folder)
         self.lock = threading.Lock()
-        stored = json.loads(self.file.read_text()) if self.file.exists() else {}
-        self.payments = stored.get("payments", {})
-        self.outbox = stored.get("outbox", [])
+        stored_data = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.payments = stored_data.get("payments", {})
+        self.outbox = stored_data.get("outbox", [])
 
     def pay(self, transfer):
         """Executes a transfer once, even if it is sent repeatedly."""
@@ -154,14 +154,14 @@ class Bank:
                 reference = transfer["reference"][:16]
                 text = transfer.get("remittanceInformation")
                 tests = TEST_RESULTS if self.is_test else {}
-                settled = {"state": "settled", "reference": reference}
+                settled_state = {"state": "settled", "reference": reference}
                 self.payments[identifier] = {
                     **transfer,
                     "bankReference": reference,
                     "bookedAt": time.time(),
                     "state": {"state": "accepted", "reference": reference},
                     "next": [
-                        settled if result == "settled" else result
+                        settled_state if result == "settled" else result
                         for result in tests.get(text, ["settled"])
                     ],
                 }
@@ -197,7 +197,7 @@ class Bank:
             self._store()
 
     def statement(self, request):
-        """Returns a page of the entries of a day (UTC); None before the end of the day."""
+        """Returns a page of the entries of a day (UTC), or None before the end of the day."""
         day, currency, page = request["day"], request["currency"], request["page"]
         if day >= day_of(time.time()):
             return None
@@ -208,8 +208,8 @@ class Bank:
             if item["currency"] == currency
         ]
         entries_of_day = [item for item in entries if day_of(item["bookedAt"]) == day]
-        earlier = [item for item in entries if day_of(item["bookedAt"]) < day]
-        opening = OPENING_BALANCE + sum_of(earlier)
+        earlier_entries = [item for item in entries if day_of(item["bookedAt"]) < day]
+        opening = OPENING_BALANCE + sum_of(earlier_entries)
         start = (page - 1) * STATEMENT_LINES
         return {
             "statementId": f"{day}-{currency}-{len(entries_of_day)}",
@@ -224,9 +224,9 @@ class Bank:
         }
 
     def _store(self):
-        new = self.file.with_suffix(".new")
-        new.write_text(json.dumps({"payments": self.payments, "outbox": self.outbox}, indent=1))
-        os.replace(new, self.file)
+        new_file = self.file.with_suffix(".new")
+        new_file.write_text(json.dumps({"payments": self.payments, "outbox": self.outbox}, indent=1))
+        os.replace(new_file, self.file)
 
 
 def message_about(identifier, state):
@@ -293,7 +293,9 @@ def handler_of(bank, cards, railhead_keys, pay_with):
                 return self.reply(400, {"message": "the body is not JSON"})
             call = calls.get(self.path)
             result = call(value) if call else None
-            return self.reply(200, result) if result else self.reply(404, {"message": "unknown"})
+            if not result:
+                return self.reply(404, {"message": "the path or the ID is unknown"})
+            return self.reply(200, result)
 
         def reply(self, status, value):
             data = json.dumps(value).encode()
@@ -353,8 +355,8 @@ ACTIONS = ("keys", "serve", "send", "authorize", "report", "deposit", "return")
 
 def serve(folder, port, railhead, is_test):
     files = folder.glob("railhead*.pub.pem")
-    public = [ed25519.from_pem(each.read_text(), ed25519.SPKI_PREFIX) for each in files]
-    keys = {ed25519.key_id(each): each for each in public}
+    public_keys = [ed25519.from_pem(each.read_text(), ed25519.SPKI_PREFIX) for each in files]
+    keys = {ed25519.key_id(each): each for each in public_keys}
     bank, cards = Bank(folder, is_test), Cards(folder)
 
     def send(message, timeout):

@@ -1,4 +1,4 @@
-"""The cards of the fictitious bank: issues cards for Railhead and requests authorizations from it.
+"""Issues the cards of the fictitious bank, and requests authorizations from Railhead.
 
 `cards.json` contains the cards. `unreported.json` contains payments that were approved while Railhead did not
 respond.
@@ -23,10 +23,10 @@ def read(file, default):
 
 
 def write(file, data):
-    new = file.with_suffix(".new")
-    with open(new, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as output:
+    new_file = file.with_suffix(".new")
+    with open(new_file, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as output:
         json.dump(data, output, indent=1)
-    os.replace(new, file)
+    os.replace(new_file, file)
 
 
 class Cards:
@@ -36,7 +36,7 @@ class Cards:
         self.lock = threading.Lock()
 
     def issue(self, order, issued=lambda order: None):
-        """Issues one card for each order, even if it is sent repeatedly; `issued` is called once."""
+        """Issues one card for each order, even if it is sent repeatedly. Calls `issued` once."""
         with self.lock:
             cards = read(self.file, {})
             is_new = order["cardId"] not in cards
@@ -63,7 +63,7 @@ class Cards:
         }
 
     def change(self, change):
-        """Stores the state and the stand-in rules of a card."""
+        """Stores the stand-in rules of a card, with its state. Returns None for an unknown card."""
         with self.lock:
             cards = read(self.file, {})
             card = cards.get(change["cardId"])

@@ -1,6 +1,7 @@
 """Ed25519 (RFC 8032, section 5.1) with the standard library only: signing and verifying.
 
-It is slow (milliseconds) and not protected against timing attacks. Use a maintained library in production.
+This implementation is slow (milliseconds) and not protected against timing attacks. Use a maintained
+library in production.
 """
 
 import base64
@@ -37,7 +38,7 @@ def _multiply(scalar, point):
 
 
 def _x_of(y, sign):
-    """Returns the x coordinate of a point; None if y is not valid."""
+    """Returns the x coordinate of a point, or None if y is not valid."""
     square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(square, (P + 3) // 8, P)
     if (x * x - square) % P:
@@ -95,8 +96,8 @@ def verify(public, message, signature):
     if key is None or commitment is None or scalar >= ORDER or len(signature) != 64:
         return False
     challenge = _hash(signature[:32], public, message) % ORDER
-    expected = _add(commitment, _multiply(challenge, key))
-    return _encode(_multiply(scalar, BASE)) == _encode(expected)
+    expected_point = _add(commitment, _multiply(challenge, key))
+    return _encode(_multiply(scalar, BASE)) == _encode(expected_point)
 
 
 def to_pem(label, der):

@@ -1,6 +1,7 @@
 """Entries of the fictitious bank other than payments: deposits, and later returns of payments.
 
-`entries.json` contains them. The bank books them while it serves, too, so that they are read for each statement.
+`entries.json` contains the entries. Another process can book an entry while the bank serves, so the file is
+read for each statement.
 """
 
 import json
@@ -19,13 +20,13 @@ class Entries:
         entries = self.all()
         number = len(entries) + 1
         entry = {"id": f"E{number}", "direction": "in", "bookedAt": time.time(), **entry}
-        new = self.file.with_suffix(".new")
-        new.write_text(json.dumps([*entries, entry], indent=1))
-        os.replace(new, self.file)
+        new_file = self.file.with_suffix(".new")
+        new_file.write_text(json.dumps([*entries, entry], indent=1))
+        os.replace(new_file, self.file)
         return entry
 
     def returned(self, transfer_id):
-        """Returns the state of a payment that was returned; None if it was not."""
+        """Returns the state of a payment that was returned, or None if it was not."""
         for entry in self.all():
             if entry.get("transferId") == transfer_id:
                 return {"state": "returned", "reason": entry["reason"]}
@@ -33,9 +34,9 @@ class Entries:
 
     def deposit(self, account, amount, currency):
         """Books a deposit. Returns the message about it."""
-        kind = {"kind": "deposit", "amount": amount, "currency": currency}
+        fields = {"kind": "deposit", "amount": amount, "currency": currency}
         reference = f"DEPOSIT-{len(self.all()) + 1}"
-        self.book({**kind, "bankReference": reference})
+        self.book({**fields, "bankReference": reference})
         return {
             "type": "deposit.received",
             "bankReference": reference,

@@ -35,7 +35,7 @@ async function bodyOf(request) {
   throw rejection(400, 'INVALID_INPUT', 'The body is not a JSON object.');
 }
 
-/** Visits by cookie, in memory: a restart signs all users out. */
+/** Visits by cookie, in memory, so a restart signs all users out. */
 function createVisits() {
   const visits = new Map();
   return {
@@ -106,7 +106,8 @@ export async function startBackend({ api, files, port, sandbox }) {
 
   async function responseTo(request) {
     // Rejects requests of other sites, including DNS rebinding.
-    if (request.headers.host !== host) throw rejection(421, 'WRONG_HOST', `This is ${host}.`);
+    if (request.headers.host !== host)
+      throw rejection(421, 'WRONG_HOST', `The host must be ${host}.`);
     const { pathname } = new URL(request.url, `http://${host}`);
     const file = request.method === 'GET' && files[pathname];
     if (file) return { status: 200, file };

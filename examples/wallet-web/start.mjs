@@ -8,7 +8,7 @@ import { startBackend } from './backend.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const { env } = process;
-const sandbox = env.API_ENVIRONMENT !== 'production';
+const isSandbox = env.API_ENVIRONMENT !== 'production';
 const bundleKey = env.BUNDLE_KEY ?? '';
 
 function credentials() {
@@ -38,7 +38,7 @@ async function buildPage() {
     format: 'esm',
     target: 'es2022',
     legalComments: 'none',
-    define: { BUNDLE_KEY: JSON.stringify(bundleKey), SANDBOX: String(sandbox) },
+    define: { BUNDLE_KEY: JSON.stringify(bundleKey), SANDBOX: String(isSandbox) },
   });
   const page = (name) => readFileSync(path.join(folder, 'page', name));
   return {
@@ -49,13 +49,20 @@ async function buildPage() {
 }
 
 async function main() {
-  if (!sandbox && !bundleKey) {
-    throw new Error('BUNDLE_KEY is required in production: the public key that signs bundles.');
+  if (!isSandbox && !bundleKey) {
+    throw new Error(
+      'BUNDLE_KEY, the public key of the signer of bundles, is required in production.',
+    );
   }
   const api = credentials();
   await ensureInstalled({ dev: true });
   const files = await buildPage();
-  const { url } = await startBackend({ api, files, port: Number(env.PORT ?? 5300), sandbox });
+  const { url } = await startBackend({
+    api,
+    files,
+    port: Number(env.PORT ?? 5300),
+    sandbox: isSandbox,
+  });
   console.log(`The wallet is at ${url}`);
 }
 

@@ -1,9 +1,9 @@
-// Build of the console: one bundle, served by the server under `/console`.
+// Build of the console, which the server serves under `/console`.
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { bundledPackages } from '../../scripts/release/bundled-packages.mjs';
 
-/** The server of `npm start`, for `npm run console -- dev`. */
+/** API server for `node packages/console/scripts/run.mjs dev`. */
 const SERVER = process.env.RAILHEAD_SERVER ?? 'http://localhost:3000';
 
 export default defineConfig({
@@ -11,7 +11,7 @@ export default defineConfig({
   plugins: [react(), bundledPackages()],
   build: {
     target: 'es2023',
-    // No inline code: the policy of the page forbids it.
+    // Inline code is omitted, because the content security policy of the page forbids it.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

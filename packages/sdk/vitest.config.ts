@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     root,
     include: ['packages/sdk/{src,test}/**/*.test.ts', 'server/test/examples/*.test.ts'],
-    // Compares the reference with a server, so it does not apply here.
+    // The sample test compares the reference with a server, so it does not apply to the SDK.
     exclude: ['server/test/examples/sample.test.ts', '**/node_modules/**', '**/dist/**'],
     globalSetup: 'server/test/kit/app/global-setup.ts',
     pool: 'forks',

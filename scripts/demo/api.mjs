@@ -10,7 +10,7 @@ export function connect({ baseUrl, clientId, clientSecret }, signal) {
       signal,
       headers: {
         authorization,
-        // With the same key, a repeated call has one effect.
+        // The server executes requests with the same key once.
         ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
         ...(body ? { 'content-type': 'application/json' } : {}),
       },

@@ -36,8 +36,9 @@ export const balanceChange = (postings, account) =>
     );
 
 /**
- * `names` contains display names of accounts. Others, such as `system:sandbox:fees:USD`, are shown
- * unchanged. */
+ * Prints postings as a table. `names` contains display names of accounts. The account
+ * `system:sandbox:fees:USD` is shown as `fees USD`, and any other account as `platform`.
+ */
 export function printPostings(postings, names) {
   const nameOf = (id) =>
     names[id] ?? (id.startsWith('system:') ? id.split(':').slice(2).join(' ') : 'platform');

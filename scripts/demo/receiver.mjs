@@ -31,8 +31,8 @@ const matches = (event, expectedText) =>
   expectedText === event.type || expectedText === fullText(event);
 
 /**
- * Listens on a free port. `header` is the name of the signature header, `publicKey` verifies it.
- * `isOurs` selects the events of the demonstration among those of the platform.
+ * Listens on a free port. `header` is the name of the signature header, and `publicKey` verifies
+ * the signature. `isOurs` selects the events of the demonstration among those of the platform.
  */
 export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const eventIds = new Set();
@@ -41,7 +41,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const expectedBySubject = {};
   let failure;
 
-  /** Handles one request. Returns its status. */
+  /** Handles one request. Returns the status of the response. */
   function acceptRequest(body, signature = '') {
     if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
       failure = new Error(`The ${header} of a webhook does not match the public key.`);

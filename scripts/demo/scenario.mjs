@@ -8,7 +8,8 @@ const FUNDS = 5_000_00;
 
 const payee = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 /**
- * External accounts. In the sandbox the suffix of the number selects the outcome: 005 is returned.
+ * External accounts. In the sandbox, the suffix of the number selects the outcome. Payments to the
+ * suffix 005 are returned.
  */
 const euroAccount = (iban) => ({
   currency: 'EUR',
@@ -23,9 +24,9 @@ const pesoAccount = (clabeNumber) => ({
   accountInfo: { accountType: 'MXN_ACCOUNT', clabeNumber, beneficiary: payee },
 });
 
-const EUROS = euroAccount('DE89370400440532013000');
-const PESOS = pesoAccount('032180001183500000');
-const RETURNED_IBAN = euroAccount('DE51370400440532013005');
+const EURO_ACCOUNT = euroAccount('DE89370400440532013000');
+const PESO_ACCOUNT = pesoAccount('032180001183500000');
+const RETURNING_ACCOUNT = euroAccount('DE51370400440532013005');
 
 const lockSending = (amount) => ({ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: amount });
 const lockReceiving = (amount) => ({
@@ -172,9 +173,9 @@ async function checkPostings({ operate }, { account }, label, { transactionId },
   const debitedAmount = -balanceChange(postings, account.id);
   assertThat(
     debitedAmount === amount,
-    `${transactionId} took ${formatDollars(debitedAmount)}, not ${formatDollars(amount)}.`,
+    `${transactionId} debited ${formatDollars(debitedAmount)}, not ${formatDollars(amount)}.`,
   );
-  printCheck(label, `took ${formatDollars(amount)} in ${postings.length} postings`);
+  printCheck(label, `debited ${formatDollars(amount)} in ${postings.length} postings`);
   return postings;
 }
 
@@ -200,13 +201,13 @@ export async function runScenario(demo) {
   printHeading('A customer with funds');
   const owner = await createOwner(demo);
   printHeading('Dollars to euros');
-  const euroPayment = await payAndComplete(demo, owner, FUNDS, EUROS, lockSending(1_000_00));
+  const euroPayment = await payAndComplete(demo, owner, FUNDS, EURO_ACCOUNT, lockSending(1_000_00));
   printHeading('Dollars to pesos');
   const pesoPayment = await payAndComplete(
     demo,
     owner,
     euroPayment.remaining,
-    PESOS,
+    PESO_ACCOUNT,
     lockReceiving(10_000_00),
   );
   printHeading('A payment that the bank returns');
@@ -214,7 +215,7 @@ export async function runScenario(demo) {
     demo,
     owner,
     pesoPayment.remaining,
-    RETURNED_IBAN,
+    RETURNING_ACCOUNT,
     lockSending(250_00),
   );
   printHeading('The ledger');

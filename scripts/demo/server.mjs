@@ -26,7 +26,7 @@ function credentialsIn(dataDir) {
   }
 }
 
-/** Whether the server at their address accepts these credentials. */
+/** Whether the server at `baseUrl` accepts the credentials. */
 const isAccepted = (credentials) =>
   connect(credentials, AbortSignal.timeout(REPLY_TIMEOUT_MS))('GET', '/config').then(
     () => true,
@@ -103,7 +103,7 @@ export async function findServer(flags, signal) {
   const isNamed = Object.keys(flags).length > 0;
   if (isNamed && !storedCredentials) {
     throw new Error(
-      `${dataDir} has no credentials.json. Name the server's folder with --data-dir.`,
+      `${dataDir} has no credentials.json. Set the server's data folder with --data-dir.`,
     );
   }
   if (isNamed || (storedCredentials && (await isAccepted(storedCredentials)))) return runningServer;

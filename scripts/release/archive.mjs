@@ -10,13 +10,13 @@ import { createGzip } from 'node:zlib';
 
 export const CHECKSUMS = 'SHA256SUMS';
 
-/** GNU tar can fix the order, owners and times of its entries. On macOS it is named `gtar`. */
+/** GNU tar can set the order, owners and times of the entries. On macOS it is named `gtar`. */
 function gnuTar() {
   for (const name of ['tar', 'gtar']) {
     try {
       if (/GNU tar/.test(execFileSync(name, ['--version'], { encoding: 'utf8' }))) return name;
     } catch {
-      // The next name.
+      // The program is not installed.
     }
   }
   throw new Error('A release needs GNU tar. Install it as tar or gtar.');

@@ -4,7 +4,10 @@ import path from 'node:path';
 
 const FOLDER = /^\0?((?:.*?\/)??(?:node_modules\/(?:@[^/]+\/)?[^/]+\/)+)/;
 
-/** The folder of the package of a module, such as `node_modules/vue`, or undefined for our own. */
+/**
+ * The folder of the package of a module, such as `node_modules/vue`. Undefined for a source of this
+ * repository.
+ */
 const packageFolder = (module) => FOLDER.exec(module.replaceAll('\\', '/'))?.[1].slice(0, -1);
 
 /** The folders of the packages of these modules, sorted and relative to `base`. */

@@ -22,7 +22,7 @@ export function packagesIn(folders) {
   return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, packageInfo]) => packageInfo);
 }
 
-/** The texts in the folder of a package. */
+/** The license texts in the folder of a package. */
 const licenseTexts = (folder) =>
   fs
     .readdirSync(folder, { withFileTypes: true })
@@ -47,7 +47,7 @@ export function licensesText(packages, furtherTexts) {
 }
 
 /** The lock file that names a package, and its path there. */
-function lockedAt(folder, locks) {
+function lockEntryOf(folder, locks) {
   const { base, packages } = locks.find((lock) => folder.startsWith(lock.base + path.sep));
   const name = path.relative(base, folder).replaceAll(path.sep, '/');
   if (!packages[name]) throw new Error(`No lock file names the package in ${folder}.`);
@@ -92,13 +92,13 @@ function libraryComponent({ name, version, license }, lockedPackage) {
 /** An identifier that depends on the content only. */
 function serialNumber(content) {
   const hex = sha256(JSON.stringify(content));
-  const lines = [
+  const groups = [
     hex.slice(0, 8),
     hex.slice(8, 12),
     `8${hex.slice(13, 16)}`,
     `8${hex.slice(17, 20)}`,
   ];
-  return `urn:uuid:${[...lines, hex.slice(20, 32)].join('-')}`;
+  return `urn:uuid:${[...groups, hex.slice(20, 32)].join('-')}`;
 }
 
 /** A file that belongs to no package, such as a shared library of the database. */
@@ -120,7 +120,7 @@ export function sbomOf({ version, time, packages, files, lockFolders }) {
     .sort((a, b) => b.base.length - a.base.length);
   const libraries = packages.map((packageInfo) => ({
     ...packageInfo,
-    locked: lockedAt(packageInfo.folder, locks),
+    locked: lockEntryOf(packageInfo.folder, locks),
   }));
   const fileComponents = files.map(fileComponent);
   const refs = libraries.map(refOf);

@@ -49,8 +49,8 @@ async function writeViewer(root, folder) {
 }
 
 /** Copies a bundle of Vite. Returns the folders of its packages. */
-function copyBundle(from, to, base, withoutFiles) {
-  copyFolder(from, to, (name) => ![LIST, ...withoutFiles].includes(name));
+function copyBundle(from, to, base, excludedFiles) {
+  copyFolder(from, to, (name) => ![LIST, ...excludedFiles].includes(name));
   return readJson(path.join(from, LIST)).map((packageFolder) => path.join(base, packageFolder));
 }
 
@@ -58,18 +58,18 @@ function copyBundle(from, to, base, withoutFiles) {
 export async function stage(root, folder) {
   const inRoot = (...names) => path.join(root, ...names);
   const inFolder = (...names) => path.join(folder, ...names);
-  const server = await bundleServer(root, folder);
+  const serverPackages = await bundleServer(root, folder);
   await writeViewer(root, folder);
   for (const name of ['migrations', 'examples'])
     copyFolder(inRoot('server', name), inFolder('server', name));
-  const console = inRoot('packages', 'console');
-  const site = inRoot('site');
+  const consoleFolder = inRoot('packages', 'console');
+  const siteFolder = inRoot('site');
   const consoleDist = inFolder('packages', 'console', 'dist');
   const packages = [
-    ...server.map((packageFolder) => inRoot(packageFolder)),
+    ...serverPackages.map((packageFolder) => inRoot(packageFolder)),
     inRoot('node_modules', VIEWER),
-    ...copyBundle(path.join(console, 'dist'), consoleDist, console, ['source.json']),
-    ...copyBundle(path.join(site, 'dist'), inFolder('site', 'dist'), site, []),
+    ...copyBundle(path.join(consoleFolder, 'dist'), consoleDist, consoleFolder, ['source.json']),
+    ...copyBundle(path.join(siteFolder, 'dist'), inFolder('site', 'dist'), siteFolder, []),
   ];
   const isProgram = (name) => !name.startsWith('licenses/');
   copyFolder(inRoot('deploy', 'release'), folder, isProgram);

@@ -8,8 +8,8 @@ import { ensureInstalled } from '../install.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The bundle of a program below `server/test`. Packages are not bundled, so `outdir` must be below the folder
- * that contains them.
+ * Bundles a program below `server/test`. Returns the path of the bundle. Packages are not bundled,
+ * so `outdir` must be below the folder that contains them.
  */
 export async function bundleTest(program, outdir) {
   const { build } = createRequire(import.meta.url)('esbuild');
@@ -27,11 +27,11 @@ export async function bundleTest(program, outdir) {
   return path.join(outdir, path.basename(program).replace(/ts$/, 'js'));
 }
 
-/** The value of a flag as a number from 1. Throws for another value. */
+/** The value of a flag as a whole number from 1. Throws for another value. */
 export function countOf(values, name, fallback) {
   const value = Number(values[name] ?? fallback);
   if (Number.isInteger(value) && value >= 1) return value;
-  throw new Error(`--${name} must be a number from 1.`);
+  throw new Error(`--${name} must be a whole number from 1.`);
 }
 
 /** The flags that `read` returns. After an error, prints the error with `usage` and exits. */

@@ -84,7 +84,7 @@ export function replyProblems({ lines, successes, errors, untested, posting = []
     if (!repliesByOperation.has(operationId))
       problems.push(`untested but no operation: ${operationId}`);
   }
-  // Codes that follow from the kind of an operation: one operation of the kind is sufficient.
+  // Codes that follow from the kind of an operation. One operation of the kind is sufficient.
   const codes = new Set(lineWords.map(([, , code]) => code));
   for (const code of new Set(errors.flatMap(({ commonCodes }) => commonCodes))) {
     if (!codes.has(code)) problems.push(`common error but not produced by a test: ${code}`);

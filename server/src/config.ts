@@ -296,11 +296,18 @@ export function readConfig(
 
 /** The settings for a terminal. */
 export function settingsHelp(): string {
-  const lines = SETTINGS.map(({ env, flag, fallback, value, help }) => {
-    const usage = flag ? `  --${flag} ${value}` : `  ${env}=${value}`;
-    const meaning = fallback ? `${help} (${fallback})` : help;
-    return `${usage.padEnd(32)}${(flag ? env : '').padEnd(34)}${meaning}`;
-  });
+  const rows = SETTINGS.map(({ env, flag, fallback, value, help }) => ({
+    usage: flag ? `  --${flag} ${value}` : `  ${env}=${value}`,
+    variable: flag ? env : '',
+    meaning: fallback ? `${help} (default: ${fallback})` : help,
+  }));
+  const widthOf = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length)) + 2;
+  const usageWidth = widthOf(rows.map(({ usage }) => usage));
+  const variableWidth = widthOf(rows.map(({ variable }) => variable));
+  const lines = rows.map(
+    ({ usage, variable, meaning }) =>
+      `${usage.padEnd(usageWidth)}${variable.padEnd(variableWidth)}${meaning}`,
+  );
   return ['Settings, as flags or environment variables:', ...lines].join('\n');
 }
 

@@ -30,7 +30,7 @@ const slugify = (heading) =>
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
     .replaceAll(' ', '-');
 
-/** Colored code by its text and language. */
+/** Highlighted code by its language, attributes and text. */
 const highlightedCode = new Map();
 
 /** Colors equal blocks once, because a build renders each page twice and pages repeat examples. */
@@ -58,7 +58,7 @@ function nameTabs(md) {
   };
 }
 
-/** Base path of the site, set by `npm run docs`. The server has the site below /docs/. */
+/** Base path of the site, set by `npm run docs`. The server serves the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
 const sidebarGroup = (text, items, isCollapsed = false) => ({
@@ -68,9 +68,14 @@ const sidebarGroup = (text, items, isCollapsed = false) => ({
 });
 
 /** Guides for operators, listed with the other pages for them. */
-const OPERATING = ['/guides/install', '/guides/operating', '/guides/operators', '/guides/console'];
+const OPERATOR_GUIDES = [
+  '/guides/install',
+  '/guides/operating',
+  '/guides/operators',
+  '/guides/console',
+];
 
-/** Written next to the pages by `npm run docs`, so a link to it is a complete load. */
+/** `npm run docs` writes this file next to the pages, so a link to it loads a complete document. */
 const OPERATOR_REFERENCE = {
   text: 'Operator API',
   link: '/operator-reference',
@@ -104,7 +109,7 @@ const SIDEBAR = [
   ]),
   sidebarGroup(
     'Guides',
-    pagesIn('guides').filter(({ link }) => !OPERATING.includes(link)),
+    pagesIn('guides').filter(({ link }) => !OPERATOR_GUIDES.includes(link)),
   ),
   REFERENCE,
   sidebarGroup('Operating', [
@@ -152,7 +157,7 @@ export default defineConfig({
   outDir: './dist',
   base,
   cleanUrls: true,
-  // The search index has the order of the pages.
+  // Pages are built one at a time, so that the search index has the order of the pages.
   buildConcurrency: 1,
   lastUpdated: true,
   metaChunk: true,
@@ -167,7 +172,7 @@ export default defineConfig({
     html: false,
     // Every color of these themes has the contrast of WCAG AA on the background of a code block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    // As on GitHub, so that a link to a heading works in the repository as well.
+    // Anchors are formed as on GitHub, so that a link to a heading also works in the repository.
     anchor: { slugify },
     config(md) {
       highlightOnce(md);
@@ -195,7 +200,7 @@ export default defineConfig({
       { text: 'Reference', link: '/operations/', activeMatch: '/operations/' },
       { text: 'Webhooks', link: '/webhooks' },
       { text: 'Errors', link: '/errors' },
-      { text: 'Operating', link: OPERATING[0] },
+      { text: 'Operating', link: OPERATOR_GUIDES[0] },
       { text: 'Architecture', link: '/architecture' },
     ],
     sidebar: {

@@ -35,7 +35,7 @@ const PATCHES = [
     ],
   },
   {
-    // The tokens of the hosted pages follow the system. The site has a switch.
+    // The tokens of the hosted pages follow the color scheme of the system. The site has a switch.
     file: /pages[\\/]page[\\/]tokens\.css$/,
     replace: [
       ['color-scheme: light dark;', 'color-scheme: light;'],

@@ -21,7 +21,9 @@ const demandOf = (...argv: string[]): Demand => {
 };
 const capacityOf = (paymentsPerDay: number, ...argv: string[]): Capacity =>
   capacityFor(demandOf('--payments-per-day', String(paymentsPerDay), ...argv));
-/** Payments per day at which one cluster reaches its first limit, for demands like one million payments. */
+/**
+ * Payments per day at which one cluster reaches its first limit, from the capacity for a million.
+ */
 const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
   (1e6 * (limits[0]?.perSecond ?? 0)) / peakPerSecond;
 
@@ -96,7 +98,7 @@ describe('the model', () => {
     expect(namesOf('--peak=50', '--reads=500')[0]).toBe('processors');
   });
 
-  it('limits the rate to that at which the largest table is full after a year', () => {
+  it('allows at most the rate at which the largest table is full after a year', () => {
     const steadyCapacity = capacityOf(1e6, '--peak=1');
     expect(steadyCapacity.limits[0]?.name).toBe('size of a table');
     const perDay = Math.floor(perDayAtFirstLimit(steadyCapacity));

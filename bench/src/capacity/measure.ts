@@ -155,7 +155,7 @@ function growthOf(
 /** Measures `COUNT` operations that run concurrently, with the work that follows them. */
 async function measureKind(
   cluster: Cluster,
-  server: number,
+  serverPid: number,
   { kind, delivers = false, run }: { kind: string; delivers?: boolean; run(): Promise<unknown> },
 ): Promise<Measurement> {
   await waitForWork(cluster, delivers);
@@ -165,7 +165,7 @@ async function measureKind(
     await eventsIn(cluster),
   ];
   const processorUse = watchProcessor({
-    node: () => familyOf(server),
+    node: () => familyOf(serverPid),
     PostgreSQL: () => familyOf(cluster.pid),
   });
   const startedAt = performance.now();

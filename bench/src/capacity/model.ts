@@ -5,7 +5,7 @@ import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connecti
 
 export type Kind = 'payout' | 'conversion' | 'deposit';
 
-/** Costs of one operation: processor time in microseconds, bytes with indexes. */
+/** Costs of one operation. Processor time is in microseconds. */
 interface Cost {
   nodeUs: number;
   postgresUs: number;
@@ -13,9 +13,9 @@ interface Cost {
   logBytes: number;
 }
 
-/** Storage of a payment in the database, in bytes. */
+/** Storage of a payment in the database, in bytes with indexes. */
 interface PaymentCost extends Cost {
-  /** Rows that are kept without limit. `largestBytes` counts only the largest table, transactions. */
+  /** Rows that are kept permanently. `largestBytes` counts only the largest table, transactions. */
   keptBytes: number;
   largestBytes: number;
   /** Replies of idempotency keys, kept for a week. */
@@ -75,7 +75,10 @@ export const UTILIZATION = 0.5;
 const PARTITION_DAYS = 7;
 const REPLY_DAYS = 7;
 
-/** Limits of one database. All are assumptions about machines, except those of PostgreSQL. */
+/**
+ * Limits of one database. `tableBytes` is a limit of PostgreSQL. The others are assumptions or
+ * measured values.
+ */
 export const LIMITS = {
   /** Processors of the largest machine that is assumed for PostgreSQL. */
   processors: 32,

@@ -1,5 +1,5 @@
-// The results of the model as text: the report of `npm run capacity`, and the tables of docs/scaling.md,
-// which a test compares with these.
+// The results of the model as text: the report of `npm run capacity`, and the tables of
+// docs/scaling.md. A test compares the page with these tables.
 import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 import { DEFAULTS } from './demand.ts';
 import {
@@ -16,7 +16,7 @@ import {
 
 const count = (value: number) => Math.round(value).toLocaleString('en');
 
-/** A number with two or three significant digits. */
+/** An integer from 10, one decimal place below 10. */
 function roundedText(value: number): string {
   if (value >= 100) return count(value);
   return value >= 10 ? value.toFixed(0) : value.toFixed(1);
@@ -130,7 +130,7 @@ const demandOf = (paymentsPerDay: number, kind: Kind, peak: number): Demand => (
   ...{ paymentsPerDay, kind, peak, events: PAYMENTS[kind].events },
 });
 
-/** Payments per second at a peak of three times the mean. */
+/** Capacity by payouts per second at the peak, which is three times the mean. */
 const rateTable = (): Table => ({
   title: 'By rate',
   rows: [

@@ -68,7 +68,7 @@ export async function startServer(
   return { port, process: child, startedMs: performance.now() - startMs };
 }
 
-/** Polls until the response is 200. */
+/** Polls until the response is 200. Throws if the process exits first, or after 60 s. */
 export async function firstOk(url: string, child: Child): Promise<void> {
   const deadline = performance.now() + START_MS;
   let hasEnded = false;
@@ -128,7 +128,7 @@ interface Holder {
   euroAccountId: string;
 }
 
-/** Maximum amount of a sandbox deposit. */
+/** Maximum amount of a sandbox deposit, in cents. */
 export const FUNDS = 100_000_000_000;
 
 /** Body that registers a customer. */

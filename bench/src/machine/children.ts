@@ -1,6 +1,6 @@
-// Every process that the bench starts is tracked by its ID and stopped after its row, at the end, or on
-// Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work takes no processor
-// time from the peer that is being measured.
+// Every process that the bench starts is tracked, and is stopped after its row, at the end, or on
+// Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work takes no
+// processor time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import type { Reply } from './worker-channel.ts';
 
 export interface Child {
   readonly pid: number;
-  /** All output, for an error report after an unexpected exit. */
+  /** The last 20,000 characters of the output, for error messages. */
   output(): string;
   /** Resolves when the process has exited. */
   readonly exit: Promise<unknown>;

@@ -16,7 +16,7 @@ export interface Cluster {
   readonly socket: string;
   /** Creates and migrates a database. Returns its connection string. */
   create(name: string): Promise<string>;
-  /** A copy of a database without connections. */
+  /** Copies a database that has no connections. Returns the connection string of the copy. */
   copy(from: string, name: string): Promise<string>;
   /** Runs one statement in a database. Returns its rows. */
   rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
@@ -49,7 +49,7 @@ async function query<R extends object>(
   }
 }
 
-/** Loads pg_stat_statements if its library exists. Used for profiles only. */
+/** Configures PostgreSQL to load a library at its next start. */
 function preload(dir: string, library: string): void {
   const file = path.join(dir, 'postgres', 'postgresql.auto.conf');
   fs.appendFileSync(file, `shared_preload_libraries = '${library}'\n`);
@@ -86,12 +86,12 @@ export async function startCluster(dir: string, isProfiled = false): Promise<Clu
     checkpoint: async () => void (await query(url, 'checkpoint')),
     async describe() {
       const [version] = await query<{ server_version: string }>(url, 'show server_version');
-      const outputLines: string[] = [];
+      const settings: string[] = [];
       for (const name of ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers']) {
         const [row] = await query<Record<string, string>>(url, `show ${name}`);
-        outputLines.push(`${name}=${row?.[name]}`);
+        settings.push(`${name}=${row?.[name]}`);
       }
-      return `PostgreSQL ${version?.server_version} (embedded), ${outputLines.join(' ')}`;
+      return `PostgreSQL ${version?.server_version} (embedded), ${settings.join(' ')}`;
     },
     async stop() {
       await embedded.stop();

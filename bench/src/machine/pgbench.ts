@@ -14,7 +14,7 @@ import type { Cluster } from './cluster.ts';
 export const PGBENCH_DATABASE = 'bench_pgbench';
 export const ACCOUNTS = 10_000;
 export const OPENING_BALANCE = 1_000_000_000_000;
-/** Ids of accounts on both sides: `ID_HEAD` and a number of eight digits. */
+/** IDs of accounts on both sides: `ID_HEAD` and a number of eight digits. */
 export const ID_HEAD = 'InternalAccount:01900000-0000-7000-8000-0000';
 export const FIRST_NUMBER = 10_000_000;
 
@@ -33,14 +33,14 @@ begin
     values ('Transaction:' || uuidv7(), 'pay', 'posted', payer, payee, 'USD', amount, now());
   if payer > payee then
     update ledger_accounts set balance = balance + amount where id = payee and currency = 'USD';
-    if not found then raise exception 'no such account'; end if;
+    if not found then raise exception 'account not found'; end if;
   end if;
   update ledger_accounts set balance = balance - amount
     where id = payer and currency = 'USD' and (floor is null or balance - held - amount >= floor);
-  if not found then raise exception 'funds'; end if;
+  if not found then raise exception 'insufficient funds'; end if;
   if payer < payee then
     update ledger_accounts set balance = balance + amount where id = payee and currency = 'USD';
-    if not found then raise exception 'no such account'; end if;
+    if not found then raise exception 'account not found'; end if;
   end if;
 end $$`;
 
@@ -57,7 +57,9 @@ select bench_transfer(1, :b, 1);
 
 /** Share of the transactions whose latency is logged. Logging all would cost the peer time. */
 const SAMPLING_RATE = 0.2;
-/** Warm-up before the measured run. Not counted, as for the committer. */
+/**
+ * Warm-up before the measured run. Its rate and latencies are not measured, as for the committer.
+ */
 const WARMUP_S = 1;
 
 /** Creates a database with accounts only. */

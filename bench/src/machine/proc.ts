@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 
 const MB = 1_024;
-/** Clock ticks per second in /proc. */
+/** Duration of a clock tick in /proc. */
 const TICK_MS = 10;
 
 function read(pid: number | string, name: string): string {

@@ -15,7 +15,7 @@ import { keyIdOf, pemOf } from '../../../server/src/runtime/security/keys.ts';
 
 /** Name of the provider that issues the cards. */
 export const BENCH_PROVIDER = 'bench';
-/** Time for a decision, longer than the timeout of a terminal as in the other rows. */
+/** Time for a decision, longer than the timeout of a terminal, as in the other rows. */
 const ANSWER_WITHIN_MS = 10_000;
 
 const effects = systemEffects();

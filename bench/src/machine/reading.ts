@@ -1,7 +1,10 @@
 // Reads an HTTP/1.1 response from a socket. Only status and end are parsed, because the bench's
 // client takes processor time from the server that it measures.
 
-/** A response that is being received. `total` is -1 until its head is complete. */
+/**
+ * A response that is being received. `total` is -1 until the head is complete, and remains -1 if
+ * the head has no content length.
+ */
 interface Reading {
   receivedHead: string;
   status: number;

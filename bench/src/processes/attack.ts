@@ -101,7 +101,7 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
       port: attack.port,
       host: '127.0.0.1',
       noDelay: true,
-      // The server may end its side first: buffered data is then still read, and writes do not
+      // The server may end its side first. Buffered data is then still read, and writes do not
       // fail.
       allowHalfOpen: true,
       onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onData },

@@ -97,7 +97,7 @@ async function verifyMessage(message: SignableRequest) {
 
 async function authorize(request: CardRequest, message?: SignableRequest): Promise<CardDecision> {
   const storedMessage = message && (await verifyMessage(message));
-  if (!peer) throw new Error('not open');
+  if (!peer) throw new Error('the peer is not open');
   const { pool, vault, deps, platformId } = peer;
   const client = await pool.connect();
   try {
@@ -109,7 +109,7 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
       const existingMessage = await ctx.read(providerMessages, storedMessage.id);
       const issuer = await ctx.read(providerTransfers, request.cardId);
       if (existingMessage || issuer?.provider_id !== BENCH_PROVIDER)
-        throw new Error('not a new message');
+        throw new Error('the message is not new, or the card is not issued by the provider');
       ctx.insert(providerMessages, { ...storedMessage, platform_id: platformId });
     }
     const card = await cardOf(ctx, request.cardId);
@@ -117,8 +117,8 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
     const unlockedRow = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
     if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required and not locked`);
     await writeRows(client, ctx.set);
-    const holdings = await writeTransfers(client, ctx.set.transfers, { areAccountsLocked: true });
-    await writeEvents(client, ctx.set.events, holdings);
+    const balances = await writeTransfers(client, ctx.set.transfers, { areAccountsLocked: true });
+    await writeEvents(client, ctx.set.events, balances);
     await client.query('commit');
     return decision;
   } catch (error) {

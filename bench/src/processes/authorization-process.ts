@@ -1,7 +1,7 @@
-// The authorization handler of row 7, in a separate process like a server. An issuer's connector calls this
-// handler. The process has committer and database but no worker, so the funding debits of approvals remain
-// queued. The process also creates delegated keys directly in the custodian, because over HTTP a key needs
-// three requests and a session of the owner.
+// The authorization handler of row 7, in a separate process like a server. An issuer's connector
+// calls this handler. The process has a committer and a database but no worker, so the funding
+// debits of approvals remain queued. The process also creates delegated keys directly in the
+// custodian, because over HTTP a key needs three requests and a session of the owner.
 import { gateway } from '../../../server/src/connectors/gateway/index.ts';
 import type { CardDecision } from '../../../server/src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
@@ -135,7 +135,7 @@ serveJobs({
   },
   run(options: AuthorizationLoad) {
     const handler = startedHandler;
-    if (!handler) throw new Error('not open');
+    if (!handler) throw new Error('the handler is not open');
     return load.run(async (request) => {
       if (!options.isSigned) {
         return () => handler.handler.authorize(request, effects.now() + WAIT_MS);

@@ -1,6 +1,6 @@
-// A provider that issues cards and requests authorizations over HTTP with signed messages, for rows 7e and
-// 7f. Requests start at fixed times, independent of earlier requests, and their latency counts from that
-// time, because terminals are independent of each other.
+// A provider that issues cards and requests authorizations over HTTP with signed messages, for rows
+// 7e and 7f. Each request starts at a fixed time, independent of earlier requests, and its latency
+// counts from that time, because terminals are independent of each other.
 import http from 'node:http';
 import { requestFor } from '../machine/authorization-load.ts';
 import { createProvider, decisionOf } from '../machine/provider-message.ts';

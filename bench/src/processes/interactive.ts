@@ -43,8 +43,8 @@ async function run(
 /** Row locks by table: for rows that will be changed, or that must not change. */
 export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
 
-/** Condition for rows with these values, null included. */
-function conditionsOf(table: Table, conditions: object, lock: string) {
+/** A statement that selects the rows with these values, null included. */
+function selectStatement(table: Table, conditions: object, lock: string) {
   const values: unknown[] = [];
   const clauses = Object.entries(conditions).map(([name, value]) =>
     value === null ? `${name} is null` : `${name} = $${values.push(value)}`,
@@ -85,7 +85,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     return row;
   }
   async function find(table: Table, conditions: object): Promise<Row[]> {
-    const { text, values } = conditionsOf(table, conditions, lockOf(table));
+    const { text, values } = selectStatement(table, conditions, lockOf(table));
     return (await run(client, text, values)).rows;
   }
   // The operations of these rows use only read and find of the database interface.
@@ -99,7 +99,7 @@ function bound(type: ColumnType | undefined, value: unknown): unknown {
   return value;
 }
 
-/** `insert` of several rows with one statement. */
+/** Inserts several rows with one statement. */
 export async function insert(
   client: pg.PoolClient,
   table: string,
@@ -152,11 +152,11 @@ interface AccountBalances {
 }
 
 /** Changes of `balance` and `held` by account. */
-function effectsOf(transfers: readonly TransferRow[]) {
-  const effects = new Map<string, { net: bigint; hold: bigint }>();
+function balanceChangesOf(transfers: readonly TransferRow[]) {
+  const changesByAccount = new Map<string, { net: bigint; hold: bigint }>();
   const add = (id: string, net: bigint, hold: bigint) => {
-    const sum = effects.get(id) ?? { net: 0n, hold: 0n };
-    effects.set(id, { net: sum.net + net, hold: sum.hold + hold });
+    const sum = changesByAccount.get(id) ?? { net: 0n, hold: 0n };
+    changesByAccount.set(id, { net: sum.net + net, hold: sum.hold + hold });
   };
   for (const { phase, debit, credit, amount } of transfers) {
     if (phase === 'pending') add(debit, 0n, amount);
@@ -165,7 +165,7 @@ function effectsOf(transfers: readonly TransferRow[]) {
       add(credit, amount, 0n);
     } else throw new Error(`the peer does not support ${phase}`);
   }
-  return effects;
+  return changesByAccount;
 }
 
 /**
@@ -181,13 +181,13 @@ export async function writeTransfers(
     TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', transfer[name])),
   );
   await insert(client, 'ledger_transfers', TRANSFER_COLUMNS, rows);
-  const effects = effectsOf(transfers);
-  const ids = [...effects.keys()];
+  const changesByAccount = balanceChangesOf(transfers);
+  const ids = [...changesByAccount.keys()];
   if (!areAccountsLocked) await run(client, LOCK, [ids]);
-  const changes = [...effects.values()];
+  const changes = [...changesByAccount.values()];
   const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
   const balanceRows = await run(client, POST, values);
-  if (balanceRows.rowCount !== effects.size) throw new Error('insufficient funds');
+  if (balanceRows.rowCount !== changesByAccount.size) throw new Error('insufficient funds');
   return new Map(balanceRows.rows.map((row) => [row.id as string, row as AccountBalances]));
 }
 

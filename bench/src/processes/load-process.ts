@@ -19,8 +19,8 @@ export interface Load {
   isSinglePass: boolean;
   authorization: string;
   /**
-   * Requests start at fixed times, independent of earlier ones, and their latency
-   * counts from that time. Absent: each connection sends its next request after a response.
+   * Each request starts at a fixed time, independent of earlier ones, and its latency counts from
+   * that time. Absent: each connection sends its next request after a response.
    */
   perSecond?: number | undefined;
   /** Sends a new Idempotency-Key with each request. */
@@ -35,13 +35,13 @@ function requestMaker(load: Load): () => string | undefined {
   const requestHead =
     ` HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n` +
     `${method === 'POST' ? 'Content-Length: 0\r\n' : ''}`;
-  const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
+  const runId = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
   let requestCount = 0;
   return () => {
     if (isSinglePass && requestCount >= paths.length) return undefined;
     const path = paths[requestCount % paths.length];
     requestCount++;
-    const key = hasIdempotencyKeys ? `Idempotency-Key: ${run}-${requestCount}\r\n` : '';
+    const key = hasIdempotencyKeys ? `Idempotency-Key: ${runId}-${requestCount}\r\n` : '';
     return `${method} ${path}${requestHead}${key}\r\n`;
   };
 }

@@ -1,6 +1,6 @@
-// Quote execution in the conventional way, for comparison: one interactive transaction per request, on a
-// route with authentication only. The peer runs the operation of the server. `interactive.ts` writes its
-// rows to the database.
+// The conventional implementation of quote execution, as a peer: one interactive transaction per
+// request, on a route with authentication only. The peer runs the operation of the server.
+// `interactive.ts` writes its rows to the database.
 
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -58,8 +58,8 @@ async function execute(
   const idempotencyValues = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];
   const columns = ['id', 'body_hash', 'status', 'reply', 'created_at'];
   await insert(client, 'idempotency', columns, [[...idempotencyValues, new Date(ctx.now)]]);
-  const holdings = await writeTransfers(client, ctx.set.transfers);
-  await writeEvents(client, ctx.set.events, holdings);
+  const balances = await writeTransfers(client, ctx.set.transfers);
+  await writeEvents(client, ctx.set.events, balances);
   await client.query('commit');
   return reply;
 }
@@ -72,7 +72,7 @@ async function close(): Promise<void> {
   openPeer = undefined;
 }
 
-/** Listens with a pool of this size. Returns the port. */
+/** Listens with a pool of `poolSize` connections. Returns the port. */
 async function listen(options: PeerOptions): Promise<number> {
   await close();
   const { url, poolSize, platformId, authorization } = options;

@@ -1,5 +1,5 @@
-// A minimal loop as the peer of the deliverer. The loop POSTs one body with one signature over persistent
-// connections. Each connection sends the next request after a response.
+// A minimal loop as the peer of the deliverer. The loop POSTs the same body, signed for each
+// request, over persistent connections. Each connection sends the next request after a response.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Agent } from 'undici';
 import { serveJobs } from '../machine/worker-channel.ts';

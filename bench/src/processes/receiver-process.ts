@@ -1,5 +1,5 @@
-// A webhook receiver with minimal cost, so that the sender is measured: it counts requests and
-// returns an empty 200 for each.
+// A webhook receiver with minimal cost, so that only the sender is measured. The receiver counts
+// requests and returns an empty 200 for each.
 import net from 'node:net';
 import { serveJobs } from '../machine/worker-channel.ts';
 

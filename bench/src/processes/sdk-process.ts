@@ -5,7 +5,7 @@ import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run } from '../table/stats.ts';
 
 export interface SdkOptions {
-  /** The built entry of the SDK. */
+  /** Path of the built entry of the SDK. */
   entry: string;
   client: 'sdk' | 'fetch';
   baseUrl: string;

@@ -45,13 +45,13 @@ async function send(origin: string, { method, path: url, body }: CostlyBody): Pr
   return response.status;
 }
 
-/** The median block of a few requests. */
+/** The median block of `REPETITIONS` requests, in milliseconds. */
 async function blockOf(origin: string, body: CostlyBody | undefined): Promise<number> {
   const blocks: number[] = [];
   for (let repetition = 0; repetition < REPETITIONS; repetition++) {
     await longestDelay(origin);
     const status = body ? await send(origin, body) : 0;
-    if (status >= 500 || status === 429) throw new Error(`${body?.name}: answered ${status}`);
+    if (status >= 500 || status === 429) throw new Error(`${body?.name}: status ${status}`);
     await sleep(MONITOR_MS);
     blocks.push(await longestDelay(origin));
   }
@@ -83,7 +83,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   await sleep(SETTLE_MS);
   const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
   const bodies = costlyBodies(document).filter((_, index) => !quick || index % QUICK_EVERY === 0);
-  const [bodyRuns, idle]: [Run[], Run[]] = [[], []];
+  const [bodyRuns, idleRuns]: [Run[], Run[]] = [[], []];
   let longestBlocks: { name: string; ms: number }[] = [];
   for (let round = 1; round <= Math.min(settings.rounds, MAX_ROUNDS); round++) {
     const blocks: { name: string; ms: number }[] = [];
@@ -93,7 +93,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
       idleReadings.push(await blockOf(origin, undefined));
     }
     bodyRuns.push(runOf(blocks.map(({ ms }) => ms)));
-    idle.push(runOf(idleReadings));
+    idleRuns.push(runOf(idleReadings));
     longestBlocks = [...longestBlocks, ...blocks]
       .sort((a, b) => b.ms - a.ms)
       .slice(0, SHOWN_OPERATIONS);
@@ -109,7 +109,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
       label: 'the longest block of the event loop',
       unit: 'ms',
       railhead: sideOf(`${bodies.length} costly bodies`, bodyRuns),
-      peer: sideOf('no request', idle),
+      peer: sideOf('no request', idleRuns),
       slowdown: {},
       maxP99Ms: MAX_MS,
       remark,

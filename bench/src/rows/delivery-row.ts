@@ -1,4 +1,4 @@
-// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of POSTs with one signature.
+// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of signed POSTs.
 // The events are inserted in SQL, so that only their delivery is measured.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -183,7 +183,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const hangingReceiver = startWorker('hanging');
   const hangingPort = await hangingReceiver.call<number>('listen');
   await hangingReceiver.call('hang');
-  const platform = await insertPlatforms(context, 1, context.port);
+  const backlogPlatforms = await insertPlatforms(context, 1, context.port);
   const manyPlatforms = await insertPlatforms(context, 10_000 * scale, context.port);
   const responsivePlatforms = await insertPlatforms(context, 18, context.port);
   const platforms = await insertPlatforms(context, 2, context.port);
@@ -191,7 +191,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const backlog = 100_000 * scale;
   const eventsPerPlatform = Math.round(2_000 * scale);
   const sides = {
-    'one platform': () => deliver(context, platform, backlog),
+    'one platform': () => deliver(context, backlogPlatforms, backlog),
     'bare loop, 8 connections': () => runBareLoop(context, poster, LANE_WIDTH, backlog / 2),
     'many platforms, one event each': () => deliver(context, manyPlatforms, 1),
     'bare loop, 64 connections': () => runBareLoop(context, poster, 64, backlog / 2),

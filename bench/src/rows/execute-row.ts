@@ -15,8 +15,8 @@ import type { Run } from '../table/stats.ts';
 export type Kind = keyof Templates;
 
 /**
- * Quotes per second that are prepared for the first run of each side. At least half of them are prepared
- * for later runs.
+ * Quotes per second that are prepared for the first run of each side. At least three quarters of
+ * them are prepared for later runs.
  */
 const FIRST_GUESS = { railhead: 3_000, peer: 800 };
 /** Factor by which more quotes are prepared than the fastest previous run would have used. */
@@ -220,28 +220,28 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
   printProgress(`${await receiver.call<number>('count')} events delivered during the runs`);
   for (const child of [load, peerWorker, api.process]) await child.stop();
   const wrongCount = await differences(bench, DATABASE, serverExecutor.done());
-  const wrongPeer = await differences(bench, PEER_DATABASE, peer.done());
+  const wrongPeerCount = await differences(bench, PEER_DATABASE, peer.done());
   await receiver.stop();
   const side = (name: string, runs: Run[], errors: number) => {
     const side = sideOf(name, runs);
     return { ...side, errors: side.errors + errors };
   };
   const server = (runs: Run[]) => side(`server, ${connections} connections`, runs, wrongCount);
-  const interactive = (runs: Run[]) => side(`interactive, ${peer.name}`, runs, wrongPeer);
+  const interactive = (runs: Run[]) => side(`interactive, ${peer.name}`, runs, wrongPeerCount);
   const pgbenchSide = (kind: 'spread' | 'hot') =>
     side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], 0);
   const row = (
     id: string,
     subject: string,
-    a: Row['railhead'],
-    b: Row['peer'],
+    serverSide: Row['railhead'],
+    peerSide: Row['peer'],
     target?: number,
   ): Row => ({
     id,
     label: `execute a quote${subject}`,
     unit: '/s',
-    railhead: a,
-    peer: b,
+    railhead: serverSide,
+    peer: peerSide,
     target,
   });
   const spread = () => server(runs['execute, spread']);

@@ -1,6 +1,6 @@
 // Row 5: registering customers from a file of 50,000 rows. The peer is a client that registers
 // customers on the same server with single requests on many connections. Both create the same rows,
-// accounts and events. Peak memory is measured for the server process.
+// accounts and events for each customer. Peak memory is measured for the server process.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE, DATABASE } from '../machine/api.ts';
@@ -135,7 +135,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   const individualCount = rows / 5;
   const api = await bench.api();
   const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
-  let runs = 0;
+  let runCount = 0;
   const peaks: { railhead: number[]; peer: number[] } = { railhead: [], peer: [] };
   const measure = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
     await cluster.checkpoint();
@@ -145,7 +145,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
       PostgreSQL: () => familyOf(cluster.pid),
       client: () => [process.pid],
     });
-    const run = await work(`r${process.pid}-${++runs}`);
+    const run = await work(`r${process.pid}-${++runCount}`);
     const peak = peakMb(api.process.pid);
     peaks[name].push(peak);
     printProgress(

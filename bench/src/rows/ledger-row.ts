@@ -68,7 +68,7 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   await worker.call('close');
   await worker.stop();
   const wrongCount = await differences(bench, LEDGER_DATABASE, transferCount);
-  const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.transferCount());
+  const wrongPeerCount = await differences(bench, PGBENCH_DATABASE, pgbench.transferCount());
   const side = (name: string, runs: readonly Run[], errors: number) => {
     const side = sideOf(name, runs);
     return { ...side, errors: side.errors + errors };
@@ -82,7 +82,7 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
       runs[`committer, ${kind}`],
       wrongCount,
     ),
-    peer: side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], wrongPeer),
+    peer: side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], wrongPeerCount),
     target,
   });
   return [row('1a', '10,000 accounts', 'spread', 2), row('1b', 'one hot account', 'hot', 8)];

@@ -22,7 +22,7 @@ const CONNECTIONS = 256;
 /** Time limit for executing a number of quotes. */
 const LONG_S = 60;
 
-/** Starts a server on the database of the bench, after the shared one has exited. */
+/** Stops the shared server and starts another one on its database. */
 export async function startOn(
   bench: Bench,
   args: readonly string[] = [],
@@ -189,7 +189,7 @@ export async function sizesOf(
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
-/** Bytes that were written to the log since the database was created. */
+/** Current position in the write-ahead log, in bytes. */
 export async function walBytes(
   { cluster }: Pick<Bench, 'cluster'>,
   database: string,
@@ -233,7 +233,7 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
   const serverGrowth = await growth(bench, DATABASE, () =>
     run('convert', api.port, CONNECTIONS, LONG_S, { count }),
   );
-  // Executes as many quotes as the time allows. Some quotes remain unused.
+  // Executes as many of the quotes as the time allows.
   const peerGrowth = await growth(bench, PEER_DATABASE, () =>
     peer.run('convert', { count: 2_000 }),
   );

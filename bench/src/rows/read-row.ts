@@ -1,5 +1,5 @@
 // Row 3: reading one transaction. The peers are a minimal Fastify route that returns the same bytes
-// without a lookup, and Prism, which generates a response from the OpenAPI document.
+// without a database, and Prism, which generates a response from the OpenAPI document.
 import path from 'node:path';
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, firstOk, freePort } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';

@@ -47,7 +47,7 @@ type Check = (stampCase: Case) => boolean;
 const verifyWithKey: Check = ({ key, bytes, signature }) => verify('sha256', bytes, key, signature);
 
 /** The fastest verification from a compressed point with node:crypto. */
-const bareFromPoint: Check = ({ point, bytes, signature }) => {
+const verifyFromPoint: Check = ({ point, bytes, signature }) => {
   const uncompressedPoint = ECDH.convertKey(
     point,
     'prime256v1',
@@ -78,14 +78,14 @@ function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
   return tally.result();
 }
 
-interface Of {
+interface RowOptions {
   id: string;
   keys: string;
   count: number;
   peer: Check;
 }
 
-async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
+async function row(bench: Bench, { id, keys, count, peer }: RowOptions): Promise<Row> {
   const cases = createCases(count);
   const runs = await alternate(
     {
@@ -106,5 +106,5 @@ async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
 
 export const stampRows = async (bench: Bench): Promise<Row[]> => [
   await row(bench, { id: '6a', keys: 'known key', count: KNOWN, peer: verifyWithKey }),
-  await row(bench, { id: '6b', keys: 'new key', count: NEW, peer: bareFromPoint }),
+  await row(bench, { id: '6b', keys: 'new key', count: NEW, peer: verifyFromPoint }),
 ];

@@ -12,12 +12,12 @@ import { differences, executedIn, executor } from './execute-row.ts';
 import { startOn, WARM_UP_QUOTES } from './load-rows.ts';
 
 const CONNECTIONS = 256;
-/** More than for other rows: the difference is smaller than that between two runs. */
+/** More than for other rows, because the difference is smaller than the variation between runs. */
 const TURNS = 10;
 const TURN_S = 4;
 const LONG_S = 60;
 
-/** A collector that accepts everything. */
+/** Starts a collector that accepts and counts all spans. */
 async function startCollector() {
   let spans = 0;
   const server = http.createServer((request, response) => {
@@ -66,13 +66,16 @@ export async function traceRows(bench: Bench): Promise<Row[]> {
     const order = turn % 2 ? (['traced', 'plain'] as const) : (['plain', 'traced'] as const);
     for (const name of order) {
       const { port } = name === 'traced' ? tracedServer : untracedServer;
-      // Rows that the other server changed are read again, and an idle server has released memory.
+      // The first quotes are not measured, because rows that the other server changed are read
+      // again, and an idle server has released memory.
       await server.run('convert', port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
       await server.run('convert', port, CONNECTIONS, TURN_S);
       us[name].push(server.usPerRequest(name));
     }
-    const [a, b] = [us.traced.at(-1), us.plain.at(-1)].map((value) => value?.toFixed(0));
-    printProgress(`turn ${turn + 1}: ${a} µs with traces, ${b} µs without`);
+    const [tracedUs, plainUs] = [us.traced.at(-1), us.plain.at(-1)].map((value) =>
+      value?.toFixed(0),
+    );
+    printProgress(`turn ${turn + 1}: ${tracedUs} µs with traces, ${plainUs} µs without`);
   }
   for (const child of [load, tracedServer.process, untracedServer.process]) await child.stop();
   collector.stop();

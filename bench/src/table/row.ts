@@ -4,7 +4,7 @@ import { type Range, type Run, rangeOf } from './stats.ts';
 
 export interface Side {
   name: string;
-  /** One value per round: per second, milliseconds, or megabytes. */
+  /** One value per round, in the unit of the row. */
   values: number[];
   /** Milliseconds, one per round. Empty for rows that measure no requests. */
   p50: number[];

@@ -108,7 +108,7 @@ export function timesOf(seconds: Readonly<Record<string, number>>): string {
 export const remarksOf = (rows: readonly Row[]): string[] =>
   rows.flatMap(({ id, remark }) => (remark === undefined ? [] : [`${id}: ${remark}.`]));
 
-/** One sentence for each missed target, and for each row with errors. */
+/** One sentence for each missed target, and for each row with unanswered requests or errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
   const missedTargets = rows.filter(isBelow).map((row) => {
     const { median: measuredRatio } = ratiosOf(row);

@@ -1,7 +1,7 @@
-// Simulates the fictitious Meridian Bank: an API with OAuth 2.0 client credentials, decimal amounts and
-// webhooks signed with HMAC. Payments are not idempotent: a repeated POST creates another payment. A
-// payment is visible as soon as its POST was processed, possibly after the client has closed the
-// connection.
+// Simulates the fictitious Meridian Bank: an API with OAuth 2.0 client credentials, decimal amounts
+// and webhooks signed with HMAC. Payments are not idempotent, so a repeated POST creates another
+// payment. A payment is visible as soon as its POST was processed, possibly after the client has
+// closed the connection.
 import { createHmac, randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { json, text } from 'node:stream/consumers';

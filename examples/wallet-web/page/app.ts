@@ -62,8 +62,8 @@ function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) 
     } catch (error) {
       const { code, message, name } = error as ApiError;
       if (code === 'SIGN_IN') clearPage();
-      const isCancelled = name === 'NotAllowedError';
-      showMessage('trouble', isCancelled ? 'The passkey was not used.' : message);
+      const isCanceled = name === 'NotAllowedError';
+      showMessage('trouble', isCanceled ? 'The passkey was not used.' : message);
     } finally {
       button.removeAttribute('aria-disabled');
     }
@@ -114,10 +114,10 @@ async function refresh() {
   );
   elementById('sessions').replaceChildren(
     ...sessions.map(({ id, type, createdAt, expiresAt }) => {
-      const isThis = id === wallet.session()?.id;
+      const isCurrent = id === wallet.session()?.id;
       const period = `${time(createdAt)} to ${time(expiresAt)}`;
-      const description = `${TYPES[type]}, ${period}${isThis ? ' (this page)' : ''}`;
-      return row(description, isThis ? undefined : button('Revoke', () => endSession(id)));
+      const description = `${TYPES[type]}, ${period}${isCurrent ? ' (this page)' : ''}`;
+      return row(description, isCurrent ? undefined : button('Revoke', () => endSession(id)));
     }),
   );
 }
@@ -134,7 +134,7 @@ async function enter() {
   show('wallet');
 }
 
-async function showWays() {
+async function showSignInMethods() {
   const credentials = await wallet.visit(email);
   const codes = credentials.filter(({ type }) => type === 'EMAIL_OTP');
   const passkeys = credentials.filter(({ type }) => type === 'PASSKEY');
@@ -217,7 +217,7 @@ async function toggleWords() {
 
 onSubmit('email-form', async () => {
   email = field('email').value;
-  await showWays();
+  await showSignInMethods();
 });
 onSubmit('code-form', async () => {
   if (!code) return;

@@ -13,7 +13,10 @@ import {
   type WalletKeys,
 } from './sdk.ts';
 
-/** The pinned key that signs bundles. Empty in the sandbox, where bundles are not verified. */
+/**
+ * The pinned public key of the signer of bundles. Empty in the sandbox, where bundles are not
+ * verified.
+ */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
 
@@ -92,7 +95,7 @@ export async function signInByPasskey(credential: Credential) {
     { clientPublicKey: keys.uncompressedKey },
   );
   const assertion = await signWithPasskey(challenge);
-  const { encryptedSessionSigningKey, ...opened } = await request<
+  const { encryptedSessionSigningKey, ...newSession } = await request<
     Session & { encryptedSessionSigningKey: string }
   >(
     'POST',
@@ -101,7 +104,7 @@ export async function signInByPasskey(credential: Credential) {
     { requestId: challenge.requestId },
   );
   currentSession = {
-    session: opened,
+    session: newSession,
     keys: await openSessionKey(encryptedSessionSigningKey, keys),
   };
 }
@@ -133,7 +136,7 @@ export function clearSession(): void {
   currentSession = undefined;
 }
 
-/** In millionths. */
+/** The balance of the wallet, in millionths of its currency. */
 export const balance = async (): Promise<number> =>
   (await request<{ balance: { amount: number } }>('GET', 'account')).balance.amount;
 

@@ -1,5 +1,5 @@
 // Flags of an operation: the parameters of its query and the fields of its body. A field of a
-// nested object has a flag with a dot: `--source.account-id`.
+// nested object has a flag with a dot, such as `--source.account-id`.
 import { kebab } from './names.mjs';
 
 const MAX_DEPTH = 3;
@@ -46,8 +46,10 @@ function propertiesOf(document, schema) {
       properties[name] = mergeSchemas(document, properties[name], each);
     }
   }
-  const [firstNames = [], ...following] = parts.map(({ required }) => required);
-  const commonNames = firstNames.filter((name) => following.every((each) => each.includes(name)));
+  const [firstNames = [], ...followingNames] = parts.map(({ required }) => required);
+  const commonNames = firstNames.filter((name) =>
+    followingNames.every((each) => each.includes(name)),
+  );
   return { properties, required: [...commonNames, ...(schema.required ?? [])] };
 }
 

@@ -7,7 +7,10 @@ import { grouped } from '../../sdk/scripts/groups.mjs';
 import { bodyFields, queryFields } from './fields.mjs';
 import { kebab, verbOf } from './names.mjs';
 
-/** The description without its list of errors. Links become text, because a terminal cannot follow them. */
+/**
+ * The description without its errors, guides and idempotency. Links become text, because a terminal
+ * cannot follow them.
+ */
 const textOf = ({ description = '' }) =>
   description
     .split('\n\n')
@@ -38,7 +41,7 @@ function bodyOf(document, { requestBody }) {
 
 function commandOf(document, group, operation) {
   const { operationId, route, method, summary, parameters = [], responses, security } = operation;
-  const isIn = (location) => parameters.filter((each) => each.in === location);
+  const parametersIn = (location) => parameters.filter((each) => each.in === location);
   const isList = JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
   const body = bodyOf(document, operation);
   const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));
@@ -49,12 +52,12 @@ function commandOf(document, group, operation) {
     route,
     summary,
     text: textOf(operation),
-    params: isIn('path').map(({ name, description, example }) => ({
+    params: parametersIn('path').map(({ name, description, example }) => ({
       name,
       text: description,
       example,
     })),
-    query: queryFields(document, isIn('query')),
+    query: queryFields(document, parametersIn('query')),
     ...(body && { body }),
     ...(isList && { isList }),
     ...(scheme === 'AgentAuth' && { isOfAgent: true }),

@@ -45,8 +45,8 @@ interface Candidate {
 }
 
 /**
- * Values that the parser does not check, because commas can separate several or other values are
- * allowed.
+ * Values that the parser does not check, because commas can separate several values, or because
+ * other values are allowed.
  */
 const VALUES: Readonly<Record<string, (command: Command) => readonly string[]>> = {
   example: exampleNamesOf,

@@ -1,4 +1,5 @@
-// Exit codes and errors of this program. The message states the problem, the hint the remedy.
+// Exit codes and errors of this program. The message states the problem, and the hint states the
+// remedy.
 export const EXIT = {
   ok: 0,
   /** The API rejected a request, or a check failed. */

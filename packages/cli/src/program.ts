@@ -1,5 +1,5 @@
-// The tree of commands. The commands of a resource are created only if the command line names it,
-// so a start reads little.
+// The tree of commands. The commands of a resource are created only if the command line contains
+// its name, so that a start reads few files.
 import { Command, Help, Option } from 'commander';
 import { RESOURCES } from './api/metadata.ts';
 import { apiCommand, resourceCommand } from './api/resources.ts';
@@ -74,7 +74,7 @@ function unknownCommand(word: string, commands: readonly Command[]): CliError {
   return usageError(`Unknown command '${word}'`, hint);
 }
 
-/** An unknown word after a command that can also run alone, such as `logs tial`. */
+/** Rejects an unknown word after a command that can also run alone, such as `logs tial`. */
 function rejectUnknown(command: Command): void {
   command.allowExcessArguments().hook('preAction', (_, calledCommand) => {
     const [word] = command.args;
@@ -95,7 +95,7 @@ function parserError(text: string): string[] {
 }
 
 function configure(command: Command, isJson: boolean): void {
-  const errors = stylesOf(hasColors(process.stderr));
+  const errorStyles = stylesOf(hasColors(process.stderr));
   if (command.parent && command.commands.length > 0) rejectUnknown(command);
   command
     .configureHelp(helpStyle())
@@ -104,14 +104,14 @@ function configure(command: Command, isJson: boolean): void {
         const [firstLine = '', ...hintLines] = parserError(text);
         const message = firstLine.replace(/^error: /, '');
         const hints = hintLines.map((each) => each.replace(/^\((Did you mean .*)\)$/, '$1'));
-        const start = `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}`;
+        const sentence = `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}`;
         if (isJson) {
           const [hint] = hints;
-          const error = { code: 'USAGE', message: start, ...(hint && { hint }) };
+          const error = { code: 'USAGE', message: sentence, ...(hint && { hint }) };
           write(`${JSON.stringify({ error })}\n`);
           return;
         }
-        write(`${[`${errors.red('Error:')} ${start}`, ...hints].join('\n')}\n`);
+        write(`${[`${errorStyles.red('Error:')} ${sentence}`, ...hints].join('\n')}\n`);
       },
     })
     .helpOption('-h, --help', 'Show this help.')

@@ -1,4 +1,4 @@
-// Errors after which a command continues automatically.
+// Errors after which a command repeats a request, and the delay before each attempt.
 
 /** Whether the same request can succeed later. */
 export const isRetryable = (error: unknown): boolean =>

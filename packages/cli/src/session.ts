@@ -17,7 +17,7 @@ export interface GlobalOptions {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A reply of any operation. `items` iterates all pages of a list. */
+/** A call of any operation. The iteration returns the items of all pages of a list. */
 type AnyCall = Promise<unknown> & AsyncIterable<unknown>;
 type AnyMethod = (input: Fields, options?: CallOptions) => AnyCall;
 
@@ -67,7 +67,7 @@ function noteDate({ url }: Target, output: Output): void {
   const [date] = /\d{4}-\d\d-\d\d$/.exec(url) ?? [];
   if (date === undefined || date === API_DATE) return;
   output.note(
-    `Warning: the server URL uses API version ${date}, this program ${API_DATE}. ` +
+    `Warning: the server URL uses API version ${date}, and this program uses ${API_DATE}. ` +
       'Install the version of the program that matches the server.',
   );
 }

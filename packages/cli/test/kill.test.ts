@@ -31,7 +31,7 @@ function startListener() {
   return { child, output: collect(child) };
 }
 
-/** Creates customers until it is stopped. A call is repeated until the server has replied. */
+/** Creates customers until `stop` is called. A call is repeated until the server has replied. */
 function createCustomers() {
   const state = { createdCount: 0, isStopped: false };
   const create = async () => {

@@ -56,10 +56,10 @@ describe('the package', () => {
       (name) => !/^package\/(dist\/|package\.json|README\.md|LICENSE)/.test(name),
     );
     expect(unexpectedFiles).toEqual([]);
-    const installed = readdirSync(path.join(project, 'node_modules')).filter(
+    const installedPackages = readdirSync(path.join(project, 'node_modules')).filter(
       (entry) => entry[0] !== '.',
     );
-    expect(installed.sort()).toEqual(['@jmespath-community', 'commander', 'railhead-cli']);
+    expect(installedPackages.sort()).toEqual(['@jmespath-community', 'commander', 'railhead-cli']);
   });
 
   it('shows its help in less than 300 ms', () => {

@@ -21,7 +21,10 @@ interface Terminal {
   readonly pty: IPty;
   /** Types a line and returns the output up to the next prompt. */
   enter(line: string): Promise<string>;
-  /** Sends an interrupt until the shell has a prompt: a shell that completes a word can miss one. */
+  /**
+   * Sends interrupts until the shell has a prompt, because a shell that completes a word can miss
+   * an interrupt.
+   */
   interrupt(): Promise<void>;
   /** Types without Enter and returns the output once it matches. */
   type(text: string, expected: RegExp): Promise<string>;

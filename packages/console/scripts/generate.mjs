@@ -1,5 +1,5 @@
-// Writes src/generated/ from the document of the operator API: the table of its operations, their forms and
-// their types. The types are written only if the package openapi-typescript is installed.
+// Writes src/generated/ from the document of the operator API: a table of the operations, the
+// forms, the values of query parameters and the types. The types need the package openapi-typescript.
 import fs from 'node:fs';
 import path from 'node:path';
 import { operationsOf } from '../../operations.mjs';
@@ -10,8 +10,9 @@ const HEADER =
 const REF = '#/components/schemas/';
 
 /** The part of a schema that a form uses, without references. */
-function slim(schema, document) {
-  if (schema.$ref) return slim(document.components.schemas[schema.$ref.replace(REF, '')], document);
+function formSchemaOf(schema, document) {
+  if (schema.$ref)
+    return formSchemaOf(document.components.schemas[schema.$ref.replace(REF, '')], document);
   const {
     type,
     format,
@@ -26,10 +27,10 @@ function slim(schema, document) {
   const constant = schema.const === undefined ? undefined : [schema.const];
   const limits = ['minLength', 'maxLength', 'minimum', 'maximum', 'pattern', 'default', 'maxItems'];
   if (allOf?.length) {
-    const parts = allOf.map((each) => slim(each, document));
+    const parts = allOf.map((each) => formSchemaOf(each, document));
     return Object.assign({}, ...parts, description ? { description } : {});
   }
-  const options = anyOf?.map((each) => slim(each, document));
+  const options = anyOf?.map((each) => formSchemaOf(each, document));
   return {
     ...(type && { type }),
     ...(format && { format }),
@@ -38,10 +39,10 @@ function slim(schema, document) {
     ...Object.fromEntries(
       limits.filter((name) => name in schema).map((name) => [name, schema[name]]),
     ),
-    ...(items && { items: slim(items, document) }),
+    ...(items && { items: formSchemaOf(items, document) }),
     ...(properties && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([name, each]) => [name, slim(each, document)]),
+        Object.entries(properties).map(([name, each]) => [name, formSchemaOf(each, document)]),
       ),
     }),
     ...(required?.length && { required }),
@@ -49,7 +50,7 @@ function slim(schema, document) {
   };
 }
 
-/** The fields of a change: its body, or the query of a removal, which has no body. */
+/** Schema of the input: the query parameters of a DELETE request, otherwise the JSON body. */
 function inputOf({ method, requestBody, parameters = [] }) {
   if (method !== 'DELETE') return requestBody?.content?.['application/json']?.schema;
   const fields = parameters.filter((each) => each.in === 'query');
@@ -63,7 +64,7 @@ function inputOf({ method, requestBody, parameters = [] }) {
   };
 }
 
-/** The first paragraph, without Markdown. */
+/** The first paragraph, without backticks. */
 const firstParagraph = (text = '') => text.split('\n\n')[0].replaceAll('`', '');
 
 function tableText(document) {
@@ -105,7 +106,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationInfo>> = table;
 `;
 }
 
-/** Texts and input fields of the operations that change data or reveal secrets. */
+/** Texts and input fields of the operations that change data or reveal personal data. */
 function formsText(document) {
   const forms = Object.fromEntries(
     operationsOf(document)
@@ -116,7 +117,7 @@ function formsText(document) {
           summary: operation.summary,
           description: firstParagraph(operation.description),
           ...(operation['x-reveals'] && { reveals: true }),
-          ...(body && { body: slim(body, document) }),
+          ...(body && { body: formSchemaOf(body, document) }),
         };
         return [operation.operationId, form];
       }),
@@ -134,13 +135,13 @@ export const FORMS: Readonly<Record<string, FormInfo>> = ${JSON.stringify(forms)
 `;
 }
 
-/** Values of the query parameters that are lists of values. */
+/** Values of the query parameters of GET operations that have an enumeration. */
 function choicesText(document) {
   const choices = {};
   for (const { operationId, method, parameters = [] } of operationsOf(document)) {
     if (method !== 'GET') continue;
     for (const { name, in: location, schema } of parameters) {
-      const { enum: values, items } = location === 'query' ? slim(schema, document) : {};
+      const { enum: values, items } = location === 'query' ? formSchemaOf(schema, document) : {};
       const allValues = values ?? items?.enum;
       if (allValues) choices[operationId] = { ...choices[operationId], [name]: allValues };
     }
@@ -158,7 +159,7 @@ async function typesText(document) {
   return `${HEADER}\n${astToString(await openapiTS(structuredClone(document)))}`;
 }
 
-/** Writes the files. `types` needs openapi-typescript. */
+/** Writes the files into `folder`. The types are written only if `types` is set. */
 export async function generate({ document, folder, types }) {
   fs.mkdirSync(folder, { recursive: true });
   const write = (name, text) => fs.writeFileSync(path.join(folder, name), text);

@@ -1,6 +1,7 @@
-// `node packages/console/scripts/run.mjs build|dev|types`: installs the packages of the console,
-// generates its client from operator-openapi.json and builds it into packages/console/dist, which a
-// server shows at /console. `npm start` runs `build` in the background. `types` checks the types.
+// `node packages/console/scripts/run.mjs build|dev|types` installs the packages of the console and
+// generates its client from operator-openapi.json. `build` builds the console into
+// packages/console/dist, and a server shows it at /console. `npm start` runs `build` in the
+// background. `dev` starts the development server, and `types` checks the types.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -29,16 +30,16 @@ function run(program, args, env = {}) {
 
 const hasTypes = () => fs.existsSync(path.join(folder, 'node_modules', 'openapi-typescript'));
 
-function install(dev) {
-  if (hasLockedPackages(folder, { dev })) return;
+function install(withDev) {
+  if (hasLockedPackages(folder, { dev: withDev })) return;
   step('Installing the packages of the console …');
-  const kind = dev ? [] : ['--omit=dev'];
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  if (run('npm', ['ci', ...kind, ...quiet]) !== 0)
+  const omitArgs = withDev ? [] : ['--omit=dev'];
+  const commonArgs = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (run('npm', ['ci', ...omitArgs, ...commonArgs]) !== 0)
     fail('The packages of the console cannot be installed. See the output of the command.');
 }
 
-async function write() {
+async function generateClient() {
   const document = JSON.parse(fs.readFileSync(DOCUMENT, 'utf8'));
   await generate({ document, folder: path.join(folder, 'src', 'generated'), types: hasTypes() });
 }
@@ -48,7 +49,7 @@ async function build() {
   install(false);
   step('Building the console …');
   const hash = sourceHash();
-  await write();
+  await generateClient();
   const vite = path.join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
   // The previous build is shown until the new build is complete.
   const nextDist = path.join(folder, 'dist-next');
@@ -65,14 +66,14 @@ async function build() {
 
 async function checkTypes() {
   install(true);
-  await write();
+  await generateClient();
   const tsc = path.join(folder, '..', '..', 'node_modules', 'typescript7', 'bin', 'tsc');
   process.exit(run(process.execPath, [tsc, '-p', folder]));
 }
 
 async function dev() {
   install(true);
-  await write();
+  await generateClient();
   const vite = path.join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
   process.exit(run(process.execPath, [vite, ...process.argv.slice(3)]));
 }

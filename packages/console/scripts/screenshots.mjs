@@ -1,7 +1,7 @@
 // `node packages/console/scripts/screenshots.mjs [--all FOLDER]` takes the screenshots of the console guide
 // with a separate server and the world `business`, and writes docs/images/console/*.webp. With --all, the
-// script writes every screen in light, dark and phone width to a folder for review. Chromium (CHROME_PATH)
-// is required, and a run takes about three minutes.
+// script writes every screen in light, in dark and at phone width to a folder for review. A run needs
+// Chromium (CHROME_PATH) and takes about three minutes.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -20,7 +20,7 @@ const CHROMES = [process.env.CHROME_PATH, '/usr/bin/chromium', '/usr/bin/google-
 const executablePath = CHROMES.find((file) => file && fs.existsSync(file));
 const print = (line) => process.stderr.write(`${line}\n`);
 
-/** Starts a server on an empty folder. Resolves with the link that enrolls the first operator. */
+/** Starts a server on an empty folder. Returns its process and the link of the first operator. */
 async function startServer(dataDir) {
   const args = ['scripts/start.mjs', '--port', String(PORT), '--data-dir', dataDir];
   const server = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -48,7 +48,7 @@ function createPlatform(dataDir, name) {
   return JSON.parse(stdout);
 }
 
-/** Builds the world and waits until the clock of the platform shows the present. */
+/** Builds the world. Resolves when the clock has no target and over 100 customers exist. */
 async function buildWorld({ clientId, clientSecret }) {
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const callApi = async (method, route, body) => {
@@ -68,7 +68,7 @@ async function buildWorld({ clientId, clientSecret }) {
     if (!target && totalCount > 100) return;
     if (attempt % 10 === 0) print(`The world is at ${currentTime}.`);
   }
-  throw new Error('The world was not complete in time.');
+  throw new Error('The world was not complete after ten minutes.');
 }
 
 /** Enrolls the first operator with a virtual passkey. Returns the state of the browser. */
@@ -130,7 +130,7 @@ async function operate(page, method, route, body) {
 
 const REASON = 'Agreed with the finance team.';
 
-/** Creates users, a policy, decisions and an approval, so that the audit log has entries. */
+/** Creates users, a policy, decisions and approvals, so that the audit log has entries. */
 async function createAuditRecords(page, platformId) {
   for (const [name, email, role] of [
     ['Bao Nguyen', 'bao@example.com', 'support'],
@@ -199,7 +199,7 @@ async function openTrialBalance(page) {
   await page.getByLabel('Platform', { exact: true }).selectOption('');
 }
 
-/** The screenshots of the guide: name, screen, and the steps that open the screen. */
+/** Screenshots of the guide: name, path or function that opens the screen, and browser options. */
 const GUIDE = [
   ['overview', '/'],
   ['overview-dark', '/', { colorScheme: 'dark' }],

@@ -9,7 +9,7 @@ export const folder = path.join(root, 'packages', 'console');
 export const dist = path.join(folder, 'dist');
 /** Progress of a build, for the page that waits for it. Ignored by git, like `dist`. */
 export const progress = path.join(folder, 'dist-progress.json');
-/** Style and tokens that the console shares with the hosted pages. */
+/** Design tokens that the console shares with the hosted pages. */
 const SHARED = path.join(root, 'server', 'src', 'http', 'pages', 'page', 'tokens.css');
 export const DOCUMENT = path.join(root, 'operator-openapi.json');
 

@@ -1,4 +1,4 @@
-// The console: reads the session and shows its pages, or opens the sign-in page.
+// Entry point of the console. Without a session, the sign-in page opens.
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Tooltip } from '@base-ui/react/tooltip';
 import { QueryClientProvider } from '@tanstack/react-query';

@@ -1,4 +1,5 @@
-// The routes of the console. Each page is loaded when it is first opened.
+// The routes of the console. The code of a page is loaded when the page is first opened, or when a
+// link to it is hovered over or focused.
 import {
   createRootRoute,
   createRoute,
@@ -123,7 +124,7 @@ export const router = createRouter({
   routeTree,
   basepath: '/console',
   defaultPreload: 'intent',
-  // Inside the frame, so that the menu remains.
+  // Errors are shown inside the frame, so that the menu remains.
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: false,
   // Search parameters are plain strings, so that the URL contains a filter as it was entered.

@@ -37,7 +37,7 @@ const contentOf = ({ description, content }) => ({
   }),
 });
 
-function slimOperation({ operationId, parameters = [], requestBody, responses }) {
+function reducedOperation({ operationId, parameters = [], requestBody, responses }) {
   const replies = Object.entries(responses).filter(([status]) => Number(status) < 400);
   return {
     operationId,
@@ -50,17 +50,18 @@ function slimOperation({ operationId, parameters = [], requestBody, responses })
   };
 }
 
-const pascal = (text) => text.replaceAll(/(?:^|[-_. ]+)(\w)/g, (_, letter) => letter.toUpperCase());
+const toPascalCase = (text) =>
+  text.replaceAll(/(?:^|[-_. ]+)(\w)/g, (_, letter) => letter.toUpperCase());
 
-/** Types of events with the name of the schema of their data. */
+/** Event types with the schema names of their data, and the schemas that have no other name. */
 function eventsOf(document) {
   const schemas = {};
   const events = {};
   for (const [name, { post }] of Object.entries(document.webhooks)) {
     const { type, data } = post.requestBody.content['application/json'].schema.properties;
-    const inline = `${pascal(name)}EventData`;
-    const schema = data.$ref ? refOf(data.$ref) : inline;
-    if (!data.$ref) schemas[inline] = data;
+    const inlineName = `${toPascalCase(name)}EventData`;
+    const schema = data.$ref ? refOf(data.$ref) : inlineName;
+    if (!data.$ref) schemas[inlineName] = data;
     const types = type.enum ?? type.allOf.find((each) => each.enum).enum;
     for (const each of types) events[each] = schema;
   }
@@ -68,12 +69,12 @@ function eventsOf(document) {
 }
 
 /** The part of the document from which types are generated. */
-function slim(document) {
+function reducedDocument(document) {
   const { schemas: eventSchemas } = eventsOf(document);
   const paths = {};
   for (const operation of operationsOf(document)) {
     paths[operation.route] ??= {};
-    paths[operation.route][operation.method.toLowerCase()] = slimOperation(operation);
+    paths[operation.route][operation.method.toLowerCase()] = reducedOperation(operation);
   }
   const allSchemas = { ...document.components.schemas, ...eventSchemas };
   const fullDocument = { components: { schemas: allSchemas } };
@@ -100,7 +101,7 @@ const refTo = (name) => `#/components/schemas/${name}`;
 const nameOf = (node) => node.name?.escapedText ?? node.name?.text;
 
 async function typesText(document) {
-  const nodes = await openapiTS(slim(document), {
+  const nodes = await openapiTS(reducedDocument(document), {
     silent: true,
     defaultNonNullable: false,
     transform: ({ format }) => (format === 'binary' ? fileNode() : undefined),
@@ -120,7 +121,9 @@ async function typesText(document) {
 let fileNode;
 
 function schemaNames(document) {
-  return Object.keys(slim(document).components.schemas).filter((name) => /^[A-Z]\w*$/.test(name));
+  return Object.keys(reducedDocument(document).components.schemas).filter((name) =>
+    /^[A-Z]\w*$/.test(name),
+  );
 }
 
 const aliasesText = (document) =>
@@ -134,7 +137,7 @@ function codesOf(document, { responses }) {
   const codes = new Set();
   const collect = (value) => {
     if (!isObject(value)) return;
-    if (value.$ref) collect(at(document, value.$ref));
+    if (value.$ref) collect(resolveRef(document, value.$ref));
     for (const part of value.allOf ?? []) {
       // The first part lists all codes of the status, the second part the codes of the operation.
       if (!part.$ref || value.allOf.length === 1) collect(part);
@@ -143,13 +146,13 @@ function codesOf(document, { responses }) {
   };
   for (const [status, response] of Object.entries(responses)) {
     if (Number(status) < 400) continue;
-    const { content } = response.$ref ? at(document, response.$ref) : response;
+    const { content } = response.$ref ? resolveRef(document, response.$ref) : response;
     collect(content?.['application/json']?.schema);
   }
   return codes;
 }
 
-const at = (document, ref) =>
+const resolveRef = (document, ref) =>
   ref
     .slice(2)
     .split('/')
@@ -163,14 +166,14 @@ function errorsText(document) {
     codesOf(document, each),
   ]);
   const allCodes = [...new Set(operations.flatMap(([, codes]) => [...codes]))].sort();
-  const common = allCodes.filter((code) => operations.every(([, codes]) => codes.has(code)));
+  const commonCodes = allCodes.filter((code) => operations.every(([, codes]) => codes.has(code)));
   const rows = operations.map(([id, codes]) => {
-    const ownCodes = [...codes].filter((code) => !common.includes(code)).sort();
+    const ownCodes = [...codes].filter((code) => !commonCodes.includes(code)).sort();
     return `  ${id}: ${union(ownCodes)};\n`;
   });
   return (
     `${HEADER}/** Codes that every operation can return. */\n` +
-    `export type CommonErrorCode = ${union(common)};\n\n` +
+    `export type CommonErrorCode = ${union(commonCodes)};\n\n` +
     `/** Further codes of each operation. */\nexport interface OwnErrorCodes {\n${rows.join('')}}\n`
   );
 }

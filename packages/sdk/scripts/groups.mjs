@@ -18,16 +18,16 @@ const GROUPS = {
   'Sandbox Clock': 'sandbox',
 };
 
-const camel = (text) =>
+const toCamelCase = (text) =>
   text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+(\w)/g, (_, letter) => letter.toUpperCase())
     .replaceAll(/[^a-zA-Z0-9]/g, '');
 
-const pascal = (text) => text[0].toUpperCase() + text.slice(1);
+const toPascalCase = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The group of an operation. */
-export const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? camel(tag);
+export const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? toCamelCase(tag);
 
 export function grouped(operations) {
   const groups = new Map();
@@ -38,7 +38,10 @@ export function grouped(operations) {
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Removes links to the documentation site, which an editor cannot open. Error codes are in the types. */
+/**
+ * Documentation comment of an operation. Links to the site are removed, because an editor cannot open
+ * them. Error codes are omitted, because they are in the types.
+ */
 function docOf({ summary, description = '', method, route }) {
   const paragraphs = description
     .replaceAll(/\[([^\]]+)\]\(\/[^)]*\)/g, '$1')
@@ -60,9 +63,9 @@ export function groupsText(operations) {
       return `${docOf(operation)}  readonly ${operationId}: Method<'${operationId}'>;\n`;
     });
     const tags = [...new Set(members.map(({ tags: [tag] }) => tag))].join(', ');
-    return `/** ${tags}. */\nexport interface ${pascal(name)}Group {\n${rows.join('\n')}}\n`;
+    return `/** ${tags}. */\nexport interface ${toPascalCase(name)}Group {\n${rows.join('\n')}}\n`;
   });
-  const allGroups = groups.map(([name]) => `  readonly ${name}: ${pascal(name)}Group;\n`);
+  const allGroups = groups.map(([name]) => `  readonly ${name}: ${toPascalCase(name)}Group;\n`);
   return [
     `import type { Method } from '../types.ts';\n`,
     ...interfaces,
@@ -70,7 +73,8 @@ export function groupsText(operations) {
   ].join('\n');
 }
 
-const inQuery = ({ parameters = [] }) => parameters.filter((parameter) => parameter.in === 'query');
+const queryParametersOf = ({ parameters = [] }) =>
+  parameters.filter((parameter) => parameter.in === 'query');
 
 /** Whether the reply is a page of a list. */
 export const isList = ({ responses }) =>
@@ -99,7 +103,7 @@ function flagsOf(operation) {
 function rowOf(operation) {
   const { operationId, method, route, requestBody } = operation;
   // Without a body, all inputs other than path parameters are query parameters.
-  const query = requestBody ? inQuery(operation).map(({ name }) => name) : [];
+  const query = requestBody ? queryParametersOf(operation).map(({ name }) => name) : [];
   return [operationId, method, route, flagsOf(operation) || '-', ...query].join(' ');
 }
 

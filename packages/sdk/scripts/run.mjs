@@ -1,6 +1,7 @@
-// `node packages/sdk/scripts/run.mjs generate|build|test`: installs the packages of packages/sdk, generates
-// its types from openapi.json and builds it as ES modules and CommonJS. `test` also runs its tests
-// with the kit of the server (`npm run test:sdk [-- FILES]`). With --built it tests the last build.
+// `node packages/sdk/scripts/run.mjs generate|build|test`: `generate` installs the packages of the SDK
+// and generates its types from openapi.json. `build` also builds ES modules and CommonJS. `test` also
+// runs the tests with the kit of the server (`npm run test:sdk [-- FILES]`). With --built, `test` uses
+// the last build.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +36,7 @@ async function generate() {
     const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     run('npm', args);
   }
-  // Imported here because the module needs these packages.
+  // The module is imported after the installation, because it needs these packages.
   const { generate: write } = await import('./generate.mjs');
   const { factory } = createRequire(path.join(sdk, 'package.json'))('typescript');
   const read = (name) => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'));
@@ -69,14 +70,14 @@ async function build() {
   fs.copyFileSync(path.join(root, 'LICENSE'), path.join(sdk, 'LICENSE'));
 }
 
-const [verb, ...words] = process.argv.slice(2);
-const testArguments = words.filter((word) => word !== '--built');
+const [verb, ...commandArguments] = process.argv.slice(2);
+const testArguments = commandArguments.filter((word) => word !== '--built');
 if (!['generate', 'build', 'test'].includes(verb)) {
   print('Usage: node packages/sdk/scripts/run.mjs generate | build | test [--built] [FILES]');
   process.exit(2);
 }
 if (verb === 'generate') await generate();
-else if (!words.includes('--built')) await build();
+else if (!commandArguments.includes('--built')) await build();
 if (verb === 'test') {
   await ensureInstalled({ dev: true });
   await compile('tsconfig.json');

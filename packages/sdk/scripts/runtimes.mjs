@@ -1,5 +1,6 @@
-// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and CommonJS with its own
-// server. The runtimes are several versions of Node.js, Deno and Bun, which npm installs. Prints a table.
+// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and CommonJS with a
+// separate server, and prints a table. npm installs the runtimes, which are four versions of Node.js,
+// Deno and Bun.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -44,15 +45,15 @@ function selectRuntimes(names) {
     return RUNTIMES.filter(({ name }) => names.length === 0 || names.includes(name));
   }
   print(
-    `Unknown: ${unknownNames.join(', ')}. Names: ${RUNTIMES.map(({ name }) => name).join(', ')}.`,
+    `Unknown runtimes: ${unknownNames.join(', ')}. Available: ${RUNTIMES.map(({ name }) => name).join(', ')}.`,
   );
   return process.exit(2);
 }
 
-/** A project with the packed package and the runtimes. */
+/** Creates a project with the packed package and the runtimes. */
 function createProject(folder, runtimes) {
-  const pack = ['pack', '--json', '--pack-destination', folder];
-  const [{ filename }] = JSON.parse(execFileSync('npm', pack, { cwd: sdk, encoding: 'utf8' }));
+  const packArgs = ['pack', '--json', '--pack-destination', folder];
+  const [{ filename }] = JSON.parse(execFileSync('npm', packArgs, { cwd: sdk, encoding: 'utf8' }));
   const dependencies = Object.fromEntries(runtimes.map(({ name, spec }) => [name, spec]));
   dependencies['railhead-sdk'] = `file:${filename}`;
   const manifest = { name: 'runtimes', private: true, type: 'module', dependencies };

@@ -97,10 +97,10 @@ export function exampleRequestOf(operation) {
 export function sdkSample(operation, request = exampleRequestOf(operation)) {
   const { auth, body, form, hasForm, hasReply } = request;
   const parameters = operation.parameters ?? [];
-  const pathParameters = parameters
+  const parameterEntries = parameters
     .filter((each) => each.in === 'path' || (each.in === 'query' && each.example !== undefined))
     .map((each) => [each.name, exampleOf(each)]);
-  const input = { ...Object.fromEntries(pathParameters), ...body, ...formOf(form) };
+  const input = { ...Object.fromEntries(parameterEntries), ...body, ...formOf(form) };
   const options = optionsOf(parameters);
   const hasInput = Object.keys(input).length > 0 || options.length > 0;
   const args = argumentsOf([...(hasInput ? [input] : []), ...options]);

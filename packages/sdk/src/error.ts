@@ -71,8 +71,8 @@ export class RailheadError<Code extends string = ErrorCode> extends Error {
 }
 
 /**
- * Whether a caught value is an error of the SDK. With an operation name also whether that operation
- * threw it. `code` is then typed with its error codes.
+ * Whether a caught value is an error of the SDK. With an operation name, also whether that operation
+ * threw the error. `code` is then typed with the error codes of the operation.
  */
 export function isRailheadError(error: unknown): error is RailheadError;
 export function isRailheadError<Id extends OperationId>(

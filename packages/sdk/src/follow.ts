@@ -46,7 +46,7 @@ export interface EventStream<Type extends EventType = EventType>
 type ListEvents = (input: object, options: CallOptions) => Promise<Output<'listEvents'>>;
 
 const DEFAULT_WAIT_S = 30;
-const PAGE = 100;
+const PAGE_SIZE = 100;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
@@ -111,7 +111,7 @@ export function follow<Type extends EventType = EventType>(
     await save(position);
     for (;;) {
       const { after, processed: processedId } = parsePosition(position);
-      const page = await list({ ...filter, after, wait, limit: PAGE });
+      const page = await list({ ...filter, after, wait, limit: PAGE_SIZE });
       const pageEvents = page.data as StoredEvent<Type>[];
       const skippedCount =
         processedId === undefined ? 0 : pageEvents.findIndex(({ id }) => id === processedId) + 1;

@@ -7,7 +7,7 @@ import type { FileInput } from './http/upload.ts';
 
 /** Stores a follower's position in a file, which is replaced atomically. */
 export function fileStore(file: string): CursorStore {
-  const temporary = `${file}.${process.pid}`;
+  const temporaryFile = `${file}.${process.pid}`;
   return {
     async load() {
       try {
@@ -19,7 +19,7 @@ export function fileStore(file: string): CursorStore {
     },
     async save(cursor) {
       await mkdir(dirname(file), { recursive: true });
-      const handle = await open(temporary, 'w', 0o600);
+      const handle = await open(temporaryFile, 'w', 0o600);
       try {
         await handle.writeFile(`${cursor}\n`);
         // A crash of the machine must not leave an empty file.
@@ -27,7 +27,7 @@ export function fileStore(file: string): CursorStore {
       } finally {
         await handle.close();
       }
-      await rename(temporary, file);
+      await rename(temporaryFile, file);
     },
   };
 }

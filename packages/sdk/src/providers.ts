@@ -20,7 +20,7 @@ export type ProviderCalls = {
 /** A received call, independent of the HTTP server. */
 export interface ProviderRequest {
   readonly method: string;
-  /** The URL under which Railhead calls: its host and path are signed. */
+  /** The URL that Railhead calls. Its host and path are signed. */
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -43,7 +43,7 @@ export interface ProviderHandlerOptions {
 }
 
 const WINDOW_MS = 300_000;
-const COVERED = '("@method" "@authority" "@path" "content-digest")';
+const COVERED_COMPONENTS = '("@method" "@authority" "@path" "content-digest")';
 
 const derOf = (pem: string): Bytes => fromBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
 
@@ -93,11 +93,11 @@ async function signatureProblem(
   const createdAt = Number(/;created=(\d+)(;|$)/.exec(parameters)?.[1] ?? Number.NaN) * 1_000;
   const keyId = /;keyid="([^"]*)"/.exec(parameters)?.[1];
   const digest = header('content-digest');
-  if (label === '' || label !== signedLabel || !parameters.startsWith(`${COVERED};`)) {
-    return `The request has no signature over ${COVERED}.`;
+  if (label === '' || label !== signedLabel || !parameters.startsWith(`${COVERED_COMPONENTS};`)) {
+    return `The request has no signature over ${COVERED_COMPONENTS}.`;
   }
   if (digest !== (await digestOf(body))) return 'Content-Digest is not the digest of the body.';
-  // Also rejects a missing time.
+  // The negated comparison also rejects a missing time.
   if (!(Math.abs(now - createdAt) <= WINDOW_MS))
     return 'The signature is too old, or the clocks differ.';
   const knownKey = keys.find(({ id }) => id === keyId);
@@ -123,8 +123,8 @@ function parse(body: string): unknown {
 
 /**
  * Serves the calls of Railhead: 401 without a valid signature, 400 for a body that is not JSON, 404
- * for an unknown path or subject. An error of a call is thrown. Respond to it with
- * 500, so that Railhead repeats the call.
+ * for an unknown path or subject. An error of a call is thrown. Respond to it with 500, so that
+ * Railhead repeats the call.
  */
 export function providerHandler({ keys, calls, now = Date.now }: ProviderHandlerOptions) {
   const importedKeys = Promise.all([keys].flat().map((each) => publicKeyOf(each)));
@@ -142,7 +142,9 @@ export function providerHandler({ keys, calls, now = Date.now }: ProviderHandler
     const input = parse(request.body);
     if (input === undefined) return response(400, { message: 'The body is not JSON.' });
     const output = await call?.(input);
-    return output === undefined ? response(404, { message: 'Unknown.' }) : response(200, output);
+    return output === undefined
+      ? response(404, { message: 'The path or the subject is unknown.' })
+      : response(200, output);
   };
 }
 
@@ -159,8 +161,9 @@ export interface MessageSenderOptions {
 const TIMEOUT_MS = 15_000;
 
 /**
- * Sends signed messages. `delivered`: Railhead has processed it. `rejected`: invalid or
- * contradictory, do not send it again. `later`: send it again, with the same `id`.
+ * Sends signed messages. `delivered`: Railhead has processed the message. `rejected`: the message is
+ * invalid or contradictory. Do not send it again. `later`: send the message again with the same
+ * `id`.
  */
 export function messageSender({
   url,
@@ -183,7 +186,7 @@ export function messageSender({
     const body = JSON.stringify(message);
     const digest = await digestOf(body);
     const createdAt = Math.floor(now() / 1_000);
-    const parameters = `${COVERED};created=${createdAt};keyid="${keyId}";alg="ed25519"`;
+    const parameters = `${COVERED_COMPONENTS};created=${createdAt};keyid="${keyId}";alg="ed25519"`;
     const base = baseOf('POST', url, digest, parameters);
     const signature = toBase64(await crypto.subtle.sign('Ed25519', imported, base));
     const headers = {
@@ -230,7 +233,7 @@ async function bodyOf(request: IncomingRequest): Promise<string | undefined> {
 
 /**
  * A listener for `http.createServer` of Node.js. Behind a proxy that changes the header `Host`,
- * `origin` is the public one, for example `https://adapter.example.com`.
+ * `origin` is the public origin, for example `https://adapter.example.com`.
  */
 export function providerListener(
   handle: (request: ProviderRequest) => Promise<ProviderResponse>,

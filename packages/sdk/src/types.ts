@@ -49,7 +49,7 @@ export type Reply<Id extends OperationId> = {
   };
 }[keyof Responses<Id>];
 
-/** Type of the items of a list. Never for other operations. */
+/** Type of the items of a list. `never` for other operations. */
 export type Item<Id extends OperationId> =
   Output<Id> extends { data: readonly (infer Each)[] } ? Each : never;
 

@@ -90,7 +90,7 @@ const someAsync = async <T>(items: readonly T[], test: (each: T) => Promise<bool
 };
 
 /** A verifier of signatures of one version of Standard Webhooks. */
-const standard = (version: string, key: CryptoKey, algorithm: string): Verifier => ({
+const standardVerifier = (version: string, key: CryptoKey, algorithm: string): Verifier => ({
   signsTime: true,
   async check({ id, timestamp, body, standard: standardSignatures }) {
     const signatures = standardSignatures.filter((each) => each.startsWith(`${version},`));
@@ -103,7 +103,7 @@ const standard = (version: string, key: CryptoKey, algorithm: string): Verifier 
   },
 });
 
-const service = (key: CryptoKey): Verifier => ({
+const serviceVerifier = (key: CryptoKey): Verifier => ({
   signsTime: false,
   async check({ body, service: serviceSignatures }) {
     if (serviceSignatures.length === 0) return undefined;
@@ -114,9 +114,9 @@ const service = (key: CryptoKey): Verifier => ({
   },
 });
 
-async function ed25519(format: 'spki' | 'raw', key: Bytes): Promise<Verifier> {
+async function ed25519Verifier(format: 'spki' | 'raw', key: Bytes): Promise<Verifier> {
   const importedKey = await crypto.subtle.importKey(format, key, 'Ed25519', false, ['verify']);
-  return standard('v1a', importedKey, 'Ed25519');
+  return standardVerifier('v1a', importedKey, 'Ed25519');
 }
 
 async function verifierOf(key: string): Promise<Verifier> {
@@ -124,22 +124,22 @@ async function verifierOf(key: string): Promise<Verifier> {
     const hmac = { name: 'HMAC', hash: 'SHA-256' };
     const secret = fromBase64(key.slice('whsec_'.length));
     const importedKey = await crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
-    return standard('v1', importedKey, 'HMAC');
+    return standardVerifier('v1', importedKey, 'HMAC');
   }
-  if (key.startsWith('whpk_')) return ed25519('raw', fromBase64(key.slice('whpk_'.length)));
+  if (key.startsWith('whpk_')) return ed25519Verifier('raw', fromBase64(key.slice('whpk_'.length)));
   const spki = fromBase64(key.replaceAll(/-----[^-]+-----|\s/g, ''));
-  if (spki.length === ED25519_SPKI_LENGTH) return ed25519('spki', spki);
-  return service(await verificationKey('spki', spki));
+  if (spki.length === ED25519_SPKI_LENGTH) return ed25519Verifier('spki', spki);
+  return serviceVerifier(await verificationKey('spki', spki));
 }
 
-const MAX_CACHED = 100;
+const MAX_CACHED_VERIFIERS = 100;
 const cache = new Map<string, Promise<Verifier>>();
 
 /** Verifiers are cached, because importing a key takes longer than verifying with it. */
 function verifierFor(key: string): Promise<Verifier> {
   const cachedVerifier = cache.get(key);
   if (cachedVerifier) return cachedVerifier;
-  if (cache.size >= MAX_CACHED) cache.clear();
+  if (cache.size >= MAX_CACHED_VERIFIERS) cache.clear();
   const verifier = verifierOf(key).catch(() => {
     cache.delete(key);
     const forms = 'a public key in PEM, `whsec_…` or `whpk_…`';
@@ -152,7 +152,7 @@ function verifierFor(key: string): Promise<Verifier> {
 function checkTime({ timestamp }: Message, options: VerifyOptions): void {
   const { tolerance = DEFAULT_TOLERANCE_S, now = Date.now() } = options;
   const age = Math.abs(now / 1000 - Number(timestamp));
-  // Also rejects a timestamp that is not a number.
+  // The negated comparison also rejects a timestamp that is not a number.
   if (!(age <= tolerance)) throw invalidError(`The signature is not within ${tolerance} s of now.`);
 }
 

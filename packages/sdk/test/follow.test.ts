@@ -69,7 +69,7 @@ describe('follow', () => {
       signal: abortController.signal,
       onInterruption: (error) => interruptions.push(error),
     });
-    const following = (async () => {
+    const iteration = (async () => {
       for await (const event of stream) {
         events.push(event);
         if (events.length === 4) abortController.abort();
@@ -80,7 +80,7 @@ describe('follow', () => {
     await dataFolder.kill(running.child, 'both');
     running = await dataFolder.start(['--port', port]);
     createdIds.push(await register(), await register());
-    await following;
+    await iteration;
     expect(idsOf(events)).toEqual(createdIds);
     expect(interruptions.length).toBeGreaterThan(0);
   }, 120_000);

@@ -5,11 +5,11 @@ import { testApp } from '../../../server/test/kit/app/test-app.ts';
 import { clientOf } from './kit/clients.ts';
 
 const app = testApp();
-const COUNT = 7;
+const CUSTOMER_COUNT = 7;
 
 async function createCustomers() {
   const customerIds = [];
-  for (let index = 0; index < COUNT; index++)
+  for (let index = 0; index < CUSTOMER_COUNT; index++)
     customerIds.push((await createCustomer(app)).id as string);
   return customerIds.sort();
 }
@@ -32,11 +32,11 @@ describe('a list', () => {
   });
 
   it('requests only the pages that are read', async () => {
-    let requests = 0;
-    const client = await clientOf(app, { onRequest: () => void requests++ });
+    let requestCount = 0;
+    const client = await clientOf(app, { onRequest: () => void requestCount++ });
     let count = 0;
     for await (const _ of client.customers.listCustomers({ limit: 2 })) if (++count === 2) break;
-    expect(requests).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
   it('of events is iterated newest first, or oldest first with `after`', async () => {
@@ -46,7 +46,7 @@ describe('a list', () => {
     const oldestFirst: string[] = [];
     const allEvents = client.events.listEvents({ limit: 3, after: 'beginning' });
     for await (const { id } of allEvents) oldestFirst.push(id);
-    expect(newestFirst.length).toBeGreaterThanOrEqual(COUNT);
+    expect(newestFirst.length).toBeGreaterThanOrEqual(CUSTOMER_COUNT);
     expect(oldestFirst.reverse()).toEqual(newestFirst);
   });
 

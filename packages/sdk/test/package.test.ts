@@ -1,5 +1,5 @@
 // The package as its users install it: packed, installed into new projects of both module systems, compiled
-// there in strict mode and run. Also its size.
+// there in strict mode and run. The tests also limit its size.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -126,7 +126,7 @@ describe('the package', () => {
       expect(
         readdirSync(path.join(projectFolder, 'node_modules')).filter((entry) => entry[0] !== '.'),
       ).toEqual(['railhead-sdk']);
-      // Once is enough for the code of the README and of the documentation.
+      // The code of the README and of the documentation is compiled only in the project of modules.
       const isFirst = type === 'module';
       writeFileSync(path.join(projectFolder, 'readme.ts'), isFirst ? readmeCode() : '');
       writeFileSync(path.join(projectFolder, 'samples.ts'), isFirst ? await sampleCode() : '');
@@ -136,7 +136,7 @@ describe('the package', () => {
     120_000,
   );
 
-  it('contains exactly the files that it needs', () => {
+  it('contains only the build, its README and its license, and has no dependencies', () => {
     const names = run('tar', ['-tzf', tarball], folder).split('\n').filter(Boolean);
     const unexpectedFiles = names.filter(
       (name) => !/^package\/(dist\/(esm|cjs)\/|package\.json|README\.md|LICENSE)/.test(name),

@@ -16,7 +16,7 @@ interface ReceivedRequest {
 type Respond = (response: http.ServerResponse, receivedRequest: ReceivedRequest) => void;
 
 /** A server with one scripted response per request. Further requests receive the last response. */
-async function startFailing() {
+async function startFailingServer() {
   const receivedRequests: ReceivedRequest[] = [];
   let script: Respond[] = [];
   const server = http.createServer(async (request, response) => {
@@ -45,7 +45,7 @@ async function startFailing() {
   };
 }
 
-const failingServer = openForFile(startFailing);
+const failingServer = openForFile(startFailingServer);
 
 const jsonResponse =
   (status: number, body: object, headers: http.OutgoingHttpHeaders = {}): Respond =>
@@ -152,7 +152,7 @@ describe('a call', () => {
     expect(failingServer.receivedRequests[0]?.headers['idempotency-key']).toBe('order-1');
   });
 
-  it('does not repeat a POST without a key unless the server has not started it', async () => {
+  it('repeats a POST without a key only if the server has not started it', async () => {
     const reveal = () => client().cards.revealCard({ id: 'Card:1' });
     failingServer.behave(closeConnection);
     await expect(reveal()).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
@@ -225,7 +225,7 @@ describe('a reply', () => {
   });
 
   it('is an error with the reason if the server is unreachable', async () => {
-    const closedServer = await startFailing();
+    const closedServer = await startFailingServer();
     await closedServer.close();
     const optionsWithoutRetries = { baseUrl: closedServer.url, maxRetries: 0 };
     await expect(getToken(optionsWithoutRetries)).rejects.toMatchObject({

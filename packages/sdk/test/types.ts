@@ -66,9 +66,9 @@ export async function outputs(): Promise<void> {
   expectType<Equal<typeof quote, Quote>>();
   const deletedReply = await client.tokens.deleteTokenById({ tokenId: 'Token:1' });
   expectType<Equal<typeof deletedReply, undefined>>();
-  const executed = await client.quotes.executeQuote({ quoteId: 'Quote:1' });
+  const executionReply = await client.quotes.executeQuote({ quoteId: 'Quote:1' });
   // @ts-expect-error a challenge has no amount
-  executed.totalSendingAmount;
+  executionReply.totalSendingAmount;
   const reply = await client.quotes.executeQuote({ quoteId: 'Quote:1' }).withResponse();
   if (reply.status === 200) expectType<Equal<typeof reply.data, Quote>>();
   else reply.data.payloadToSign.toUpperCase();

@@ -23,7 +23,7 @@ import { clientOf } from './kit/clients.ts';
 
 const app = testApp();
 const fixture = walletFixture(app);
-const SANDBOX = { signer: 'sandbox' };
+const SANDBOX_TRUST = { signer: 'sandbox' };
 const CODE = '000000';
 
 async function signIn(id: string) {
@@ -33,7 +33,7 @@ async function signIn(id: string) {
   if (!('otpEncryptionTargetBundle' in challenge)) throw new Error('no bundle');
   const { publicKey } = keys;
   const bundle = challenge.otpEncryptionTargetBundle as string;
-  const encryptedOtpBundle = await encryptCode({ code: CODE, bundle, publicKey }, SANDBOX);
+  const encryptedOtpBundle = await encryptCode({ code: CODE, bundle, publicKey }, SANDBOX_TRUST);
   const { data: session } = await signed(keys, (options) =>
     client.walletAuth.verifyAuthCredential({ id, type: 'EMAIL_OTP', encryptedOtpBundle }, options),
   );
@@ -89,7 +89,7 @@ describe('a stamp', () => {
     const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
     const signature = Buffer.from(sdkStamp.signature, 'hex');
     expect(verifyNode('sha256', Buffer.from(STAMP.payload), key, signature)).toBe(true);
-    // Numbers of different lengths: a DER signature omits leading zeros.
+    // The numbers have different lengths, because a DER signature omits leading zeros.
     for (let count = 0; count < 40; count++) {
       const text = `payload ${count}`;
       const stampFields = parse(await stamp(keys, text));
@@ -164,11 +164,11 @@ describe('an owner', () => {
       ),
     );
     const bundle = (data as { encryptedWalletCredentials: string }).encryptedWalletCredentials;
-    const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, recipient, SANDBOX);
+    const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, recipient, SANDBOX_TRUST);
     expect(phrase.split(' ')).toHaveLength(12);
     const otherPayload = JSON.stringify({ organizationId: 'another' });
     await expect(
-      openRecoveryPhrase({ bundle, payloadToSign: otherPayload }, recipient, SANDBOX),
+      openRecoveryPhrase({ bundle, payloadToSign: otherPayload }, recipient, SANDBOX_TRUST),
     ).rejects.toThrow('another wallet');
     const pinnedSigner = { signer: recipient.uncompressedKey };
     await expect(
@@ -181,8 +181,8 @@ describe('an owner', () => {
     const bundle = await fixture.requestOtpBundle(credential.id);
     const { publicKey } = await generateKeys();
     const signer = app.connectorsOf('sandbox').custody?.publicKeys().bundles as string;
-    const encrypt = (trusted: string, text = bundle) =>
-      encryptCode({ code: CODE, bundle: text, publicKey }, { signer: trusted });
+    const encrypt = (trustedKey: string, text = bundle) =>
+      encryptCode({ code: CODE, bundle: text, publicKey }, { signer: trustedKey });
     await expect(encrypt(signer)).resolves.toContain('encappedPublic');
     await expect(encrypt((await generateKeys()).publicKey)).rejects.toThrow('expected key');
     const changedBundle = { ...JSON.parse(bundle), data: Buffer.from('{}').toString('hex') };

@@ -40,14 +40,17 @@ const REQUESTS = {
     'Use a method listed in the `Allow` header.',
   ),
   REQUEST_TIMEOUT: guide(
-    'The request did not arrive completely in time.',
+    'The request did not arrive completely within 60 seconds.',
     'Send the whole request without pauses.',
   ),
   EXPECTATION_FAILED: guide(
     'The `Expect` header has a value other than `100-continue`.',
     'Remove the header.',
   ),
-  HEADERS_TOO_LARGE: guide('The request headers exceed 16 KiB.', 'Send fewer or shorter headers.'),
+  HEADERS_TOO_LARGE: guide(
+    'The URL and headers of the request exceed 16 KiB.',
+    'Shorten the URL, or send fewer or shorter headers.',
+  ),
   CONFLICT: guide(
     'The state of the resource does not allow the request, a unique value is already in use, ' +
       'or an idempotency key was used with another request.',
@@ -75,7 +78,7 @@ const CUSTOMERS = {
   CUSTOMER_NOT_FOUND: guide('No customer has this ID.', CHECK_ID),
   CUSTOMER_DELETED: guide(
     'The customer was deleted.',
-    'Register a new customer. A deleted one cannot be restored.',
+    'Register a new customer. A deleted customer cannot be restored.',
   ),
   USER_NOT_READY: guide(
     'The customer is not approved for payments.',
@@ -102,7 +105,7 @@ const CUSTOMERS = {
   VERIFICATION_NOT_FOUND: guide('No verification has this ID.', CHECK_ID),
   LINK_ENDED: guide(
     'The link has expired, was already used or was replaced.',
-    'Request a new link. For a verification page, create it with `createCustomerKycLink`.',
+    'Request a new link. A link to a verification page is created with `createCustomerKycLink`.',
   ),
   INVITATION_NOT_FOUND: guide('No invitation has this code.', 'Check the code.'),
   INVITATION_ALREADY_CLAIMED: guide(
@@ -139,8 +142,8 @@ const CUSTOMERS = {
     'Set `webhookEndpoint` with `updatePlatformConfig`.',
   ),
   WEBHOOK_DELIVERY_ERROR: guide(
-    'The webhook endpoint did not accept the test event.',
-    'Make the endpoint reply 2xx within the time limit, then test again.',
+    'The webhook endpoint could not be reached or did not respond within 30 seconds.',
+    'Read `details.error`, correct the endpoint, then repeat the test.',
   ),
   TOKEN_NOT_FOUND: guide('No API token has this ID.', CHECK_ID),
   PLATFORM_NOT_FOUND: guide(
@@ -175,8 +178,8 @@ const PAYMENTS = {
     'Use the amount that the destination requires.',
   ),
   AMOUNT_OUT_OF_RANGE: guide(
-    'The amount is below the minimum or above the maximum of the corridor.',
-    'Choose an amount within the limits that `getExchangeRates` returns.',
+    'The amount is outside the limits of the corridor, the platform or the receiver.',
+    'Choose an amount within the limits that `getExchangeRates` or the payee discovery returns.',
   ),
   INVALID_CURRENCY: guide(
     'The currency is not enabled, or does not match the accounts of the payment.',
@@ -195,19 +198,21 @@ const PAYMENTS = {
     'Wait for `EXTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
   ),
   DUPLICATE_EXTERNAL_ACCOUNT: guide(
-    'The account is already registered for this customer.',
-    'Use the existing account. `listCustomerExternalAccounts` returns it.',
+    'The account is already registered for this customer or for the platform.',
+    'Use the existing account. `listCustomerExternalAccounts` or ' +
+      '`listPlatformExternalAccounts` returns it.',
   ),
   EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED: guide(
-    'A payment of this size requires proof that the customer owns the wallet.',
-    'Use `createExternalAccountOwnershipChallenge` and `verifyExternalAccountOwnership`.',
+    'A payment above the equivalent of 1,000 EUR requires a proof of ownership of the wallet.',
+    'Prove the ownership with `createExternalAccountOwnershipChallenge`, or with ' +
+      '`createPlatformExternalAccountOwnershipChallenge` for an account of the platform.',
   ),
   TRANSACTION_SIZE_LIMIT_EXCEEDED: guide(
     'The amount exceeds the limit per payment.',
     'Split the payment, or ask the operator to raise the limit.',
   ),
   DAILY_VOLUME_LIMIT_EXCEEDED: guide(
-    'The daily volume limit of the platform is exhausted.',
+    'The payment exceeds the remaining daily volume of the platform.',
     'Repeat the request after midnight UTC, or ask the operator to raise the limit.',
   ),
   VELOCITY_LIMIT_EXCEEDED: guide(
@@ -219,8 +224,8 @@ const PAYMENTS = {
     'Use a new key for a new payment. Send the same key and body to repeat a payment.',
   ),
   TRANSACTION_NOT_CANCELLABLE: guide(
-    'The payment has settled, or its rail does not allow cancellation.',
-    'Ask the payee to return the funds.',
+    'The payment has not started, has settled or is being refunded.',
+    'Read the transaction. If the payment has settled, ask the payee to return the funds.',
   ),
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: guide(
     'The payment is not pending an approval.',
@@ -230,18 +235,25 @@ const PAYMENTS = {
     'No payee discovery has this ID, or it has expired.',
     'Request the payee discovery again, and use the new `lookupId`.',
   ),
-  LOOKUP_REQUEST_FAILED: guide("The payee discovery failed at the receiver's provider.", RETRY),
+  LOOKUP_REQUEST_FAILED: guide(
+    "The payee discovery failed at the receiver's provider, or the limits of the platform allow " +
+      'no payment to the account.',
+    'Repeat the request later, or change the limits with `updatePlatformConfig`.',
+  ),
   QUOTE_REQUEST_FAILED: guide("The receiver's provider did not return a quote.", RETRY),
   SENDER_NOT_ACCEPTED: guide(
-    "The receiver's provider does not accept this sender.",
-    'Choose another destination.',
+    "The receiver's provider or the platform does not accept this sender.",
+    'Choose another sender or destination.',
   ),
   COUNTERPARTY_NOT_ALLOWED: guide(
     "Payments with the receiver's provider are not allowed.",
     'Choose a provider that `getAvailableUmaProviders` lists as allowed.',
   ),
   INVALID_UMA_ADDRESS: guide('The value is not a UMA address.', 'Use the form `$name@domain`.'),
-  UMA_NOT_FOUND: guide('The UMA address does not exist.', 'Check the address with the receiver.'),
+  UMA_NOT_FOUND: guide(
+    'The UMA address does not exist or cannot receive payments.',
+    'Check the address with the receiver.',
+  ),
   INVALID_RECEIVER: guide('The receiver cannot receive this payment.', 'Choose another receiver.'),
   PAYMENT_URL_NOT_FOUND: guide("The receiver's payment address does not exist.", OTHER_PROVIDER),
   REQUEST_NOT_FOUND: guide("The payment request is unknown to the receiver's provider.", RETRY),
@@ -354,7 +366,7 @@ const WALLETS = {
   ),
   ACCOUNT_LOCKED: guide(
     'Too many failed authentications.',
-    'Wait until `details.lockedUntil`, or reset the password.',
+    'Wait until `details.lockedUntil`, or report a password reset with `recordSecurityEvent`.',
   ),
   PASSKEY_ALREADY_ENROLLED: guide(
     'The customer has a passkey.',
@@ -373,7 +385,7 @@ const CARDS_AND_COINS = {
   ),
   FUNDING_SOURCE_INELIGIBLE: guide(
     'The account cannot fund a card.',
-    'Use an active account in USD, or an embedded wallet with a delegated key.',
+    'Use ACTIVE accounts of the cardholder, all in USD or all in USDB.',
   ),
   CARD_LIMIT_REACHED: guide(
     'The cardholder or platform has the maximum number of open cards.',
@@ -394,8 +406,8 @@ const CARDS_AND_COINS = {
     'Link the provider account again with valid credentials.',
   ),
   STABLECOIN_PROVIDER_ACCOUNT_REVOKED: guide(
-    'The provider has revoked the provider account.',
-    'Link another provider account.',
+    'The provider has revoked the credentials of the provider account.',
+    'Link the provider account again with valid credentials.',
   ),
   STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED: guide(
     'Several provider accounts are linked.',
@@ -411,7 +423,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED: guide(
     'The provider could not link the bank account.',
-    'Check the account, or use another one.',
+    'Check the account, or use another account.',
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED: guide(
     'The provider needs a method to link the bank account.',
@@ -422,8 +434,8 @@ const CARDS_AND_COINS = {
     'Link the account at the provider first.',
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED: guide(
-    'The provider does not support accounts of this type.',
-    'Use a bank account in USD.',
+    'The status, type or rails of the external account do not allow this use.',
+    'Use an ACTIVE account: USD_ACCOUNT with the requested rail, or SPARK_WALLET for tokens.',
   ),
   STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED: guide(
     'The link at the provider failed.',
@@ -446,8 +458,8 @@ const CARDS_AND_COINS = {
     'Read `reason`. Correct the request or ask the provider.',
   ),
   STABLECOIN_PROVIDER_SOURCE_NOT_LINKED: guide(
-    'The provider account has no balance to fund from.',
-    'Use another funding source.',
+    'The platform has no balance account at the provider.',
+    'Open a balance account with the provider, or use another source.',
   ),
   STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED: guide(
     'Operations from internal accounts are not enabled for the stablecoin.',
@@ -458,12 +470,12 @@ const CARDS_AND_COINS = {
     'Read `serviceOperationsStatus` of the stablecoin.',
   ),
   STABLECOIN_VERIFICATION_FAILED: guide(
-    'The provider could not verify the credentials.',
-    'Check the client ID and secret of the provider account.',
+    'The provider could not verify the credentials or the token.',
+    'Check the credentials of the provider account and the identifiers of the token.',
   ),
   STABLECOIN_SYMBOL_ALREADY_EXISTS: guide(
     'Another stablecoin has this symbol.',
-    'Register the stablecoin under another symbol.',
+    'Register a token with another symbol.',
   ),
   STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS: guide(
     'The token is registered already.',

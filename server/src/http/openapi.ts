@@ -45,7 +45,7 @@ const STATUS_TEXT: Record<number, string> = {
   410: 'The resource is no longer available.',
   412: 'The counterparty supports no common protocol version.',
   423: 'The customer is locked or suspended after too many failed attempts.',
-  424: 'A request to the counterparty failed.',
+  424: 'A request to another institution failed.',
   429: 'A limit was exceeded. Wait before sending the request again.',
   500: 'An internal error occurred.',
   501: 'The function is not supported.',
@@ -358,7 +358,7 @@ function operationOf(contract: Contract, document: Document): Json {
   const { maxBody } = contract;
   const body = contract.body && {
     requestBody: {
-      ...(maxBody && { description: `At most ${maxBody.bytes} bytes: ${maxBody.reason}.` }),
+      ...(maxBody && { description: `At most ${maxBody.bytes} bytes, because ${maxBody.reason}.` }),
       required: !contract.bodyOptional,
       content: contract.upload
         ? {

@@ -109,8 +109,8 @@ const DESCRIPTOR =
   '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` funding debit confirmed after 30 s, ' +
   '`006` funding debit fails';
 const CODE = 'the code `123456` is always correct';
-const ADDRESSES = 'the address `$success.usd@sandbox.uma.money` and others';
-const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name';
+const ADDRESSES = 'addresses such as `$success.usd@sandbox.uma.money`';
+const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name selects this error';
 
 type SandboxNote = readonly [values: string, section: string];
 
@@ -133,8 +133,8 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   confirmCustomerPhoneVerification: code,
   createCard: [
     'last three characters of `platformCardId`: `001` remains `PROCESSING`, `002` is ' +
-      'rejected by the issuer, `003` and `004` reject the funding source, `005` is active ' +
-      'after 30 s',
+      'rejected by the issuer, `003` rejects the funding source at creation, `004` at a change, ' +
+      '`005` is active after 30 s',
     'cards',
   ],
   createCustomer: [VERIFICATION, 'identity-verifications'],
@@ -163,7 +163,10 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   sandboxSimulateCardCreditAuthorizationAdvice: descriptor,
   sandboxSimulateCardFinancialAuthorization: descriptor,
   sandboxSimulateCardFinancialCreditAuthorization: descriptor,
-  updateCardById: ['a funding source of a card whose `platformCardId` ends in `004`', 'cards'],
+  updateCardById: [
+    'every new funding source is rejected if the `platformCardId` of the card ends in `004`',
+    'cards',
+  ],
   uploadDocument: [FILE_NAME, 'identity-verifications'],
 };
 

@@ -103,7 +103,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     const fault = faultOf(error);
     setRetryHeaders(reply, fault);
     const logFields = { err: error, requestId: request.id };
-    if (fault.status === 500) log.error(logFields, 'failed');
+    if (fault.status === 500) log.error(logFields, 'request failed');
     // An external dependency failed. The log names the dependency for the operator.
     else if (fault.cause !== undefined) log.warn(logFields, 'dependency failed');
     return { status: fault.status, body: faultBody(naming, fault) };

@@ -214,7 +214,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const fault = faultOf(error);
     // The template of the route is logged, because the URL may contain the secret of a link.
     const url = request.routeOptions.url;
-    if (fault.status === 500) options.log.error({ err: error, url }, 'failed');
+    if (fault.status === 500) options.log.error({ err: error, url }, 'request failed');
     sendFault(reply, naming, fault);
   });
   return server;

@@ -33,6 +33,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Deposits: 'Held deposits, and deposits from bank statements.',
   Payouts: 'Manual payouts, direct debits and refunds.',
   Providers: 'Providers that execute transfers, routes that select them, and their messages.',
+  Reconciliation: 'Days, statements and differences of providers.',
   Suspense: 'Funds in suspense and shortfalls.',
   Accounts: 'Internal accounts, their transitions and funding details.',
   Ledger: 'Ledger verification, and postings.',
@@ -53,8 +54,8 @@ const HEAD: DocumentHead = {
     title: 'Railhead operator API',
     version: 'v1',
     description:
-      'API for the operators of an installation. Each command of `railhead-server` is an ' +
-      'operation. Roles restrict operators. Each change is recorded.',
+      'API for the operators of an installation. Most commands of `railhead-server` are ' +
+      'operations. Roles grant permissions to operators. Each change is recorded.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: OPERATOR_BASE_PATH }],
@@ -63,7 +64,8 @@ const HEAD: DocumentHead = {
     OperatorAuth: {
       type: 'http',
       scheme: 'bearer',
-      description: 'Token of an operator, from `createOperatorToken` or the command.',
+      description:
+        'Token of an operator, from `createOperatorToken` or `railhead-server operator-token create`.',
     },
     OperatorSession: {
       type: 'apiKey',

@@ -60,7 +60,9 @@ export const APPROVAL = {
   customerId: Type.Optional(
     text('ID of the customer whose data changes. Absent if there is none.'),
   ),
-  policyId: text('ID of the policy that requires the approval.'),
+  policyId: text(
+    'ID of the policy that requires the approval, or `built-in` for an operation that always requires one.',
+  ),
   requestedBy: person('Operator who requested the change.'),
   reason: Type.Optional(text('Reason for the request. Absent if none was stated.')),
   decidedBy: Type.Optional(

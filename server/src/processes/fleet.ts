@@ -135,7 +135,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     assign(member, replacement);
     log.info(
       { number: member.number, pid: replacement.pid, before: previousProcess?.pid },
-      'replaced',
+      'a server process was replaced',
     );
     if (previousProcess) {
       previousProcess.send({ type: 'replace' });

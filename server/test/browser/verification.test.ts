@@ -180,7 +180,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Where does the business operate?').selectOption('US');
       await page.getByRole('button', { name: 'Add the country' }).click();
       await page.getByLabel('Where does the business operate?').selectOption('MX');
-      await page.getByLabel('Where does its money come from?').fill('Sales');
+      await page.getByLabel('Where does the money of the business come from?').fill('Sales');
       await page.getByLabel('What is the main purpose of the account?').selectOption('OTHER');
       await press(page, 'Continue');
       expect(await page.getByRole('alert').textContent()).toContain('Enter a description');

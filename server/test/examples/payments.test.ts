@@ -43,7 +43,7 @@ async function recordPayout(recorder: ExampleRecorder) {
     body: {},
   });
   await recorder.record('getQuoteById', 'executed', {
-    summary: 'After execution',
+    summary: 'A quote after its execution',
     params: { quoteId: quote.id },
   });
   await recorder.app.advance(60_000);
@@ -146,7 +146,7 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
     },
   });
   await recorder.record('createQuote', 'balance-to-mexico', {
-    summary: 'From a balance in USD to a bank account in Mexico, 2,000.00 MXN to arrive',
+    summary: 'From a balance in USD to a bank account in Mexico, which receives 2,000.00 MXN',
     body: {
       source: fromBalance(account.id),
       destination: toAccount(mexicanAccount.id),
@@ -182,7 +182,7 @@ async function recordCancelled(recorder: ExampleRecorder) {
   });
   await recorder.app.advance(60_000);
   await recorder.record('getTransactionById', 'refunded', {
-    summary: 'A cancelled payout. The amount was refunded to the balance',
+    summary: 'A canceled payout. The amount was refunded to the balance',
     params,
   });
 }

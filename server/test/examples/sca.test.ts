@@ -52,7 +52,7 @@ async function recordPayment(recorder: ExampleRecorder) {
   });
   const params = { quoteId: quote.id };
   await record('executeQuote', 'authentication-required', {
-    summary: 'A quote that the customer has to authenticate first',
+    summary: 'A quote that the customer must authorize first',
     params,
   });
   await app.advance(60_000);
@@ -64,7 +64,7 @@ async function recordPayment(recorder: ExampleRecorder) {
   });
   await trust(recorder, bank.id);
   await record('createQuote', 'strong-authentication-first', {
-    summary: 'A payment in from a bank: the customer authenticates before funds are sent',
+    summary: 'Paid in by bank transfer. The customer authorizes the quote first',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId },
       destination: { destinationType: 'ACCOUNT', accountId: bank.id },
@@ -96,7 +96,7 @@ async function recordAgentPayment(
     platform: null,
   });
   await record('agentCreateQuote', 'strong-authentication-first', {
-    summary: 'A payment in that the customer authenticates before funds are sent',
+    summary: 'Paid in by bank transfer. The customer authorizes the quote first',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId },
       destination: { destinationType: 'ACCOUNT', accountId: bankId },

@@ -44,7 +44,7 @@ async function recordWebhookEndpoints(recorder: ExampleRecorder) {
   });
   const params = { endpointId };
   await recorder.record('rotateWebhookEndpointKey', 'two-days', {
-    summary: 'A new key. The earlier one signs for two more days',
+    summary: 'A new key. The earlier key signs for two more days',
     params,
     body: { overlapHours: 48 },
   });

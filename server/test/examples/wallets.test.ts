@@ -88,12 +88,12 @@ async function recordWallet(recorder: ExampleRecorder) {
     body: { type: 'SMS_OTP', accountId },
   });
   await signRequest(recorder, keys, 'updateInternalAccount', 'private', {
-    summary: 'Hide the balance on public explorers',
+    summary: 'Hide the transactions of the wallet',
     params: { id: accountId },
     body: { privateEnabled: true },
   });
   await signRequest(recorder, keys, 'exportInternalAccount', 'words', {
-    summary: 'Export the recovery words, encrypted to a key of the device',
+    summary: 'Export the recovery phrase',
     params: { id: accountId },
     body: { clientPublicKey: generateKeys().uncompressedKey },
   });
@@ -160,8 +160,7 @@ async function recordPayment(recorder: ExampleRecorder) {
     params: { quoteId: quote.id },
   });
   await record('updateCustomerById', 'email-of-a-wallet', {
-    summary:
-      'Another e-mail address that signs in to a wallet: the reply contains the payload to sign',
+    summary: 'Change the e-mail address of a wallet: the reply contains the payload to sign',
     params: { customerId: customer.id },
     body: { customerType: 'INDIVIDUAL', email: 'new.address@example.com' },
   });

@@ -40,6 +40,7 @@ const FIGURES: Readonly<Record<string, number>> = {
   'docs/architecture/layers.md': 1,
   'docs/architecture/stablecoins.md': 1,
   'docs/architecture/wallets.md': 2,
+  'docs/concepts/payment.md': 2,
   'docs/decisions/0011-money-rounding-and-fees.md': 1,
   'docs/onboarding.md': 1,
 };

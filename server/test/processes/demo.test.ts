@@ -87,7 +87,7 @@ const SCENARIO = [
   'The ledger',
   "Ada's USD            fx_position USD          995.00 USD  held",
   "Ada's USD            fx_position USD          995.00 USD  posted",
-  '✓ The returned payment               took 0.00 USD in 10 postings',
+  '✓ The returned payment               debited 0.00 USD in 10 postings',
   '✓ The ledger balances',
   '✓ All webhooks have valid signatures 23 webhooks in the expected order',
   'All checks passed.',

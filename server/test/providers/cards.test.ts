@@ -149,7 +149,7 @@ describe('a payment', () => {
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(data[0]).toMatchObject({
       ...{ messageId: 'lost', type: 'card.authorization' },
-      problem: 'The provider issues no such card.',
+      problem: 'The provider has not issued this card.',
     });
   });
 

@@ -10,12 +10,12 @@ export const document = JSON.parse(readFileSync(file, 'utf8'));
 /** Resolves a local reference. Fields next to `$ref` replace those of its target. */
 export function resolve(node) {
   if (node?.$ref === undefined) return node;
-  const { $ref, ...rest } = node;
+  const { $ref, ...ownFields } = node;
   const target = $ref
     .slice(2)
     .split('/')
     .reduce((value, key) => value[key], document);
-  return resolve({ ...target, ...rest });
+  return resolve({ ...target, ...ownFields });
 }
 
 /** The last part of a reference. */

@@ -120,13 +120,13 @@ function collector(maxVariants) {
     const key = `${at} ${nameOf(schema) ?? value}`;
     const existingTable = tableByKey.get(key);
     if (existingTable) return existingTable;
-    const sameTitle = tables.some((table) => table.at === at && table.value === value);
+    const hasSameTitle = tables.some((table) => table.at === at && table.value === value);
     const table = {
       at,
       discriminator,
       value,
       schema,
-      name: sameTitle ? nameOf(schema) : undefined,
+      name: hasSameTitle ? nameOf(schema) : undefined,
     };
     tableByKey.set(key, table);
     tables.push(table);

@@ -7,8 +7,8 @@ import { samplesOf } from './samples.mjs';
 const HOST = 'http://localhost:4000';
 
 /**
- * Maximum number of tabs. Further examples of a request are below each other. Further examples of a reply
- * are omitted.
+ * Maximum number of tabs. A larger number of examples of a request is shown without tabs, one below
+ * the other. Further examples of a reply are omitted.
  */
 const MAX_TABS = 4;
 

@@ -1,5 +1,6 @@
-// Writes the pages of operations and webhooks and their index as Markdown, and describes them to the site:
-// sidebar and search. The pages are files, because the search of VitePress does not read dynamic routes.
+// Writes the pages of operations and webhooks and their index as Markdown, and returns the sidebar
+// groups and search texts of the site. The pages are files, because the search of VitePress does not
+// read dynamic routes.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { entries, groups } from './document.mjs';
@@ -7,7 +8,7 @@ import { pageOf } from './page.mjs';
 
 const FOLDER = 'operations';
 
-const row = ({ id, method, path: operationPath, operation, isWebhook }) => {
+const rowOf = ({ id, method, path: operationPath, operation, isWebhook }) => {
   const note = operation.deprecated ? ' (deprecated)' : '';
   return `| ${isWebhook ? 'event' : method} | \`${operationPath}\` | [${operation.summary}](${id}.md)${note} |`;
 };
@@ -22,7 +23,9 @@ export const indexPage = () =>
     ...groups.flatMap(({ name, description, entries: groupEntries }) => [
       `## ${name}`,
       description,
-      ['| Method | Path | Operation |', '| --- | --- | --- |', ...groupEntries.map(row)].join('\n'),
+      ['| Method | Path | Operation |', '| --- | --- | --- |', ...groupEntries.map(rowOf)].join(
+        '\n',
+      ),
     ]),
   ]
     .join('\n\n')

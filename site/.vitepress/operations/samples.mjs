@@ -14,7 +14,7 @@ const quotedText = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "
 /** A string literal of Go. */
 const goText = (text) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
 
-/** Parts of a form: a field named `file` is a file, the others are texts. */
+/** Fields of a form. A field named `file` is a file, and all other fields are texts. */
 const filesOf = (form) => Object.entries(form).filter(([name]) => name === 'file');
 const textsOf = (form) => Object.entries(form).filter(([name]) => name !== 'file');
 
@@ -119,7 +119,7 @@ function python({ method, url, auth, headers, body, form, hasForm, hasReply }) {
   ].join('\n');
 }
 
-const GO_FAIL = ['if err != nil {', '\tpanic(err)', '}'];
+const GO_ERROR_CHECK = ['if err != nil {', '\tpanic(err)', '}'];
 
 const goForm = (form) => [
   'body := &bytes.Buffer{}',
@@ -127,9 +127,9 @@ const goForm = (form) => [
   ...textsOf(form).map(([name, value]) => `form.WriteField("${name}", ${goText(value)})`),
   ...filesOf(form).flatMap(([name, value]) => [
     `content, err := os.ReadFile(${goText(value)})`,
-    ...GO_FAIL,
+    ...GO_ERROR_CHECK,
     `part, err := form.CreateFormFile("${name}", ${goText(value)})`,
-    ...GO_FAIL,
+    ...GO_ERROR_CHECK,
     'part.Write(content)',
   ]),
   'form.Close()',
@@ -154,15 +154,15 @@ function go({ method, url, auth, headers, body, form, hasForm }) {
     ...(body === undefined ? [] : [`body := strings.NewReader(${goText(json(body))})`]),
     ...(hasForm ? goForm(form) : []),
     `request, err := http.NewRequest("${method}", ${goText(url)}, ${payload})`,
-    ...GO_FAIL,
+    ...GO_ERROR_CHECK,
     ...(GO_AUTH[auth] ? [GO_AUTH[auth]] : []),
     ...headers.map(([name, value]) => `request.Header.Set("${name}", ${goText(value)})`),
     ...(hasForm ? ['request.Header.Set("Content-Type", form.FormDataContentType())'] : []),
     'response, err := http.DefaultClient.Do(request)',
-    ...GO_FAIL,
+    ...GO_ERROR_CHECK,
     'defer response.Body.Close()',
     'reply, err := io.ReadAll(response.Body)',
-    ...GO_FAIL,
+    ...GO_ERROR_CHECK,
     'fmt.Println(response.Status, string(reply))',
   ];
   return [
@@ -184,7 +184,7 @@ const LANGUAGES = [
 
 function urlOf({ path, operation }, server) {
   const parameters = operation.parameters ?? [];
-  const inPath = path.replaceAll(/\{(\w+)\}/g, (placeholder, name) => {
+  const pathText = path.replaceAll(/\{(\w+)\}/g, (placeholder, name) => {
     const { example } =
       parameters.find((parameter) => parameter.in === 'path' && parameter.name === name) ?? {};
     return example ?? placeholder;
@@ -192,7 +192,7 @@ function urlOf({ path, operation }, server) {
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
     .map(({ name, example }) => `${name}=${encodeURIComponent(example)}`);
-  return `${server}${inPath}${query.length ? `?${query.join('&')}` : ''}`;
+  return `${server}${pathText}${query.length ? `?${query.join('&')}` : ''}`;
 }
 
 /** Code samples with the first example: language of the fence, title and text. */

@@ -38,8 +38,8 @@ const QUICK_SIZES = { holders: 200, wallets: 50 };
 const POLL_MS = 200;
 const ISSUE_MS = 120_000;
 
-/** The sandbox's issuer declines funding debits of accounts with these suffixes. */
-const isDeclined = ({ id }: Account) => /00[23]$/.test(id);
+/** Accounts with suffixes of sandbox outcomes are not used, because their IDs are generated. */
+const isSkipped = ({ id }: Account) => /00[23]$/.test(id);
 
 async function accountOf(request: Request, customerId: string, currency: string, type: string) {
   const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
@@ -48,11 +48,11 @@ async function accountOf(request: Request, customerId: string, currency: string,
 }
 
 /**
- * A card of a customer on one of its funded accounts, or undefined if every funding debit would be
- * declined.
+ * Funds an account and creates a card on it. Returns the ID of the card, or undefined for a skipped
+ * account.
  */
 async function createCard(request: Request, customerId: string, account: Account, name: string) {
-  if (isDeclined(account)) return undefined;
+  if (isSkipped(account)) return undefined;
   await request('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
   const { id } = await request<{ id: string }>('POST', '/cards', {
     cardholderId: customerId,
@@ -63,13 +63,16 @@ async function createCard(request: Request, customerId: string, account: Account
   return id;
 }
 
-/** A customer with a card on its USD account, and another on its wallet if `withWallet`. */
-export async function holder(request: Request, index: number, withWallet: boolean) {
+/**
+ * Creates a customer with a card on its USD account, and another on its wallet if `hasWalletCard`.
+ * Returns the IDs of the cards.
+ */
+export async function holder(request: Request, index: number, hasWalletCard: boolean) {
   const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };
   const { id } = await request<{ id: string }>('POST', '/customers', body);
   const dollarAccount = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
   const accountCard = await createCard(request, id, dollarAccount, `${index}`);
-  if (!withWallet) return { plain: accountCard };
+  if (!hasWalletCard) return { plain: accountCard };
   const wallet = await accountOf(request, id, 'USDB', 'EMBEDDED_WALLET');
   return { plain: accountCard, wallet: await createCard(request, id, wallet, `${index}-wallet`) };
 }
@@ -103,9 +106,9 @@ export async function createCards(bench: Bench, handler: Worker): Promise<Cards>
   const args = ['--database-url', url, '--data-dir', dataDir];
   const server = await startServer(bench, args, { log: path.join(scratch, 'cards.log') });
   const request = requester(server.port);
-  const { holders, wallets: withWallet } = quick ? QUICK_SIZES : FULL;
+  const { holders, wallets: walletCount } = quick ? QUICK_SIZES : FULL;
   const createdHolders = await eachOf(Array.from({ length: holders }), (_, index) =>
-    holder(request, index, index < withWallet),
+    holder(request, index, index < walletCount),
   );
   await waitForCards(bench);
   await server.process.stop();

@@ -20,7 +20,7 @@ const MAX_P99_MS = 100;
 
 type Kind = 'spread' | 'hot' | 'wallets' | 'messages';
 
-/** Compares approvals by card with all their records. Wallets have 10,000 units per cent. */
+/** Compares approvals by card with all their records. One cent is 10,000 units of a wallet. */
 const CHECK = `with acknowledged as (
     select id, count, amount, funding->>0 as account
       from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount)
@@ -165,21 +165,21 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     bench.settings.rounds,
   );
   const wrongCount = await differences(bench, CARDS_DATABASE, handler);
-  const wrongPeer = await differences(bench, PEER_CARDS_DATABASE, peerHandler);
+  const wrongPeerCount = await differences(bench, PEER_CARDS_DATABASE, peerHandler);
   for (const child of [handler, peerHandler]) {
     await child.call('close');
     await child.stop();
   }
-  const side = (name: string, runs: readonly Run[], wrongReplies: number) => {
+  const side = (name: string, runs: readonly Run[], extraErrors: number) => {
     const side = sideOf(name, runs);
-    return { ...side, errors: side.errors + wrongReplies };
+    return { ...side, errors: side.errors + extraErrors };
   };
   const row = (id: string, subject: string, kind: Kind): Row => ({
     id,
     label: `authorize a card payment, ${subject}`,
     unit: '/s',
     railhead: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrongCount),
-    peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
+    peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeerCount),
     maxP99Ms: MAX_P99_MS,
   });
   const formatCount = (count: number) => count.toLocaleString('en-US');

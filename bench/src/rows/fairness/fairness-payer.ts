@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE } from '../../machine/api.ts';
 import { percentile, type Run } from '../../table/stats.ts';
 
-/** Minor units. */
+/** Amounts in minor units. */
 export const TRANSFER = 1_00;
 export const PAYOUT = 10_00;
 
 /** Minimum interval of payments, which corresponds to half of the rate limit of a platform. */
 const MIN_INTERVAL_MS = 4;
 const POLL_MS = 10;
-/** Timeout of a payment. */
+/** Timeout of a request, and of the completion of a payment. */
 const TIMEOUT_MS = 150_000;
 
 export interface Accounts {
@@ -31,9 +31,12 @@ export interface Bounds {
 }
 
 export interface Payer {
-  /** Executes a transfer out. Returns the time until it is accepted, in milliseconds. */
+  /** Executes a transfer out. Returns the milliseconds until it is accepted. */
   transfer(): Promise<number>;
-  /** Executes a quote to the external account. Returns the time until the payment is COMPLETED. */
+  /**
+   * Executes a quote to the external account. Returns the milliseconds until the payment is
+   * COMPLETED.
+   */
   payout(): Promise<number>;
   close(): void;
 }
@@ -45,15 +48,15 @@ interface HttpReply {
 
 function caller(port: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  let keys = 0;
-  const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
+  let keyCount = 0;
+  const runId = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
   const send = (method: string, path: string, body: string): Promise<HttpReply> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: AUTHORIZATION,
         ...(body === '' ? {} : { 'content-type': 'application/json' }),
         'content-length': Buffer.byteLength(body),
-        ...(method === 'POST' ? { 'idempotency-key': `${run}-${++keys}` } : {}),
+        ...(method === 'POST' ? { 'idempotency-key': `${runId}-${++keyCount}` } : {}),
       };
       const options = { agent, port, host: '127.0.0.1', method, path: BASE + path, headers };
       const request = http.request({ ...options, timeout: TIMEOUT_MS }, (reply) => {

@@ -1,7 +1,8 @@
-// Row 8: sequential payments of one platform without other load, and during load from other clients. These
-// clients post large bodies without a credential, with the credential of another platform, or to an unknown
-// path. In another case they send text messages while the text message service does not respond. Rate
-// limits are enabled, and every payment is compared with the database afterwards.
+// Row 8: sequential payments of one platform without other load, and during load from other
+// clients. These clients post large bodies without a credential, with the credential of another
+// platform, or to an unknown path. In another case, text messages are queued while the text message
+// service does not respond. Rate limits are enabled, and every payment is compared with the
+// database afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -24,13 +25,16 @@ import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairne
 const MAX_SLOWDOWN = 3;
 /** Number of attacks after each run without load. */
 const ATTACKS_PER_BASELINE = 2;
-/** 800 kB of JSON. */
+/** Number of keys in a body, which has about 800 kB of JSON. */
 const KEYS = 75_000;
 /** Time for the attack to reach its rate before the measurement. */
 const ONSET_MS = 1_500;
 const DRAIN_MS = 240_000;
 const POLL_MS = 200;
-/** Number of groups of customers. Rounds alternate, because a customer may receive one code per 30 s. */
+/**
+ * Number of groups of customers. Rounds alternate between them, because a customer may receive one
+ * code per 30 s.
+ */
 const CUSTOMER_GROUPS = 2;
 
 interface RowContext {
@@ -167,7 +171,7 @@ const UNFINISHED = `select count(*)::int as n from transactions
   where type = 'OUTGOING' and status in ('PENDING', 'PROCESSING')
     and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
 
-/** Waits until a statement counts zero rows. Returns the last count. */
+/** Waits until a statement counts zero rows, at most `DRAIN_MS`. Returns the last count. */
 async function waitUntilEmpty({ bench }: RowContext, statement: string): Promise<number> {
   for (const startedAt = performance.now(); ; await sleep(POLL_MS)) {
     const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
@@ -186,7 +190,10 @@ interface MessageCounts {
   unsent: number;
 }
 
-/** A run while text messages are queued for the unresponsive service. All are sent before this resolves. */
+/**
+ * A run while text messages are queued for the unresponsive service. Resolves when all are sent, or
+ * after `DRAIN_MS`.
+ */
 async function runDuringServiceOutage(
   context: RowContext,
   customers: readonly string[],
@@ -200,22 +207,19 @@ async function runDuringServiceOutage(
     await sleep(ONSET_MS);
     return paySequentially(pay, { ...boundsOf(bench), minPayments: 1 });
   });
-  const [waitingCount] = await bench.cluster.rows<{ n: number }>(
-    FAIRNESS_DATABASE,
-    QUEUED_MESSAGES,
-  );
+  const [queuedRow] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, QUEUED_MESSAGES);
   const concurrent = await service.call<number>('release');
   const releasedAt = performance.now();
   const unsent = await waitUntilEmpty(context, QUEUED_MESSAGES);
   const seconds = ((performance.now() - releasedAt) / 1000).toFixed(1);
   printProgress(
-    `${waitingCount?.n} of ${customers.length} messages were queued at the end, ` +
+    `${queuedRow?.n} of ${customers.length} messages were queued at the end, ` +
       `at most ${concurrent} concurrently at the service`,
   );
-  printProgress(`${seconds} s after the service recovered ${unsent} messages are still queued`);
+  printProgress(`${seconds} s after the service recovered, ${unsent} messages are still queued`);
   total.sentCount += customers.length;
   total.maxConcurrent = Math.max(total.maxConcurrent, concurrent);
-  total.minQueuedCount = Math.min(total.minQueuedCount, waitingCount?.n ?? 0);
+  total.minQueuedCount = Math.min(total.minQueuedCount, queuedRow?.n ?? 0);
   total.unsent += unsent;
   return run;
 }
@@ -265,8 +269,8 @@ const PAYOUT_BASELINE = '8d, without load';
 
 export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const { rounds } = bench.settings;
-  const messages = bench.quick ? 150 : 450;
-  const setup = await prepareFairness(bench, messages * CUSTOMER_GROUPS);
+  const messageCount = bench.quick ? 150 : 450;
+  const setup = await prepareFairness(bench, messageCount * CUSTOMER_GROUPS);
   const attacker = startWorker('attack');
   const context: RowContext = {
     bench,
@@ -279,7 +283,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const messageCounts: MessageCounts = {
     sentCount: 0,
     maxConcurrent: 0,
-    minQueuedCount: messages,
+    minQueuedCount: messageCount,
     unsent: 0,
   };
   const runBaseline = (kind: 'transfer' | 'payout') => () =>
@@ -294,10 +298,10 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   let round = 0;
   sides[PAYOUT_BASELINE] = runBaseline('payout');
   sides['8d, under load'] = () => {
-    const from = (round++ % CUSTOMER_GROUPS) * messages;
+    const from = (round++ % CUSTOMER_GROUPS) * messageCount;
     return runDuringServiceOutage(
       context,
-      setup.customers.slice(from, from + messages),
+      setup.customers.slice(from, from + messageCount),
       messageCounts,
     );
   };
@@ -335,7 +339,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const remark =
     `${sentCount} messages, at most ${maxConcurrent} concurrently at the service, ` +
     `at least ${minQueuedCount} queued at the end of a round, ${unsent} unsent after it recovered`;
-  const outage = `${messages} messages without a response`;
+  const outage = `${messageCount} messages without a response`;
   const payoutRow = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);
   return [...attackRows, { ...payoutRow, slowdown: { maximum: MAX_SLOWDOWN }, remark }];
 }

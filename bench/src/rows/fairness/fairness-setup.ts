@@ -75,9 +75,13 @@ async function createRecipient(request: Request, index: number): Promise<string>
 }
 
 /**
- * All data is created before the server starts with its limits, so that no request of the setup is delayed.
+ * All data is created before the server starts with its rate limits, so that no request of the
+ * setup is delayed.
  */
-export async function prepareFairness(bench: Bench, recipients: number): Promise<FairnessSetup> {
+export async function prepareFairness(
+  bench: Bench,
+  recipientCount: number,
+): Promise<FairnessSetup> {
   const { cluster, scratch, logLevel, profile } = bench;
   const url = await cluster.create(FAIRNESS_DATABASE);
   const dataDir = path.join(scratch, 'fairness');
@@ -96,7 +100,7 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   ];
   const productionPlatform = await createPlatform(bench, serverEnv, productionFlags);
   const accounts = await createAccounts(requester(firstServer.port));
-  const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
+  const customers = await eachOf(Array.from({ length: recipientCount }), (_, index) =>
     createRecipient(requester(firstServer.port, productionPlatform), index),
   );
   await firstServer.process.stop();

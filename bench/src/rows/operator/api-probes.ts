@@ -49,7 +49,7 @@ export function clientProbes(facts: KnownOfClient): Probe[] {
     payments(' of two hours', `&${hour}`),
     payments(' of a customer in two hours', `&customerId=${busiestCustomer}&${hour}`),
     probeOf(facts, 'customers', 'customers?limit=20'),
-    probeOf(facts, 'a customer by its own ID', 'customers?platformCustomerId=person 50'),
+    probeOf(facts, "a customer by the platform's ID", 'customers?platformCustomerId=person 50'),
     probeOf(facts, 'customers of a time', `customers?limit=20&createdAfter=${iso(at.getTime())}`),
     probeOf(facts, 'customers of a type', 'customers?limit=20&customerType=INDIVIDUAL'),
     probeOf(facts, 'external accounts', 'customers/external-accounts?limit=20'),

@@ -22,7 +22,7 @@ const PER_PERSON = 100;
 const PER_EVENT = 10;
 const PER_QUOTE = 10;
 /** Number of payments for each failed payment. */
-const FAILED = 100;
+const PER_FAILED = 100;
 const AMOUNTS = 5_000;
 export const FIRST_AMOUNT = 1_000;
 
@@ -45,7 +45,7 @@ const resourceOfPaymentSql = (resource: string, maximum: number) =>
 
 interface Copies {
   table: string;
-  /** Ids of the rows that are copied cyclically. */
+  /** IDs of the rows that are copied cyclically. */
   templates: readonly string[];
   count: number;
   columns: Record<string, string>;
@@ -144,7 +144,7 @@ async function countPayments(client: pg.Client) {
 }
 
 export interface Templates {
-  /** Executed payments. */
+  /** IDs of executed payments. */
   payments: readonly string[];
   /**
    * ID of the platform with three quarters of the rows. The others have equal shares of the remaining
@@ -184,7 +184,7 @@ async function fillTransactions(
     'select quote_id as id from transactions where id = any($1) order by id',
     [payments],
   );
-  const isFailed = `n % ${FAILED} = 1`;
+  const isFailed = `n % ${PER_FAILED} = 1`;
   const amount = `${FIRST_AMOUNT} + n % ${AMOUNTS}`;
   await copy(client, {
     ...{ table: 'transactions', templates: payments, count },
@@ -239,7 +239,7 @@ async function fillTransfers({ client, count, now }: Fill, payments: readonly st
 }
 
 async function fillPeople({ client, people, now, platformColumn }: Fill): Promise<void> {
-  const joinedMs = timeSql(spread(now, YEAR_MS, people));
+  const joinedAt = timeSql(spread(now, YEAR_MS, people));
   await copy(client, {
     table: 'customers',
     templates: await idsOf(client, 'select id from customers order by id'),
@@ -255,7 +255,7 @@ async function fillPeople({ client, people, now, platformColumn }: Fill): Promis
       phone_digest: `md5('phone ' || n)`,
       identifier_digest: `md5('identifier ' || n)`,
       name_digests: `array[md5('name ' || n), md5('word ' || n % 1000), md5('word ' || -n)]`,
-      created_at: joinedMs,
+      created_at: joinedAt,
     },
   });
   await copy(client, {
@@ -269,7 +269,7 @@ async function fillPeople({ client, people, now, platformColumn }: Fill): Promis
       duplicate_key: `'key ' || n`,
       info: `jsonb_set(jsonb_set(t.info::jsonb, '{beneficiary,fullName}', to_jsonb('Person ' || n)),
         '{accountNumber}', to_jsonb(lpad(n::text, 12, '0')))`,
-      created_at: joinedMs,
+      created_at: joinedAt,
     },
   });
 }

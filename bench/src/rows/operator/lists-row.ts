@@ -1,7 +1,7 @@
-// Row 16: requests of operators and clients, with a small and with a large number of payments. The peer of
-// every row but 16e is the same server on the small database, because time and memory must not grow with
-// the payments. The peer of 16e is a minimal Fastify route that sends the statement of the same page
-// through `pg`.
+// Row 16: requests of operators and clients, with a small and with a large number of payments. The
+// peer of every row but 16e is a server on the small database, because time and memory must not
+// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of
+// the same page through `pg`.
 import { transactions } from '../../../../server/src/features/payments/transactions/store.ts';
 import { stepSql } from '../../../../server/src/runtime/db/steps.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -35,7 +35,7 @@ const KINDS = [
   {
     id: '16d',
     kind: 'rare',
-    label: 'operator lists, filters that match little',
+    label: 'operator lists, filters that match few rows',
     maximum: undefined,
   },
   {
@@ -48,13 +48,13 @@ const KINDS = [
   {
     id: '16h',
     kind: 'rareOfClient',
-    label: 'lists of clients, filters that match little',
+    label: 'lists of clients, filters that match few rows',
     maximum: undefined,
   },
   { id: '16i', kind: 'execute', label: 'create and execute a quote', maximum: MAX_GROWTH },
 ] as const;
 
-const countOf = (payments: number) => payments.toLocaleString('en-US');
+const countText = (payments: number) => payments.toLocaleString('en-US');
 
 const secondsOf = ({ payments, settings: { seconds } }: Bench) =>
   payments === undefined ? Math.min(seconds, SECONDS) : seconds;
@@ -72,7 +72,7 @@ function printEach(
     );
     return `${p50?.toFixed(1)} (p99 ${p99?.toFixed(1)})`;
   };
-  printProgress(`milliseconds at ${sizes.map(countOf).join(' and at ')} payments:`);
+  printProgress(`milliseconds at ${sizes.map(countText).join(' and at ')} payments:`);
   for (const name of Object.keys((smallRuns[0] as ProbeRun).byProbe)) {
     printProgress(`  ${name}: ${latencyOf(smallRuns, name)}, ${latencyOf(largeRuns, name)}`);
   }
@@ -95,14 +95,14 @@ async function growthRows(
   const seconds = secondsOf(bench);
   const measure = async (server: OperatorServer, kind: (typeof KINDS)[number]['kind']) => {
     const { port, authorization, probes, process } = server;
-    const idle = server === small ? large : small;
-    idle.process.pause();
+    const idleServer = server === small ? large : small;
+    idleServer.process.pause();
     process.resume();
     const options: ProbeOptions = {
       ...{ port, authorization, warmupMs, seconds, probes: probes[kind] },
     };
     const run = await probe.call<ProbeRun>('probe', options);
-    idle.process.resume();
+    idleServer.process.resume();
     return run;
   };
   const rows: Row[] = [];
@@ -121,8 +121,8 @@ async function growthRows(
     printEach(smallRuns, largeRuns, [small.payments, large.payments]);
     rows.push({
       ...{ id, label, unit: 'ms', slowdown: { maximum } },
-      railhead: latencySide(`${countOf(large.payments)} payments`, largeRuns),
-      peer: latencySide(`${countOf(small.payments)} payments`, smallRuns),
+      railhead: latencySide(`${countText(large.payments)} payments`, largeRuns),
+      peer: latencySide(`${countText(small.payments)} payments`, smallRuns),
     });
   }
   return rows;
@@ -133,7 +133,7 @@ async function pageRow(bench: Bench, server: OperatorServer): Promise<Row> {
   const { rounds, warmupMs } = bench.settings;
   const { cluster } = bench;
   const query = { scope: [], resources: [], filters: [], limit: 20 };
-  // As the server reads it: IDs of card payments are a separate range.
+  // The server also reads the IDs of card payments as a separate range.
   const statements = ['Transaction', 'CardTransaction'].map((resource) =>
     stepSql(transactions, query, { resource, after: undefined, length: 21, limit: 21 }),
   );

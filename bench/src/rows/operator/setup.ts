@@ -31,7 +31,7 @@ export interface OperatorServer {
   process: Child;
   authorization: string;
   probes: Record<ProbeKind, Probe[]>;
-  /** Starts the server again after it was stopped. Returns the milliseconds until its first reply. */
+  /** Stops the server and starts it again. Returns the milliseconds until its first reply. */
   restart(): Promise<number>;
 }
 
@@ -47,7 +47,7 @@ type ProbeKind =
 
 type Payment = KnownOfClient['payer'] & { id: string };
 
-/** A customer who has paid an external account. */
+/** Creates a customer and executes a payment to an external account. */
 async function pay(request: Request, index: number): Promise<Payment> {
   const person = await request<{ id: string }>('POST', '/customers', {
     ...personBody(index, ['USD']),
@@ -111,10 +111,13 @@ interface Known {
   rail: string;
 }
 
-/** Every filter of the lists of payments, quotes and customers that finds rows after reading few others. */
+/**
+ * Lists of payments, quotes, customers and events, with filters that find rows after reading few
+ * others.
+ */
 function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
   const busiestCustomer = numberedId('Customer', 1);
-  const rare = numberedId('Customer', Math.floor(people / 2));
+  const rareCustomer = numberedId('Customer', Math.floor(people / 2));
   const accounts = [1, Math.floor(people / 2)].map((n) => numberedId('InternalAccount', n));
   const week = `createdAfter=${ago(107)}&createdBefore=${ago(100)}`;
   return [
@@ -123,7 +126,7 @@ function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
     get('payments of a platform', `payments?limit=20&platformId=${platform}`),
     get('payments of the sandbox', 'payments?limit=20&mode=sandbox'),
     get('payments of a customer with a third', `payments?limit=20&customerId=${busiestCustomer}`),
-    get('payments of a customer with few', `payments?limit=20&customerId=${rare}`),
+    get('payments of a customer with few', `payments?limit=20&customerId=${rareCustomer}`),
     get('payments of an account with a third', `payments?limit=20&accountId=${accounts[0]}`),
     get('payments of an account with few', `payments?limit=20&accountId=${accounts[1]}`),
     get('payments of a type', 'payments?limit=20&type=OUTGOING'),
@@ -134,7 +137,7 @@ function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
     get('payments of a platform in a week', `payments?limit=20&platformId=${platform}&${week}`),
     get('quotes', 'quotes?limit=20'),
     get('quotes of a platform', `quotes?limit=20&platformId=${platform}`),
-    get('quotes of a customer with few', `quotes?limit=20&customerId=${rare}`),
+    get('quotes of a customer with few', `quotes?limit=20&customerId=${rareCustomer}`),
     get('customers', 'customers?limit=20'),
     get('customers of a platform', `customers?limit=20&platformId=${platform}`),
     get('events', 'events?limit=20'),
@@ -163,7 +166,7 @@ function searchesOf({ payment, quote, reference }: Known): Probe[] {
     search('telephone number', { query: '+44 7700 900999' }),
     search('name', { query: 'Ada Lovelace' }),
     search('name of a beneficiary', { query: 'Person 50' }),
-    search('ID of the platform', { query: 'person 50' }),
+    search("platform's ID of a customer", { query: 'person 50' }),
     search('suffix of an account number', { query: '0050' }),
   ];
 }
@@ -270,7 +273,7 @@ export async function startOperatorServer(
     platform,
   );
   const [payer] = templates;
-  const ofClient = { ...facts, authorization: AUTHORIZATION, payer: payer as Payment };
+  const clientFacts = { ...facts, authorization: AUTHORIZATION, payer: payer as Payment };
   const server: OperatorServer = {
     ...{ database, payments, port: runningServer.port, process: runningServer.process },
     authorization: `Bearer ${token.secret}`,
@@ -280,9 +283,9 @@ export async function startOperatorServer(
       search: searchesOf(facts),
       sums: sumsOf(facts),
       platforms: sumsOfPlatforms(`Bearer ${limitedToken.secret}`),
-      client: clientProbes(ofClient),
-      rareOfClient: rareClientProbes(ofClient),
-      execute: executeProbes(ofClient),
+      client: clientProbes(clientFacts),
+      rareOfClient: rareClientProbes(clientFacts),
+      execute: executeProbes(clientFacts),
     },
     async restart() {
       await server.process.stop();

@@ -37,12 +37,12 @@ async function idleCost(bench: Bench, server: OperatorServer): Promise<number> {
 
 export async function sizeRows(bench: Bench, servers: Servers, maximum: number): Promise<Row[]> {
   const newValues = (): Values => ({ small: [], large: [] });
-  const [memory, idle, starts] = [newValues(), newValues(), newValues()];
+  const [memory, idleCosts, starts] = [newValues(), newValues(), newValues()];
   for (const size of sizes) memory[size].push(residentMb(servers[size].process.pid));
   for (const size of sizes) {
     const otherProcess = servers[size === 'small' ? 'large' : 'small'].process;
     otherProcess.pause();
-    idle[size].push(await idleCost(bench, servers[size]));
+    idleCosts[size].push(await idleCost(bench, servers[size]));
     otherProcess.resume();
   }
   for (let round = 1; round <= bench.settings.rounds; round++) {
@@ -55,7 +55,7 @@ export async function sizeRows(bench: Bench, servers: Servers, maximum: number):
   });
   return [
     row('16j', 'memory of the server after these requests', 'MB', memory),
-    row('16k', 'processor time per second without requests', 'ms', idle),
+    row('16k', 'processor time per second without requests', 'ms', idleCosts),
     row('16l', 'start until the first reply', 'ms', starts),
   ];
 }

@@ -7,7 +7,7 @@ const findOperation = (resource: string, verb: string) => {
   const knownResource = RESOURCES.find(({ name }) => name === resource);
   const knownOperation =
     knownResource && operationsOf(knownResource).find((candidate) => candidate.verb === verb);
-  if (!knownOperation) throw new Error(`${resource} ${verb}`);
+  if (!knownOperation) throw new Error(`no operation ${resource} ${verb}`);
   return knownOperation;
 };
 

@@ -35,7 +35,7 @@ export function addFlags(command: Command, operation: Operation): number {
   let hiddenCount = 0;
   for (const field of fields) {
     const option = new Option(`--${field.flag} ${PLACEHOLDERS[field.type]}`, descriptionOf(field));
-    // Used for completion only: `checkValue` also accepts lower case.
+    // Used for completion only, because `checkValue` also accepts lower case.
     if (field.values) option.argChoices = [...field.values];
     if (isLong && field.path.includes('.')) {
       option.hideHelp();

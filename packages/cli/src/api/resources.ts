@@ -241,7 +241,7 @@ export function apiCommand(resources: readonly Resource[]): Command {
       if (OPERATION_IDS.includes(text)) return text;
       const suggestion = closest(text, OPERATION_IDS);
       throw new InvalidArgumentError(
-        suggestion ? `Did you mean ${suggestion}?` : 'There is no such operation.',
+        suggestion ? `Did you mean ${suggestion}?` : 'The operation is unknown.',
       );
     })
     .option('--data <json>', 'Parameters and body together: JSON, @FILE, or - for standard input.')

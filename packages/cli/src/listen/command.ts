@@ -65,9 +65,9 @@ function interruptions(output: Output, receiver: URL | undefined): Listener['onI
     if (error === undefined) output.note('Connected again.');
     else if (currentError === undefined) {
       const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
-      const unreachable =
+      const unreachableName =
         isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
-      output.note(`${unreachable} cannot be reached. No event is lost. Trying again …`);
+      output.note(`${unreachableName} cannot be reached. No event is lost. Trying again …`);
     }
     currentError = error;
   };
@@ -220,7 +220,11 @@ export function listenCommand(): Command {
       '--events <types>',
       'Event types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
     )
-    .option('--name <name>', 'Name of the listener, to distinguish several.', 'default')
+    .option(
+      '--name <name>',
+      'Name of the listener, if several run on one platform. Default: default.',
+      'default',
+    )
     .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')
     .option('--print-secret', 'Print the secret for the receiver and exit. The endpoint is kept.');
   withExamples(

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 30_000;
 /** Error codes without a connection, so that no data was sent. */
 const CONNECTION_ERRORS = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** `3000/hook` and `localhost:3000/hook` are enough. */
+/** Completes `3000/hook` and `localhost:3000/hook` to a URL. */
 export function receiverOf(text: string): URL {
   const hint = 'Example: localhost:3000/webhooks';
   if (/^(?!https?:)[a-z][a-z\d+.-]*:\/\//i.test(text)) {
@@ -48,7 +48,7 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
     });
     outgoingRequest.once('response', (response) => {
       response.resume();
-      // Written immediately, to shorten the time in which a kill leaves the result uncertain.
+      // Resolves immediately, to shorten the time in which a kill leaves the result uncertain.
       resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
     outgoingRequest.once('timeout', () =>

@@ -15,13 +15,13 @@ const DONE = '=';
 export interface Journal {
   /** Events that were forwarded. */
   readonly forwarded: ReadonlySet<string>;
-  /** Events whose forwarding has begun without a result: the receiver may have received them. */
+  /** Events whose forwarding has begun without a result. The receiver may have received them. */
   readonly uncertain: ReadonlySet<string>;
   begin(eventId: string): void;
   /** The receiver has not received the event. */
   cancel(eventId: string): void;
   finish(eventId: string): void;
-  /** After the acknowledgment of all forwarded events. */
+  /** Removes the forwarded events after their acknowledgment. */
   clear(): void;
   close(): void;
 }

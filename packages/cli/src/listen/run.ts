@@ -75,7 +75,7 @@ async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): 
   for (const delivery of deliveries) {
     if (signal.aborted) return true;
     const { eventId } = delivery;
-    // Acknowledged by an earlier request whose reply was lost.
+    // The event has been forwarded, and its acknowledgment is repeated later.
     if (journal.forwarded.has(eventId)) continue;
     const isRepeated = journal.uncertain.has(eventId);
     journal.begin(eventId);

@@ -1,5 +1,5 @@
-// Files of `listen`, so that it continues after any interruption: its endpoint with the secret, and
-// a lock.
+// Files of `listen`: its endpoint with the secret, the journal of forwarded events, and a lock.
+// With these files, `listen` continues after any interruption.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -20,7 +20,7 @@ export interface ListenFiles {
   readonly lock: string;
 }
 
-/** Files of a listener: one for each platform, server and name. */
+/** Files of a listener, separate for each server, client ID and name. */
 export function filesOf({ url, clientId }: Target, name: string): ListenFiles {
   const key = createHash('sha256').update(`${url} ${clientId} ${name}`).digest('hex').slice(0, 16);
   const folder = path.join(stateFolder(), 'listen');

@@ -70,7 +70,7 @@ export class Output {
     else this.line(this.isJson ? JSON.stringify(value) : text());
   }
 
-  /** A resource, with the name and value of each field. */
+  /** Writes a resource, with the name and value of each field. */
   resource(value: unknown): Promise<void> {
     return this.result(value, () => detailLines(value, this.styles));
   }

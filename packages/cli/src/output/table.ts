@@ -33,8 +33,8 @@ export function fit(columns: readonly Column[], width: number): number[] {
     let excess = total(widths) - width;
     while (excess > 0) {
       const candidates = widths
-        .map((currentColumn, index) => ({
-          current: currentColumn,
+        .map((columnWidth, index) => ({
+          current: columnWidth,
           index,
           minimum: columns[index]?.minWidth ?? 0,
         }))
@@ -55,16 +55,16 @@ const isNarrow = (columns: readonly Column[], width: number) =>
   !Number.isFinite(columns[0]?.minWidth) &&
   fit(columns, width).length < Math.min(MIN_COLUMNS, columns.length);
 
-const shortened = (text: string, width: number) =>
+const shorten = (text: string, width: number) =>
   widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
 
 /** Formats each row as two lines, for a narrow terminal: the ID, and below it the other columns. */
 function stack(
-  [firstColumn, ...following]: readonly Column[],
+  [firstColumn, ...otherColumns]: readonly Column[],
   width: number,
   styles: Styles,
 ): string[] {
-  const [titles = '', ...rows] = layOut(following, width - INDENT.length, {
+  const [titles = '', ...rows] = layOut(otherColumns, width - INDENT.length, {
     ...styles,
     dim: String,
   });
@@ -88,7 +88,7 @@ export function layOut(
   const visibleColumns = columns.slice(0, widths.length);
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, index) => shortened(text, widths[index] ?? 0).padEnd(widths[index] ?? 0))
+      .map((text, index) => shorten(text, widths[index] ?? 0).padEnd(widths[index] ?? 0))
       .join(' '.repeat(GAP))
       .trimEnd();
   const count = visibleColumns[0]?.texts.length ?? 0;

@@ -44,10 +44,10 @@ export function readJson(file: string): unknown {
 
 /** Replaces a file atomically. Only its owner can read it. */
 export function writePrivate(file: string, value: unknown): void {
-  const temporary = `${file}.${process.pid}`;
+  const temporaryFile = `${file}.${process.pid}`;
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(temporary, file);
+  writeFileSync(temporaryFile, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(temporaryFile, file);
 }
 
 export function readConfig(file = configFile()): Config {

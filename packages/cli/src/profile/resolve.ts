@@ -16,7 +16,7 @@ export interface Target extends Profile {
 export const LOCAL = 'local';
 const LOCAL_FILE = path.join('.railhead', 'credentials.json');
 
-/** A base URL with the date of the API. `localhost:4000` is enough. */
+/** Completes a text such as `localhost:4000` to a base URL with the date of the API. */
 export function baseUrlOf(text: string): string {
   const isLocal = /^(localhost|127\.|\[::1\])/.test(text);
   const withScheme = /^https?:\/\//.test(text) ? text : `${isLocal ? 'http' : 'https'}://${text}`;
@@ -55,7 +55,10 @@ function storedTarget(name: string | undefined): Target | undefined {
     const target = localTarget();
     if (target) return target;
     const hint = 'Start a server with `npm start` in this folder.';
-    throw new CliError(`There is no ${LOCAL_FILE} here.`, { exitCode: EXIT.credentials, hint });
+    throw new CliError(`There is no ${LOCAL_FILE} in this folder.`, {
+      exitCode: EXIT.credentials,
+      hint,
+    });
   }
   const profile = name ?? config.current;
   return profile === undefined ? localTarget() : namedProfile(profile, config);
@@ -71,11 +74,11 @@ export function targetOf(options: TargetOptions, env = process.env): Target {
   const url = options.baseUrl ?? (options.profile ? undefined : env.RAILHEAD_URL);
   const name = options.profile ?? (env.RAILHEAD_PROFILE || undefined);
   const isComplete = !options.profile && url && id && secret;
-  const storedSecrets = isComplete ? undefined : storedTarget(name);
+  const fallbackTarget = isComplete ? undefined : storedTarget(name);
   const target = {
-    url: url ? baseUrlOf(url) : storedSecrets?.url,
-    clientId: (!options.profile && id) || storedSecrets?.clientId,
-    clientSecret: (!options.profile && secret) || storedSecrets?.clientSecret,
+    url: url ? baseUrlOf(url) : fallbackTarget?.url,
+    clientId: (!options.profile && id) || fallbackTarget?.clientId,
+    clientSecret: (!options.profile && secret) || fallbackTarget?.clientSecret,
   };
   if (!target.url || !target.clientId || !target.clientSecret) {
     throw new CliError('No server is configured.', {
@@ -86,6 +89,6 @@ export function targetOf(options: TargetOptions, env = process.env): Target {
     });
   }
   const { clientId, clientSecret } = target;
-  const source = storedSecrets?.source ?? 'environment';
+  const source = fallbackTarget?.source ?? 'environment';
   return { url: target.url, clientId, clientSecret, source };
 }

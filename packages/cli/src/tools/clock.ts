@@ -60,17 +60,19 @@ export function clockCommand(): Command {
     'railhead clock set 2027-01-04T09:00:00Z --freeze',
   );
   const clockVerb = (name: string, summary: string, argument?: [string, string]) => {
-    const sub = new Command(name).summary(summary).description(summary);
+    const subcommand = new Command(name).summary(summary).description(summary);
     if (argument) {
-      sub.argument(...argument);
-      sub.option('--freeze', 'Stop the clock afterwards.');
+      subcommand.argument(...argument);
+      subcommand.option('--freeze', 'Stop the clock afterwards.');
     }
-    command.addCommand(sub);
-    return sub;
+    command.addCommand(subcommand);
+    return subcommand;
   };
-  const change = (sub: Command, body: Change) => {
-    const { freeze } = sub.opts<{ freeze?: boolean }>();
-    return show(sub, (session) => moveClock(session, { ...body, ...(freeze && { freeze }) }));
+  const change = (subcommand: Command, body: Change) => {
+    const { freeze } = subcommand.opts<{ freeze?: boolean }>();
+    return show(subcommand, (session) =>
+      moveClock(session, { ...body, ...(freeze && { freeze }) }),
+    );
   };
 
   const advance = clockVerb('advance', 'Advance the clock.', [

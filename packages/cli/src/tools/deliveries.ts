@@ -113,7 +113,7 @@ export function deliveriesCommand(): Command {
     .option('--failed', 'Only deliveries that failed, or whose last attempt failed.')
     .option('--endpoint <id>', 'Only deliveries to an endpoint.')
     .option('--event <id>', 'Only deliveries of an event.')
-    .option('-n, --number <count>', 'Number of deliveries.', '20')
+    .option('-n, --number <count>', 'Number of deliveries. Default: 20.', '20')
     .addCommand(getCommand())
     .addCommand(resendCommand());
   withExamples(

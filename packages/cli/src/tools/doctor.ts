@@ -54,11 +54,14 @@ function checkClockSkew({ response }: ProbeResult): Check {
   const difference = Date.now() - date;
   const seconds = Math.round(difference / 1_000);
   if (Math.abs(difference) < MAX_SKEW_MS)
-    return ok('Clock of this machine', 'equals the clock of the server');
+    return ok(
+      'Clock of this machine',
+      `differs from the server by less than ${MAX_SKEW_MS / 1_000} s`,
+    );
   return warning(
     'Clock of this machine',
     `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`,
-    'Webhook signatures older than five minutes are rejected: synchronize the clock.',
+    'Synchronize the clock. Webhook signatures older than five minutes are rejected.',
   );
 }
 
@@ -82,7 +85,7 @@ async function checkVersion(url: string): Promise<Check> {
     return warning(name, 'unknown', 'The URL may not belong to a Railhead server.');
   if (date !== API_DATE) {
     const hint = 'Install the version of railhead-cli that matches the server.';
-    return failedCheck(name, `the server has ${date}, this program ${API_DATE}`, hint);
+    return failedCheck(name, `the server has ${date}, this program has ${API_DATE}`, hint);
   }
   const urlVersion = /\/(\d{4}-\d{2}-\d{2})(\/|$)/.exec(new URL(url).pathname)?.[1];
   if (urlVersion !== undefined && urlVersion !== date) {
@@ -96,7 +99,7 @@ async function checkVersion(url: string): Promise<Check> {
   return warning(
     name,
     `${date}, an older server without ${missingExamples}${suffix}`,
-    'These commands will fail.',
+    'The commands of these operations fail.',
   );
 }
 

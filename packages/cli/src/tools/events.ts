@@ -16,13 +16,15 @@ import { closest } from '../suggest.ts';
 export function eventTypesOf(text: string | undefined): EventType[] {
   const patterns = (text ?? '').split(',').map((each) => each.trim());
   const types = patterns.filter(Boolean).flatMap((pattern) => {
-    const upper = pattern.toUpperCase();
-    const types = upper.endsWith('*')
-      ? EVENT_TYPES.filter((each) => each.startsWith(upper.slice(0, -1)))
-      : EVENT_TYPES.filter((each) => each === upper);
+    const upperPattern = pattern.toUpperCase();
+    const types = upperPattern.endsWith('*')
+      ? EVENT_TYPES.filter((each) => each.startsWith(upperPattern.slice(0, -1)))
+      : EVENT_TYPES.filter((each) => each === upperPattern);
     if (types.length > 0) return types;
-    const suggestion = closest(upper, EVENT_TYPES);
-    const hint = suggestion ? `Did you mean ${suggestion}?` : 'Types: `railhead events types`.';
+    const suggestion = closest(upperPattern, EVENT_TYPES);
+    const hint = suggestion
+      ? `Did you mean ${suggestion}?`
+      : 'List the types with `railhead events types`.';
     throw usageError(`There is no event type ${pattern}.`, hint);
   });
   return [...new Set(types)] as EventType[];
@@ -101,7 +103,7 @@ function resendCommand(): Command {
         'forwards it like a new event.',
     )
     .argument('<event>', 'ID of an event.')
-    .option('--endpoint <id>', 'Only to this endpoint.');
+    .option('--endpoint <id>', 'Only to this endpoint. Default: all that receive its type.');
   withExamples(command, 'railhead events resend Webhook:019b8d60-2a80-7000-8000-00000000000f');
   return command.action(async (eventId: string, { endpoint }: { endpoint?: string }) => {
     const { output, client } = await sessionOf(command);
@@ -121,10 +123,17 @@ export function eventsCommand(): Command {
     .summary('Show events, and follow them.')
     .description('Shows the latest events of the platform, or follows new events until Ctrl+C.')
     .option('--follow', 'Print events as they occur.')
-    .option('--type <types>', 'Event types, separated by commas, such as OUTGOING_PAYMENT.*')
+    .option(
+      '--type <types>',
+      'Event types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
+    )
     .option('--resource <id>', 'Only events about a resource.')
     .option('--customer <id>', 'Only events about a customer.')
-    .option('-n, --number <count>', 'Number of earlier events.', '20')
+    .option(
+      '-n, --number <count>',
+      'Number of events without --follow, at most 100. Default: 20.',
+      '20',
+    )
     .addCommand(typesCommand())
     .addCommand(resendCommand());
   withExamples(

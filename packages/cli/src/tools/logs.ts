@@ -74,11 +74,11 @@ async function fetchLatest({ client }: Session, flags: LogFlags): Promise<Record
   const count = Number(flags.number) || 0;
   if (count <= 0) return requests;
   for (const filter of filtersOf(flags)) {
-    let [matchCount, scanned] = [0, 0];
+    let [matchCount, scannedCount] = [0, 0];
     for await (const request of client.requests.listRequests({ ...filter, limit: PAGE })) {
       if (isShown(request, flags)) matchCount = requests.push(request) && matchCount + 1;
       // The polling of an earlier `logs tail` can fill many pages.
-      if (matchCount >= count || ++scanned >= MAX_SCANNED) break;
+      if (matchCount >= count || ++scannedCount >= MAX_SCANNED) break;
     }
   }
   return requests.sort(byTime).slice(-count);
@@ -115,14 +115,14 @@ async function startTime({ client }: Session, signal: AbortSignal): Promise<stri
 
 /** Yields the latest requests, then further requests when they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
-  const start = await startTime(session, signal);
+  const startedAt = await startTime(session, signal);
   const latestRequests = await fetchLatest(session, flags);
   yield* latestRequests;
   const shownIds = new Set(latestRequests.map(({ id }) => id));
-  let newestTime = start;
+  let newestTime = startedAt;
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
-    const afterMs = Math.max(Date.parse(newestTime) - LATE_MS, Date.parse(start));
+    const afterMs = Math.max(Date.parse(newestTime) - LATE_MS, Date.parse(startedAt));
     const createdAfter = new Date(afterMs).toISOString();
     let newRequests: RecordedRequest[] = [];
     try {
@@ -141,10 +141,10 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
 
 function addFilters(command: Command, number: string): Command {
   return command
-    .option('--failed', 'Only requests that were rejected.')
+    .option('--failed', 'Only requests that failed.')
     .option('--operation <id>', 'Only requests of an operation, such as createQuote.')
     .option('--resource <id>', 'Only requests about a resource.')
-    .option('-n, --number <count>', 'Number of earlier requests.', number);
+    .option('-n, --number <count>', `Number of earlier requests. Default: ${number}.`, number);
 }
 
 function tailCommand(): Command {
@@ -215,7 +215,10 @@ const columns = (items: readonly RecordedRequest[]): Column[] =>
 export function logsCommand(): Command {
   const command = new Command('logs')
     .summary('Show the requests of the platform.')
-    .description('Shows the latest requests of the platform. Requests are retained for 30 days.');
+    .description(
+      'Shows the latest requests of the platform. Requests are retained for 30 days unless the ' +
+        'operator has set another period.',
+    );
   addFilters(command, '20');
   command.addCommand(tailCommand()).addCommand(getCommand());
   withExamples(

@@ -16,7 +16,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   win32: ['cmd', '/c', 'start', ''],
 };
 
-/** Whether the browser was started. A machine without a browser causes no error. */
+/** Opens a URL in the browser. Returns false if the browser cannot be started. */
 function launch(url: string): Promise<boolean> {
   const [program = '', ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   return new Promise((resolve) => {

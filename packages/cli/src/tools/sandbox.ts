@@ -107,7 +107,10 @@ export function resetCommand(): Command {
         'again.',
     )
     .option('--yes', 'Skip the confirmation.')
-    .option('--including <list>', 'Also reset: configuration, tokens.');
+    .option(
+      '--including <list>',
+      'Also reset configuration, tokens, or both, separated by a comma.',
+    );
   withExamples(command, 'railhead reset', 'railhead reset --yes --including configuration');
   return command.action(async (flags: { yes?: boolean; including?: string }) => {
     const { output, client, target } = await sessionOf(command);

@@ -27,7 +27,7 @@ const authorization = (amount: number, descriptor = 'ACME BOOKS'): Call => ({
   },
 });
 
-/** The payment is then `$payments.data.0`. */
+/** Later steps refer to the payment as `$payments.data.0`. */
 const payments = (): Call => ({
   name: 'payments',
   operationId: 'listTransactions',

@@ -34,14 +34,13 @@ export function triggerCommand(): Command {
     .description(
       'Runs a scenario: API calls that create customers, accounts and payments, and that move the ' +
         'clock of the sandbox platform. It emits the events of these calls. --override replaces ' +
-        'a value of a step: its name, the path in the parameters and body of the call, and the ' +
-        'value.',
+        'a value in the parameters or the body of a step.',
     )
     .addArgument(new Argument('[scenario]', 'Name of a scenario.'))
     .option('--list', 'List the scenarios.')
     .option(
       '--override <step.path=value>',
-      'Replace a value. Can be repeated.',
+      'Replace the value at the path in a step. Can be repeated.',
       (text: string, previousOverrides: readonly string[]) => [...previousOverrides, text],
       [] as readonly string[],
     );
@@ -55,7 +54,7 @@ export function triggerCommand(): Command {
   return command.action(async (name: string | undefined, flags: TriggerFlags) => {
     if (flags.list) return list(command);
     if (name === undefined)
-      throw usageError('Name a scenario.', 'List them with `railhead trigger --list`.');
+      throw usageError('A scenario is required.', 'List them with `railhead trigger --list`.');
     const scenario = SCENARIOS.find((each) => each.name === name);
     if (!scenario) {
       const suggestion = closest(name, names);

@@ -25,7 +25,7 @@ export const customer = (fullName = 'Amara Okafor'): Call => ({
   },
 });
 
-/** The account is then `$accounts.data.0.id`. */
+/** Later steps refer to the ID of the account as `$accounts.data.0.id`. */
 export const account = (currency = 'USD'): Call => ({
   name: 'accounts',
   operationId: 'listCustomerInternalAccounts',

@@ -3,20 +3,20 @@ import { randomBytes } from 'node:crypto';
 import { account, advance, customer, EXECUTE_DUE, fund, payment, payout } from './parts.ts';
 import type { Call, Scenario } from './step.ts';
 
-const DECLARED = 'COUNTERPARTY_DECLARATION_REQUIRED';
+const DECLARATION_REQUIRED = 'COUNTERPARTY_DECLARATION_REQUIRED';
 
 const REFUNDED_PAYOUT =
   'The payout is {payment.status}: {payment.failureReason}. ' +
   'The refund is {payment.refund.status}.';
 
-const fundWallet = (wallet: string): Call => ({
+const fundWallet = (address: string): Call => ({
   name: 'deposit',
   operationId: 'sandboxFundInternalAccount',
   input: {
     accountId: '$accounts.data.0.id',
     amount: 5_000_000,
-    payerAccountIdentifier: wallet,
-    pendingReason: DECLARED,
+    payerAccountIdentifier: address,
+    pendingReason: DECLARATION_REQUIRED,
   },
 });
 
@@ -30,7 +30,7 @@ const declaration = (address: string): Call => ({
   },
 });
 
-const wallet = () => `0x${randomBytes(20).toString('hex')}`;
+const randomWalletAddress = () => `0x${randomBytes(20).toString('hex')}`;
 
 const receiveUmaPayment = (senderUmaAddress: string): Call => ({
   name: 'incoming',
@@ -95,14 +95,14 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     name: 'deposit.held',
     summary: 'A deposit from an undeclared wallet is held.',
     outcome: 'The deposit is held: balance {deposit.totalBalance}, available {deposit.balance}.',
-    steps: () => [customer(), account('USDC'), fundWallet(wallet())],
+    steps: () => [customer(), account('USDC'), fundWallet(randomWalletAddress())],
   },
   {
     name: 'deposit.released',
     summary: 'A held deposit is released when its wallet is declared.',
     outcome: 'The available balance is {released.balance}.',
     steps() {
-      const address = wallet();
+      const address = randomWalletAddress();
       return [
         ...[customer(), account('USDC'), fundWallet(address), declaration(address), EXECUTE_DUE],
         { name: 'released', operationId: 'getInternalAccountById', input: { id: '$deposit.id' } },
@@ -111,7 +111,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'uma.received',
-    summary: 'A UMA payment arrives. The webhook endpoint decides.',
+    summary: 'A UMA payment arrives. The webhook endpoint approves or rejects it.',
     outcome: 'The payment is {payment.status}.',
     steps: () => [
       ...[customer(), account(), receiveUmaPayment('$success.usd@sandbox.uma.money')],

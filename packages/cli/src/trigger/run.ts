@@ -6,7 +6,9 @@ import { methodOf, type Session } from '../session.ts';
 import { moveClock } from '../tools/clock.ts';
 import { type Call, lookUp, type Replies, resolve, type Scenario, type Step } from './step.ts';
 
-/** ID and status of the resource in a reply. The balance precedes the status. Empty if absent. */
+/**
+ * ID and status of the resource in a reply, or its balance instead of the status. Empty if absent.
+ */
 function summaryOf(reply: unknown): { id: string; status: string } {
   if (!isObject(reply)) return { id: '', status: '' };
   const resource = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);

@@ -36,9 +36,9 @@ const REFERENCE = /^\$([A-Za-z][\w-]*)((?:\.[\w-]+)*)$/;
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
-    (depth, name) =>
-      typeof depth === 'object' && depth !== null
-        ? (depth as Record<string, unknown>)[name]
+    (parent, name) =>
+      typeof parent === 'object' && parent !== null
+        ? (parent as Record<string, unknown>)[name]
         : undefined,
     value,
   );
@@ -105,7 +105,9 @@ function withValue(target: unknown, path: readonly string[], value: unknown): un
 
 const isCall = (step: Step): step is Call => 'operationId' in step;
 
-/** Fields of the parameters and the body of an operation: `quoteId`, `source.accountId`. */
+/**
+ * Fields of the parameters and the body of an operation, such as `quoteId` and `source.accountId`.
+ */
 function fieldsOf(operationId: string): readonly Pick<Field, 'path' | 'nested'>[] {
   const resource = resourceOf(operationId);
   const operation = resource && operationsOf(resource).find(({ id }) => id === operationId);
@@ -151,7 +153,7 @@ export function applyOverrides(steps: readonly Step[], overrides: readonly Overr
     for (const each of overrides) if (each.step === step.name) checkPath(step, each.path);
     const ownOverrides = overrides.filter((each) => each.step === step.name);
     const input = ownOverrides.reduce<unknown>(
-      (currentStep, { path, value }) => withValue(currentStep, path, value),
+      (currentInput, { path, value }) => withValue(currentInput, path, value),
       step.input ?? {},
     );
     return { ...step, input: input as NonNullable<Call['input']> };

@@ -144,7 +144,7 @@ function Result({ outcome: { approvalId, body }, text, shownFields }: ResultProp
 
 const focus = (element: HTMLElement | null) => element?.focus();
 
-/** The element to focus first: the first input, because links and buttons can precede it. */
+/** The first input, or else the submit button. Links and buttons can precede the first input. */
 const firstInput = (popup: HTMLElement | null) =>
   popup?.querySelector<HTMLElement>('fieldset :is(input, select, textarea, [role=checkbox])') ??
   popup?.querySelector<HTMLElement>('[type=submit]') ??
@@ -160,7 +160,7 @@ function useFinalFocus() {
 }
 
 /** Closes the form when a link in it opens another page. */
-function useEndOnOtherPage(isLocked: boolean, close: () => void) {
+function useCloseOnOtherPage(isLocked: boolean, close: () => void) {
   const { pathname } = useLocation();
   const [initialPath] = useState(pathname);
   useEffect(() => {
@@ -179,7 +179,7 @@ export function ActionDialog({ action, close }: DialogProps) {
   const error = state.name === 'editing' ? state.error : undefined;
   const errors = fieldErrors(error, missing);
   const popup = useRef<HTMLDivElement>(null);
-  useEndOnOtherPage(isLocked, close);
+  useCloseOnOtherPage(isLocked, close);
   const finalFocus = useFinalFocus();
   const finish = () => {
     if (state.name === 'sending') return;

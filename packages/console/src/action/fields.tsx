@@ -170,7 +170,7 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
         </select>
       }
       value={textOf(value)}
-      // The value itself, because it can be a number.
+      // The value of the schema is set, because it can be a number.
       onChange={({ target }) => set(values.find((each) => textOf(each) === target.value))}
     />
   );
@@ -392,7 +392,7 @@ interface FieldsProps {
   set(values: Values): void;
 }
 
-/** The error of a field, or of the first of its items. */
+/** The error of a field, or the first error of its items. */
 const errorAt = (errors: FieldsProps['errors'], path: string): string | undefined =>
   errors[path] ?? Object.entries(errors).find(([name]) => name.startsWith(`${path}.`))?.[1];
 
@@ -408,7 +408,7 @@ export function Fields({
   const required = schema.required ?? [];
   const rank = (name: string) => {
     if (name === 'reason') return 3;
-    // Before the amount, because the number of decimals depends on the currency.
+    // The currency precedes the amount, because the number of decimals depends on the currency.
     if (name === 'currency') return required.includes(name) ? 0 : 2;
     return required.includes(name) ? 1 : 2;
   };

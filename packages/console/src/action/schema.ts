@@ -1,4 +1,4 @@
-// The parts of a request body's schema that a form needs.
+// Schema of a request body for a form: the kind of each input, and the values that the form sends.
 
 export interface FieldSchema {
   type?: string | readonly string[];
@@ -40,13 +40,13 @@ const typesOf = ({ type }: FieldSchema): readonly string[] =>
 
 export const isNullable = (schema: FieldSchema): boolean => typesOf(schema).includes('null');
 
-const LONG_TEXT = 200;
+const MAX_SHORT_TEXT_LENGTH = 400;
 
 function kindOfText({ format, maxLength }: FieldSchema, name: string): InputKind {
   if (format === 'date-time') return 'time';
   if (format === 'date') return 'date';
   if (/url$/i.test(name)) return 'text';
-  return name === 'reason' || (maxLength ?? 0) > LONG_TEXT * 2 ? 'long' : 'text';
+  return name === 'reason' || (maxLength ?? 0) > MAX_SHORT_TEXT_LENGTH ? 'long' : 'text';
 }
 
 function kindOfItems(items: FieldSchema): InputKind {

@@ -23,7 +23,7 @@ export interface Action {
   path?: Readonly<Record<string, string>>;
   /** Initial values of the form. */
   initialValues?: Values;
-  /** Current values: the form shows them and sends only changed values. */
+  /** Current values. The form shows them and sends only changed and required values. */
   current?: Values;
   /** Fields that the screen sets. The form shows them without an input. */
   fixedFields?: Values;

@@ -68,14 +68,14 @@ export interface Input {
 
 let csrfToken: string | undefined;
 
-/** CSRF token of the session, required for changes. */
+/** Sets the CSRF token of the session, required for changes. */
 export const setCsrfToken = (token: string): void => {
   csrfToken = token;
 };
 
 const listeners = new Set<() => void>();
 
-/** Calls `listener` when a request is rejected because there is no session. */
+/** Calls `listener` on each reply with status 401. Returns a function that removes the listener. */
 export function onSessionEnd(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -140,7 +140,7 @@ async function send(id: OperationId, { path, query, body, key, signal }: Input) 
 
 export interface Outcome<Id extends OperationId> {
   body: Reply<Id>;
-  /** Pending approval of a change. */
+  /** ID of the pending approval of a change. */
   approvalId?: string;
 }
 

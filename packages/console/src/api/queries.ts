@@ -28,7 +28,7 @@ interface ReadOptions<T> {
   refetchInterval?: (reply: T) => number | false;
 }
 
-/** The reply of a read, or undefined while it is loading. */
+/** A read. While another input is loading, `data` remains the previous reply. */
 export function useReply<Id extends OperationId>(
   id: Id,
   input: ReadInput = {},
@@ -74,14 +74,14 @@ async function readPage(
   return { ...otherFields, data: data ?? keys ?? deliveries ?? [] };
 }
 
-const EXPORT_PAGE = 100;
+const EXPORT_PAGE_SIZE = 100;
 
-/** The rows of all pages of a list until there are `maxRows`, and whether there are more. */
+/** Reads pages until there are at least `maxRows` rows. Returns whether there are more rows. */
 export async function readRows(id: OperationId, input: ReadInput, maxRows: number) {
   const rows: unknown[] = [];
   let cursor: string | undefined;
   do {
-    const page = await readPage(id, input, { cursor, limit: EXPORT_PAGE });
+    const page = await readPage(id, input, { cursor, limit: EXPORT_PAGE_SIZE });
     rows.push(...page.data);
     cursor = page.nextCursor ?? undefined;
   } while (cursor && rows.length < maxRows);

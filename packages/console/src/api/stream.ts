@@ -8,7 +8,7 @@ import { queryClient } from './queries.ts';
 const GATHER_MS = 1_000;
 /** Delay before another attempt after a rejection, such as an expired session. */
 const REOPEN_MS = 5_000;
-/** Longer lists are not refreshed automatically. */
+/** Lists with more loaded pages are not refreshed automatically. */
 const MAX_PAGES = 3;
 /** Reads that are not repeated after a change. */
 const UNAFFECTED_READS = new Set([
@@ -64,14 +64,14 @@ export function useChanges(): void {
         refresh();
       }, GATHER_MS);
     };
-    const keep = ({ lastEventId }: MessageEvent) => {
+    const storeCursor = ({ lastEventId }: MessageEvent) => {
       cursor = lastEventId || cursor;
     };
     const openStream = () => {
       const query = cursor && `?after=${encodeURIComponent(cursor)}`;
       source = new EventSource(`/operator/v1/stream${query}`);
       source.addEventListener('open', () => setState('live'));
-      for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, keep);
+      for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, storeCursor);
       for (const name of ['change', 'reset']) source.addEventListener(name, gather);
       // The session has expired, or its permissions have changed.
       source.addEventListener('end', () => {

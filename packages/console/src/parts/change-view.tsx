@@ -36,12 +36,13 @@ const rankOf = (name: string): number => {
   return rank < 0 ? RANKS.length : rank;
 };
 
-const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+const toCamelCase = (name: string) =>
+  name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 
 const AMOUNT = /(?:^|_)(?:amount|balance|held|owed|fee|volume)$/;
 
 /** Whether a value is an amount in minor units. The values of a bigint column are strings. */
-const isUnits = (name: string, value: unknown): value is number | string =>
+const isMinorUnits = (name: string, value: unknown): value is number | string =>
   AMOUNT.test(name) && /^-?\d+$/.test(String(value));
 
 interface CellProps {
@@ -74,8 +75,8 @@ const Records = ({ records }: { records: readonly Values[] }) => (
 function Cell({ name, value, currency }: CellProps) {
   if (Array.isArray(value) && value.length > 0 && value.every(isRecord))
     return <Records records={value} />;
-  if (currency && isUnits(name, value)) return <Amount value={{ amount: value, currency }} />;
-  return <Value name={camel(name)} value={value} />;
+  if (currency && isMinorUnits(name, value)) return <Amount value={{ amount: value, currency }} />;
+  return <Value name={toCamelCase(name)} value={value} />;
 }
 
 /** Amounts of the postings whose currency is known. */
@@ -84,7 +85,7 @@ export const amountsOf = ({ transfers }: Pick<Changes, 'transfers'>): Money[] =>
     typeof currency === 'string' ? [{ amount: String(amount), currency }] : [],
   );
 
-/** The largest posting in the currency of the first: the amount without fees. */
+/** The largest amount in the currency of the first amount. Smaller amounts are fees. */
 export function largestOf(amounts: readonly Money[]): Money | undefined {
   const [firstAmount] = amounts;
   return amounts
@@ -129,7 +130,7 @@ function RowView({ row: { table, id, before, after }, currency }: RowViewProps) 
           <tbody>
             {names.map((name) => (
               <tr key={name}>
-                <th scope="row">{fieldLabel(camel(name))}</th>
+                <th scope="row">{fieldLabel(toCamelCase(name))}</th>
                 {before && (
                   <td>
                     <Cell name={name} value={before[name]} currency={unit} />
@@ -199,11 +200,11 @@ export function ChangeView({ changes, subject }: ChangeViewProps) {
   const { rows, transfers } = changes;
   const currencies = new Set(amountsOf(changes).map(({ currency }) => currency));
   const [singleCurrency] = currencies.size === 1 ? currencies : [];
-  const isFirst = ({ id }: RowChange) => (id === subject ? 0 : 1);
+  const subjectRank = ({ id }: RowChange) => (id === subject ? 0 : 1);
   return (
     <>
       {rows
-        .toSorted((a, b) => isFirst(a) - isFirst(b))
+        .toSorted((a, b) => subjectRank(a) - subjectRank(b))
         .map((row) => (
           <RowView key={`${row.table} ${row.id}`} row={row} currency={singleCurrency} />
         ))}

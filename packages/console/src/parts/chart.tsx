@@ -22,12 +22,12 @@ interface ChartProps {
 }
 
 const HEIGHT = 220;
-const FILL = '22';
+const FILL_ALPHA_HEX = '22';
 
 const colorOf = (element: Element, name: string) =>
   getComputedStyle(element).getPropertyValue(name).trim();
 
-const dayText = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 function optionsOf(element: Element, series: readonly Series[], width: number): uPlot.Options {
   const [soft, divider] = ['--text-soft', '--divider'].map((name) => colorOf(element, name));
@@ -56,7 +56,7 @@ function optionsOf(element: Element, series: readonly Series[], width: number): 
     series: [
       {
         label: 'UTC',
-        value: (_, time) => (time ? dayText.format(new Date(time * 1_000)) : TEXTS.none),
+        value: (_, time) => (time ? dayFormat.format(new Date(time * 1_000)) : TEXTS.none),
       },
       ...series.map(({ label, color, text }) => {
         const stroke = colorOf(element, color);
@@ -65,7 +65,7 @@ function optionsOf(element: Element, series: readonly Series[], width: number): 
           label,
           stroke,
           width: 2,
-          fill: `${stroke}${FILL}`,
+          fill: `${stroke}${FILL_ALPHA_HEX}`,
           value,
           points: { show: false },
         };
@@ -94,7 +94,7 @@ function Numbers({ label, times, series }: ChartProps) {
           <tbody>
             {times.map((time, index) => (
               <tr key={time}>
-                <td>{dayText.format(new Date(time * 1_000))}</td>
+                <td>{dayFormat.format(new Date(time * 1_000))}</td>
                 {series.map(({ label: each, values, text }) => {
                   const value = values[index];
                   return (
@@ -125,14 +125,14 @@ export function Chart(props: ChartProps) {
       plot = new uPlot(optionsOf(element, series, element.clientWidth), data, element);
     };
     draw();
-    const resize = new ResizeObserver(() =>
+    const resizeObserver = new ResizeObserver(() =>
       plot?.setSize({ width: element.clientWidth, height: HEIGHT }),
     );
-    resize.observe(element);
+    resizeObserver.observe(element);
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', draw);
     return () => {
-      resize.disconnect();
+      resizeObserver.disconnect();
       dark.removeEventListener('change', draw);
       plot?.destroy();
     };

@@ -28,11 +28,11 @@ const CODE_NAME = /(?:side|source|method|reason|type|network)$/i;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields of an object with a currency that are amounts in it, in minor units. */
+/** Fields that are amounts, in minor units of the currency of their object. */
 const AMOUNT_NAME =
   /(?:amount|balance|held|available|sentSince|fees?|perPayment|perTransfer|perDay|alertBelow|costFixed)$/i;
 
-/** The value of a field: an amount if the object has a currency and the field is one. */
+/** The value of a field. The value of an amount includes the currency of the object. */
 export function valueIn(object: Readonly<Record<string, unknown>>, name: string): unknown {
   const { currency, [name]: value } = object;
   const isAmount =
@@ -81,19 +81,19 @@ function textValue(name: string, value: string): ReactNode {
   return value;
 }
 
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 /** A size with at most three digits, such as `142 MB`. */
 function sizeText(bytes: number): string {
-  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  const unit = UNITS[step] as string;
+  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  const unit = BYTE_UNITS[step] as string;
   const format = new Intl.NumberFormat(undefined, {
     ...{ style: 'unit', unit, maximumSignificantDigits: 3 },
   });
   return format.format(bytes / 1_000 ** step);
 }
 
-const SECONDS = [
+const DURATION_UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
@@ -102,7 +102,7 @@ const SECONDS = [
 
 /** A duration in its largest unit, such as `3 hours`. */
 function durationText(seconds: number): string {
-  const [unit, size] = SECONDS.find(([, each]) => seconds >= each) ?? ['second', 1];
+  const [unit, size] = DURATION_UNITS.find(([, each]) => seconds >= each) ?? ['second', 1];
   const format = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 } as const;
   return new Intl.NumberFormat(undefined, format).format(Math.floor(seconds / size));
 }
@@ -173,7 +173,7 @@ export function Value({ name, value }: { name: string; value: unknown }): ReactN
 /** Whether a value is shown as a table. */
 export const isTable = (value: unknown): boolean => Array.isArray(value) && value.some(isObject);
 
-/** Whether a value needs the full width: an object, or a table. */
+/** Whether a value needs the full width. True for tables, and for objects other than amounts. */
 const isWide = (value: unknown): boolean => isTable(value) || (isObject(value) && !isMoney(value));
 
 interface FactsProps {

@@ -5,7 +5,7 @@ import { TEXTS } from '../texts/texts.ts';
 import { CopyButton } from './identifier.tsx';
 import { Screen } from './panel.tsx';
 
-/** Gray lines, shown only if loading takes noticeably long. */
+/** Gray lines, shown after a short delay. */
 export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
   <div className="skeleton" role="status" aria-label={TEXTS.loading}>
     {Array.from({ length: lines }, (_, index) => (

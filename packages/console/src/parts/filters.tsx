@@ -15,7 +15,7 @@ export interface Filter {
   values?: readonly string[];
   /** Text of the choice without a value. Default: all. */
   unsetText?: string;
-  /** Text of a value. Default: its words. */
+  /** Text of a value. Default: the value in words, such as `Under review`. */
   textOf?: (value: string) => string;
   kind?: 'day' | 'operation';
 }

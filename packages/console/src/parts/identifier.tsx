@@ -10,7 +10,7 @@ const HEAD = 4;
 const TAIL = 6;
 const SHOWN_MS = 1_500;
 
-/** `Transaction:0198…9f3a21`. */
+/** Shortens an ID in the middle, for example to `Transaction:0198…9f3a21`. */
 export function shortId(id: string): string {
   const [kind, uniquePart] = id.includes(':') ? id.split(':', 2) : ['', id];
   if (!uniquePart || uniquePart.length <= HEAD + TAIL + 1) return id;

@@ -25,7 +25,6 @@ interface ListMenuProps {
   input: Input;
   columns: readonly Column<never>[];
   table: VisibilityTable;
-  /** Whether a row is shown. */
   isShown(row: unknown): boolean;
 }
 
@@ -134,7 +133,7 @@ function Views({ id }: { id: OperationId }) {
 export function ListMenu({ id, input, columns, table, isShown }: ListMenuProps) {
   const [isExporting, setExporting] = useState(false);
   const [hasFailed, setFailed] = useState(false);
-  const save = async () => {
+  const exportRows = async () => {
     setExporting(true);
     setFailed(false);
     try {
@@ -151,7 +150,12 @@ export function ListMenu({ id, input, columns, table, isShown }: ListMenuProps) 
       {hasFailed && <span role="alert">{TEXTS.list.exportFailed}</span>}
       <Views id={id} />
       <Columns table={table} />
-      <button type="button" className="button" disabled={isExporting} onClick={() => void save()}>
+      <button
+        type="button"
+        className="button"
+        disabled={isExporting}
+        onClick={() => void exportRows()}
+      >
         {isExporting ? TEXTS.list.exporting : TEXTS.list.export}
       </button>
     </div>

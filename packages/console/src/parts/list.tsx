@@ -133,8 +133,8 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
 }
 
 /**
- * A key for each row, so that the focus stays on a row when another one is added above it. Rows with the
- * same key are numbered.
+ * Keys of the rows. A key with the path of the row keeps the focus when a row is added above it.
+ * Rows with the same path are numbered. In a list without paths, the key is the index.
  */
 function keysOf<Row>(rows: readonly Row[], pathOf: RowsProps<Row>['pathOf']): string[] {
   const counts = new Map<string, number>();
@@ -183,7 +183,7 @@ function Rows<Row>(props: RowsProps<Row>) {
   const heightAfter = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must have the focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be focusable */}
       <section ref={box} className="rows" tabIndex={0} aria-label={TEXTS.list.rows(name)}>
         <table className="grid" aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
           <thead>

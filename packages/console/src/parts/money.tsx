@@ -27,7 +27,7 @@ export function decimalText({ amount, currency }: Money): string {
   return `${units < ZERO ? '-' : ''}${integerPart}${fraction}`;
 }
 
-/** The text of an amount with its currency code, such as `1,250.00 USD`. */
+/** Text such as `1,250.00 USD`. The amount of an unknown currency is in minor units. */
 export function moneyText(money: Money): string {
   const decimals = decimalsOf(money.currency);
   if (decimals === undefined) return `${money.amount} ${money.currency}`;

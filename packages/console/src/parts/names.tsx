@@ -52,8 +52,8 @@ interface NamesButtonProps extends ReturnType<typeof useNames> {
 
 export function NamesButton({ ids, names, request, isPending, isError }: NamesButtonProps) {
   const permits = usePermits();
-  const isMissing = ids.some((id) => !names.has(id));
-  if (!isMissing || !permits('revealCustomerNames')) return null;
+  const hasMissingNames = ids.some((id) => !names.has(id));
+  if (!hasMissingNames || !permits('revealCustomerNames')) return null;
   return (
     <button
       type="button"

@@ -1,4 +1,5 @@
-// The name of an operator, or the ID if the current user may not read users.
+// The name of an operator. The ID is shown if the operator is not among the first 100 users, or if
+// the current user may not read users.
 import { useReply } from '../api/queries.ts';
 import { usePermits } from '../api/session.tsx';
 import { Hint } from './hint.tsx';

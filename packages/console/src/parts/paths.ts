@@ -52,7 +52,7 @@ export function kindOf(id: string): string {
   return KINDS[kind] ?? kind.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-/** Tables whose name differs from the resource. */
+/** Tables whose name differs from the name of the resource. */
 const TABLES: Readonly<Record<string, string>> = {
   transactions: 'Payment',
   internal_accounts: 'Account',

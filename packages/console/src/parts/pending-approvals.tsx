@@ -19,7 +19,7 @@ function usePendingApprovals(query: Query<'listApprovals'>): readonly Approval[]
     { query: { status: 'PENDING', ...(platformId && { platformId }), ...query } },
     { enabled: permits('listApprovals') },
   );
-  // The status of an expired or invalid request differs from the stored one.
+  // The filter PENDING of the operation includes expired and invalid approvals.
   return (data?.data ?? []).filter(({ status }) => status === 'PENDING');
 }
 

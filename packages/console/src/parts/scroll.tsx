@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { TEXTS } from '../texts/texts.ts';
 
 export const Scroll = ({ label, children }: { label: string; children: ReactNode }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must have the focus
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be focusable
   <section className="scroll" tabIndex={0} aria-label={TEXTS.table(label)}>
     {children}
   </section>

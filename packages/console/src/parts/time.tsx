@@ -3,7 +3,7 @@ import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
 import { useIsClockMoved } from './moved-clock.ts';
 
-const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+const RELATIVE_UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
@@ -42,7 +42,10 @@ function dateTimeText(time: string): string {
 function timeText(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1_000;
   if (seconds < -RELATIVE_SECONDS || seconds > SOON_SECONDS) return dateTimeText(time);
-  const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  const [unit, size] = RELATIVE_UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? [
+    'second',
+    1,
+  ];
   return relativeFormat.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
 }
 

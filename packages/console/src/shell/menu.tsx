@@ -1,5 +1,5 @@
-// The menu: groups of pages. The group of the current page is expanded. The state of all other groups is
-// stored.
+// The menu: groups of pages. The group of the current page is expanded unless the user closes it.
+// Every other group has its stored state.
 import { Collapsible } from '@base-ui/react/collapsible';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';

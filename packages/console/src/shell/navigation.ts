@@ -10,7 +10,7 @@ interface Page {
 }
 
 interface Group {
-  /** Absent: its pages are always shown. */
+  /** If absent, the group cannot be collapsed. */
   title?: string;
   pages: readonly Page[];
 }

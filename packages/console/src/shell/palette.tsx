@@ -28,15 +28,15 @@ const MIN_LETTERS = 2;
 /** Each search creates an audit record, so it starts only after a pause or on Enter. */
 const PAUSE_MS = 600;
 
-/** The search text: the input after a pause. */
+/** The trimmed input, and `query`, which is the input after a pause or after `searchNow`. */
 function useQueryText(text: string) {
   const trimmedText = text.trim();
-  const [query, search] = useState('');
+  const [query, setQuery] = useState('');
   useEffect(() => {
-    const timer = setTimeout(() => search(trimmedText), PAUSE_MS);
+    const timer = setTimeout(() => setQuery(trimmedText), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [trimmedText]);
-  return { typed: trimmedText, query, searchNow: () => search(trimmedText) };
+  return { typed: trimmedText, query, searchNow: () => setQuery(trimmedText) };
 }
 
 function useEntries(searchText: string, query: string) {
@@ -88,7 +88,7 @@ export function Palette({ close }: { close(): void }) {
   const { hits, groups, isSearching } = useEntries(typed, query);
   const names = useNames();
   const nameOf = ({ customerId }: Entry) => customerId && names.names.get(customerId);
-  const go = (entry: Entry) => {
+  const openEntry = (entry: Entry) => {
     close();
     void navigate({ to: entry.path });
   };
@@ -127,7 +127,7 @@ export function Palette({ close }: { close(): void }) {
                         key={entry.key}
                         value={entry}
                         className="menu-item"
-                        onClick={() => go(entry)}
+                        onClick={() => openEntry(entry)}
                       >
                         <span>{[nameOf(entry), entry.title].filter(Boolean).join(' · ')}</span>{' '}
                         <span className="soft">{entry.detail}</span>

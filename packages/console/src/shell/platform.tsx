@@ -29,7 +29,7 @@ interface PlatformChoice {
   select(platformId: string | undefined): void;
   /** Whether the operator is limited to some platforms. */
   isLimited: boolean;
-  /** Whether a platform must be selected: the operator is limited to one. */
+  /** Whether a platform must be selected, because the operator is limited to one. */
   mustSelect: boolean;
 }
 
@@ -53,21 +53,20 @@ export function useShownPlatform(platformId: string | undefined): PlatformOption
 }
 
 /**
- * The environment that is shown: that of the selected platform or else the chosen one. The default is
- * sandbox if every platform is a sandbox platform, and production otherwise. Undefined until the
- * platforms are known.
+ * The environment of the selected platform, or else `chosenMode`. The default is sandbox if every
+ * platform is a sandbox platform, and production otherwise. Undefined until the platforms are known.
  */
-export function useMode(chosen: string | undefined): Mode | undefined {
+export function useMode(chosenMode: string | undefined): Mode | undefined {
   const { platforms, platform, isLoaded } = usePlatform();
   if (platform) return modeOf(platform);
-  if (chosen === 'production' || chosen === 'sandbox') return chosen;
+  if (chosenMode === 'production' || chosenMode === 'sandbox') return chosenMode;
   if (!isLoaded) return undefined;
   const isSandboxOnly =
     platforms.length > 0 && platforms.every((each) => modeOf(each) === 'sandbox');
   return isSandboxOnly ? 'sandbox' : 'production';
 }
 
-const KEY = 'platform';
+const STORAGE_KEY = 'platform';
 /** Maximum number of platforms that can be selected by name. */
 export const MAX_PLATFORMS = 100;
 
@@ -76,7 +75,9 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
   const isLimited = user.platformIds !== null && user.platformIds !== undefined;
   const mustSelect = user.platformIds?.length === 1;
   const { data } = useReply('listPlatforms', { query: { limit: MAX_PLATFORMS } });
-  const [selectedId, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
+  const [selectedId, setSelected] = useState<string | undefined>(() =>
+    readStored(STORAGE_KEY, undefined),
+  );
   const [shownId, showPlatform] = useState<string>();
   const choice = useMemo(() => {
     const platforms = (data?.data ?? []).map(({ platformId, name, environment }) => ({
@@ -93,7 +94,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
       shownPlatform: shownId === undefined ? platform : platforms.find(({ id }) => id === shownId),
       select: (platformId: string | undefined) => {
         setSelected(platformId);
-        store(KEY, platformId ?? null);
+        store(STORAGE_KEY, platformId ?? null);
       },
     };
   }, [data, selectedId, shownId, isLimited, mustSelect]);

@@ -1,4 +1,5 @@
-// Overlay when the session has expired. The page stays usable after a new sign-in by the same user.
+// Overlay when the session has expired. After a new sign-in, the page stays usable for the
+// same user and is reloaded for another user.
 import { Dialog } from '@base-ui/react/dialog';
 import { useEffect, useState } from 'react';
 import { onSessionEnd } from '../api/client.ts';

@@ -77,8 +77,8 @@ function Frame() {
   useChanges();
   const { shownPlatform } = usePlatform();
   const { pathname } = useLocation();
-  const [isPalette, setPalette] = useState(false);
-  const [isMenu, setMenu] = useState(false);
+  const [isPaletteOpen, setPalette] = useState(false);
+  const [isMenuOpen, setMenu] = useState(false);
   const main = useRef<HTMLElement>(null);
   const openPalette = useCallback(() => setPalette(true), []);
   usePaletteKeys(openPalette);
@@ -91,7 +91,7 @@ function Frame() {
   const isSandbox = shownPlatform?.mode.toUpperCase() === 'SANDBOX';
   const movedClock = useMovedClock(isSandbox ? shownPlatform?.id : undefined);
   return (
-    <div className={`shell ${isSandbox ? 'is-sandbox' : ''} ${isMenu ? 'has-menu' : ''}`}>
+    <div className={`shell ${isSandbox ? 'is-sandbox' : ''} ${isMenuOpen ? 'has-menu' : ''}`}>
       <a className="skip" href="#main">
         {TEXTS.skip}
       </a>
@@ -99,8 +99,8 @@ function Frame() {
         <p className="brand">{TEXTS.brand}</p>
         <Navigation />
       </nav>
-      <TopBar openPalette={openPalette} toggleMenu={() => setMenu((is) => !is)} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the page scrolls in it */}
+      <TopBar openPalette={openPalette} toggleMenu={() => setMenu((isOpen) => !isOpen)} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the page scrolls in this element */}
       <main id="main" ref={main} tabIndex={0}>
         {isSandbox && <p className="mode-band">{TEXTS.sandbox}</p>}
         {movedClock && (
@@ -116,7 +116,7 @@ function Frame() {
           </ActionHost>
         </MovedClockContext>
       </main>
-      {isPalette && (
+      {isPaletteOpen && (
         <Suspense fallback={null}>
           <Palette close={() => setPalette(false)} />
         </Suspense>

@@ -13,7 +13,7 @@ export const ACCOUNT_TEXTS = {
   recoveries: 'Recoveries',
   noRecoveries: 'No wallet recovery is in progress.',
   authorizations: 'Authorizations',
-  agentLog: 'Audit entries of agents',
+  agentLog: 'Audit entries of the agent',
   noWallets: 'There are no embedded wallets.',
   failOpening: 'Record failed opening',
   retryOpening: 'Retry opening',
@@ -36,8 +36,8 @@ export const ACCOUNT_TEXTS = {
   verifyText: 'Recomputes every balance from its postings. This can take several minutes.',
   platformBalances: 'Balances of the platform',
   systemAccounts:
-    'The counterpart accounts of these balances are system accounts of the installation. Whether the ' +
-    'ledger balances is shown for all platforms together.',
+    'The counterpart accounts of these balances are system accounts of the installation. ' +
+    'The totals of the ledger are shown for all platforms together.',
   trialBalance: 'Trial balance',
   export: 'Export for accounting',
   exportText: 'Days are UTC. Amounts are in major units, with their currency in a separate column.',

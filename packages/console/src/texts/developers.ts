@@ -1,4 +1,4 @@
-// Texts of events, webhooks, requests, keys and jobs.
+// Texts of the screens for developers, of the sandbox and of the system.
 
 export const DEVELOPER_TEXTS = {
   actions: 'Actions',

@@ -25,7 +25,8 @@ export const PEOPLE_TEXTS = {
   owners: 'Beneficial owners',
   approveOwner: 'Approve owner',
   rejectOwner: 'Reject owner',
-  ownerOnly: 'Decides about this beneficial owner only. The business is decided separately.',
+  ownerOnly:
+    'The decision applies only to this beneficial owner. The business needs a separate decision.',
   show: 'Show document',
   unreadable: 'This file cannot be shown.',
   showDocuments: 'Show the list of documents',

@@ -23,7 +23,7 @@ export const RECONCILIATION_TEXTS = {
   daysEnd: (zone: string) => `Its days end at midnight in the time zone ${zone}.`,
   feesExpected: 'Its fees are posted as expenses immediately.',
   feesDiffer: 'A fee that is not in the ledger is a difference, which an operator decides.',
-  noDayRequested: 'No statement was requested yet.',
+  noDayRequested: 'No statement has been requested.',
   dayRequested: (day: string) => `The last day that was requested is ${day}.`,
   noBalances: 'No provider has reported a balance.',
   kinds: {

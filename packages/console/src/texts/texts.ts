@@ -1,4 +1,4 @@
-// Texts of the console.
+// Texts that several screens of the console share, and the titles of the pages.
 
 const pluralOf = (count: number, singular: string, plural: string) =>
   `${count.toLocaleString()} ${count === 1 ? singular : plural}`;
@@ -48,7 +48,7 @@ export const TEXTS = {
   errors: {
     failed: 'The server could not process the request. Try again.',
     unreachable: 'The server cannot be reached. Check the connection and try again.',
-    forbidden: 'Your roles do not permit this.',
+    forbidden: 'Your roles do not permit this operation.',
     requestId: 'Request ID',
     rateLimited: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
   },
@@ -65,7 +65,7 @@ export const TEXTS = {
     viewName: 'Name of the view',
     export: 'Export CSV',
     exporting: 'Exporting …',
-    exportFailed: 'The export failed.',
+    exportFailed: 'The export failed. Try again.',
     count: (count: number, hasMore: boolean | undefined) =>
       hasMore ? `${count.toLocaleString()} rows loaded` : pluralOf(count, 'row', 'rows'),
   },

@@ -1,26 +1,26 @@
-// P-256 signatures: Web Crypto uses two numbers of 32 bytes, and all other formats use DER.
+// P-256 signatures. Web Crypto uses two numbers of 32 bytes. Webhooks and wallets use DER.
 import { type Bytes, concat } from './bytes.ts';
 
-const SIZE = 32;
+const NUMBER_BYTES = 32;
 const [SEQUENCE, INTEGER] = [0x30, 0x02];
 
-/** The DER integer at `offset`, in 32 bytes, or undefined if it is invalid. */
-function integer(der: Uint8Array, offset: number): { number: Bytes; end: number } | undefined {
+/** The DER integer at `offset` in 32 bytes, and the offset after it. Undefined if it is invalid. */
+function readInteger(der: Uint8Array, offset: number): { number: Bytes; end: number } | undefined {
   const length = der[offset + 1] ?? 0;
   const end = offset + 2 + length;
   if (der[offset] !== INTEGER || length === 0 || end > der.length) return undefined;
   const start = der[offset + 2] === 0 ? offset + 3 : offset + 2;
-  if (end - start > SIZE) return undefined;
-  const number = new Uint8Array(SIZE);
-  number.set(der.subarray(start, end), SIZE - (end - start));
+  if (end - start > NUMBER_BYTES) return undefined;
+  const number = new Uint8Array(NUMBER_BYTES);
+  number.set(der.subarray(start, end), NUMBER_BYTES - (end - start));
   return { number, end };
 }
 
 /** Converts a DER signature to the Web Crypto format, or undefined if it is invalid. */
 function fromDer(der: Uint8Array): Bytes | undefined {
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined;
-  const r = integer(der, 2);
-  const s = r && integer(der, r.end);
+  const r = readInteger(der, 2);
+  const s = r && readInteger(der, r.end);
   return r && s && s.end === der.length ? concat(r.number, s.number) : undefined;
 }
 
@@ -35,7 +35,10 @@ function derInteger(number: Uint8Array): Uint8Array {
 
 /** Converts a Web Crypto signature to DER. */
 function toDer(pair: Uint8Array): Bytes {
-  const numbers = concat(derInteger(pair.subarray(0, SIZE)), derInteger(pair.subarray(SIZE)));
+  const numbers = concat(
+    derInteger(pair.subarray(0, NUMBER_BYTES)),
+    derInteger(pair.subarray(NUMBER_BYTES)),
+  );
   return concat(Uint8Array.of(SEQUENCE, numbers.length), numbers);
 }
 

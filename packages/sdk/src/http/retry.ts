@@ -49,7 +49,7 @@ export function delayOf({ retryAfter }: Failure, attempt: number): number | unde
   return retryAfter > MAX_RETRY_AFTER_S ? undefined : retryAfter * 1000 + jitteredDelay / 2;
 }
 
-/** Waits. Rejects with the reason of the signal. */
+/** Waits for `ms` milliseconds. Rejects with the reason of the signal if it aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

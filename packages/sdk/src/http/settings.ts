@@ -40,7 +40,7 @@ export interface Hooks {
 
 /** Options of a client. Address and credentials default to environment variables. */
 export interface ClientOptions extends Hooks {
-  /** `http://localhost:4000/2025-10-13`. Default: the environment variable RAILHEAD_URL. */
+  /** Such as `http://localhost:4000/2025-10-13`. Default: the environment variable RAILHEAD_URL. */
   readonly baseUrl?: string;
   /** Default: RAILHEAD_CLIENT_ID. */
   readonly clientId?: string;
@@ -81,7 +81,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_DEADLINE_MS = 120_000;
 const DEFAULT_RETRIES = 2;
 
-function environment(name: string): string | undefined {
+function environmentVariable(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   return process?.env?.[name] || undefined;
 }
@@ -91,13 +91,13 @@ const base64 = (text: string) =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 
 export function settingsOf(options: ClientOptions): Settings {
-  const baseUrl = (options.baseUrl ?? environment('RAILHEAD_URL'))?.replace(/\/+$/, '');
+  const baseUrl = (options.baseUrl ?? environmentVariable('RAILHEAD_URL'))?.replace(/\/+$/, '');
   if (!baseUrl) {
     throw clientError('INVALID_CLIENT_INPUT', 'Set `baseUrl` or RAILHEAD_URL.');
   }
-  const clientId = options.clientId ?? environment('RAILHEAD_CLIENT_ID');
-  const clientSecret = options.clientSecret ?? environment('RAILHEAD_CLIENT_SECRET');
-  const agentToken = options.agentToken ?? environment('RAILHEAD_AGENT_TOKEN');
+  const clientId = options.clientId ?? environmentVariable('RAILHEAD_CLIENT_ID');
+  const clientSecret = options.clientSecret ?? environmentVariable('RAILHEAD_CLIENT_SECRET');
+  const agentToken = options.agentToken ?? environmentVariable('RAILHEAD_AGENT_TOKEN');
   const { debug } = options;
   return {
     baseUrl,
@@ -110,7 +110,7 @@ export function settingsOf(options: ClientOptions): Settings {
     deadline: options.deadline ?? DEFAULT_DEADLINE_MS,
     maxRetries: options.maxRetries ?? DEFAULT_RETRIES,
     headers: options.headers ?? {},
-    // Read for each request, so that instrumentation that replaces the global `fetch` later is
+    // The global `fetch` is read for each request, so that a later replacement by instrumentation is
     // used.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     log: typeof debug === 'function' ? debug : debug ? (line) => console.debug(line) : undefined,

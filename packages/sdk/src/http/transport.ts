@@ -47,13 +47,13 @@ interface PreparedCall {
   readonly authorization: string | undefined;
 }
 
-async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
+async function exchange(call: PreparedCall, info: RequestInfo, timeoutMs: number) {
   const { settings, operation, options, parts, authorization } = call;
   const { signal } = options;
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(TIMED_OUT), ms);
+  const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
   const forward = () => controller.abort(signal?.reason);
-  // Aborted since the start of the call, such as by a hook.
+  // A hook can abort the signal after the start of the call.
   if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
   const init: RequestInit & { duplex?: 'half' } = {
@@ -63,7 +63,7 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
   };
   if (parts.encodedBody) {
     init.body = parts.encodedBody.body;
-    // `fetch` requires this for streams.
+    // `fetch` requires `duplex` for streams.
     if (typeof parts.encodedBody.body === 'object') init.duplex = 'half';
   }
   try {
@@ -73,7 +73,7 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
     if (signal?.aborted) throw signal.reason;
     const operationId = operation.id;
     if (controller.signal.aborted) {
-      const reason = `No reply within ${ms} ms.`;
+      const reason = `No reply within ${timeoutMs} ms.`;
       throw clientError('TIMEOUT', reason, { operationId, retryable: true, cause });
     }
     const reason = `The server cannot be reached: ${describe(cause)}`;
@@ -121,10 +121,10 @@ function errorOf(operation: Operation, response: Response, body: unknown): Railh
   return new RailheadError<ErrorCode>({ ...errorFields, code, reason: reason ?? code, details });
 }
 
-/** The path for log output, without codes: those of invitations and devices are credentials. */
+/** The path for log output, without invitation and device codes, which are credentials. */
 const loggablePath = ({ path }: Operation) => path.replaceAll(/\{(\w*[cC]ode)\}/g, '…');
 
-async function attempt(call: PreparedCall, number: number, ms: number): Promise<AnyReply> {
+async function attempt(call: PreparedCall, number: number, timeoutMs: number): Promise<AnyReply> {
   const { settings, operation } = call;
   const { hooks, log, baseUrl } = settings;
   const info: RequestInfo = {
@@ -136,7 +136,7 @@ async function attempt(call: PreparedCall, number: number, ms: number): Promise<
   };
   hooks.onRequest?.(info);
   const startedAt = performance.now();
-  const { response, text } = await exchange(call, info, ms);
+  const { response, text } = await exchange(call, info, timeoutMs);
   const { status, headers } = response;
   const requestId = headers.get(REQUEST_ID) ?? undefined;
   if (log || hooks.onResponse) {
@@ -172,7 +172,7 @@ export async function send(
   const call = { settings, operation, options, parts, headers, authorization };
   const timeout = timeoutOf(settings, options, input);
   const deadline = performance.now() + Math.max(options.deadline ?? settings.deadline, 0);
-  const retries =
+  const maxRetries =
     parts.encodedBody?.isRepeatable === false ? 0 : (options.maxRetries ?? settings.maxRetries);
   const isIdempotent = operation.method !== 'POST' || operation.acceptsKey;
   for (let number = 1; ; number++) {
@@ -180,7 +180,7 @@ export async function send(
     try {
       return await attempt(call, number, Math.ceil(Math.min(timeout, remainingMs)));
     } catch (error) {
-      if (!isRailheadError(error) || number > retries) throw error;
+      if (!isRailheadError(error) || number > maxRetries) throw error;
       if (!isRepeatable(error, isIdempotent)) throw error;
       const delayMs = delayOf(error, number);
       if (delayMs === undefined || performance.now() + delayMs >= deadline) throw error;

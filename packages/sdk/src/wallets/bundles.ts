@@ -16,7 +16,7 @@ interface Bundle {
 export interface BundleTrust {
   /**
    * The public key that signs bundles, in hexadecimal. Pin it in production. In the sandbox, `sandbox`
-   * accepts the key that the bundle names, or none.
+   * accepts the key in the bundle, or an unsigned bundle.
    */
   readonly signer: string;
 }
@@ -28,8 +28,8 @@ async function contentOf<Data>(text: string, { signer }: BundleTrust): Promise<D
   const bytes = fromHex(data);
   const isUnsigned = signer === SANDBOX && !dataSignature;
   if (!isUnsigned) {
-    const pinnedSigner = signer === SANDBOX ? enclaveQuorumPublic : signer;
-    const key = await verificationKey('raw', uncompress(fromHex(pinnedSigner)));
+    const expectedSigner = signer === SANDBOX ? enclaveQuorumPublic : signer;
+    const key = await verificationKey('raw', uncompress(fromHex(expectedSigner)));
     const isGenuine = await verifyDer(key, fromHex(dataSignature), bytes);
     if (!isGenuine) throw new Error('The bundle is not signed by the expected key.');
   }
@@ -58,8 +58,8 @@ export async function encryptCode(
 }
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-const CHECKSUM = 4;
-const COMPRESSED = 33;
+const CHECKSUM_BYTES = 4;
+const COMPRESSED_KEY_BYTES = 33;
 
 function fromBase58(text: string): Bytes {
   let number = 0n;
@@ -78,9 +78,9 @@ const sha256 = async (bytes: Bytes): Promise<Bytes> =>
 
 async function fromBase58Check(text: string): Promise<Bytes> {
   const bytes = fromBase58(text);
-  const content = bytes.slice(0, -CHECKSUM);
-  const checksum = (await sha256(await sha256(content))).slice(0, CHECKSUM);
-  if (toHex(checksum) !== toHex(bytes.slice(-CHECKSUM))) {
+  const content = bytes.slice(0, -CHECKSUM_BYTES);
+  const checksum = (await sha256(await sha256(content))).slice(0, CHECKSUM_BYTES);
+  if (toHex(checksum) !== toHex(bytes.slice(-CHECKSUM_BYTES))) {
     throw new TypeError('The encrypted key is damaged.');
   }
   return content;
@@ -90,8 +90,8 @@ async function fromBase58Check(text: string): Promise<Bytes> {
 export async function openSessionKey(encrypted: string, keys: WalletKeys): Promise<WalletKeys> {
   const bytes = await fromBase58Check(encrypted);
   const sealedKey: Sealed = {
-    encapped: uncompress(bytes.subarray(0, COMPRESSED)),
-    ciphertext: bytes.slice(COMPRESSED),
+    encapped: uncompress(bytes.subarray(0, COMPRESSED_KEY_BYTES)),
+    ciphertext: bytes.slice(COMPRESSED_KEY_BYTES),
   };
   return keysOf(toHex(await open(keys, sealedKey)));
 }
@@ -104,7 +104,7 @@ export async function openRecoveryPhrase(
   }: {
     /** `encryptedWalletCredentials` of the reply. */
     readonly bundle: string;
-    /** The payload that was signed for the export, which names the wallet of the expected bundle. */
+    /** The signed payload of the export, which identifies the wallet of the expected bundle. */
     readonly payloadToSign: string;
   },
   keys: WalletKeys,
@@ -119,9 +119,9 @@ export async function openRecoveryPhrase(
   if (content.organizationId !== organizationId) {
     throw new Error('The bundle belongs to another wallet.');
   }
-  const sealedKey: Sealed = {
+  const sealedPhrase: Sealed = {
     encapped: uncompress(fromHex(content.encappedPublic)),
     ciphertext: fromHex(content.ciphertext),
   };
-  return fromUtf8(await open(keys, sealedKey));
+  return fromUtf8(await open(keys, sealedPhrase));
 }

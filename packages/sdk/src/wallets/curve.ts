@@ -22,7 +22,7 @@ interface Point {
   z: bigint;
 }
 
-const SIZE = 32;
+const COORDINATE_BYTES = 32;
 const mod = (value: bigint) => ((value % P) + P) % P;
 
 function power(base: bigint, exponent: bigint): bigint {
@@ -64,7 +64,7 @@ function add(a: Point, b: Point): Point {
  * their sum with it is less than the order. The added points are therefore neither equal nor
  * opposite.
  */
-function times(scalar: bigint): { x: bigint; y: bigint } {
+function multiplyGenerator(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;
   let addend = GENERATOR;
   for (let remainingBits = scalar; remainingBits > 0n; remainingBits >>= 1n) {
@@ -76,27 +76,31 @@ function times(scalar: bigint): { x: bigint; y: bigint } {
   return { x: mod(x * inverse ** 2n), y: mod(y * inverse ** 3n) };
 }
 
-const bytesOf = (value: bigint): Bytes => fromHex(value.toString(16).padStart(2 * SIZE, '0'));
+const bytesOf = (value: bigint): Bytes =>
+  fromHex(value.toString(16).padStart(2 * COORDINATE_BYTES, '0'));
 const numberOf = (bytes: Uint8Array) => BigInt(`0x${toHex(bytes)}`);
 
 /** The uncompressed public key of a private key. */
 export function publicPoint(scalar: Uint8Array): Bytes {
   const number = numberOf(scalar);
-  if (scalar.length !== SIZE || number === 0n || number >= ORDER) {
+  if (scalar.length !== COORDINATE_BYTES || number === 0n || number >= ORDER) {
     throw new TypeError('The private key is not a P-256 key.');
   }
-  const { x, y } = times(number);
+  const { x, y } = multiplyGenerator(number);
   return concat(Uint8Array.of(4), bytesOf(x), bytesOf(y));
 }
 
 export const compress = (point: Uint8Array): Bytes =>
-  concat(Uint8Array.of(2 + ((point[2 * SIZE] as number) & 1)), point.subarray(1, 1 + SIZE));
+  concat(
+    Uint8Array.of(2 + ((point[2 * COORDINATE_BYTES] as number) & 1)),
+    point.subarray(1, 1 + COORDINATE_BYTES),
+  );
 
 /** Decompresses a point, if it is compressed. Web Crypto verifies later that it is on the curve. */
 export function uncompress(point: Uint8Array): Bytes {
-  if (point.length === 1 + 2 * SIZE && point[0] === 4) return new Uint8Array(point);
+  if (point.length === 1 + 2 * COORDINATE_BYTES && point[0] === 4) return new Uint8Array(point);
   const parity = (point[0] ?? 0) - 2;
-  if (point.length !== 1 + SIZE || (parity !== 0 && parity !== 1)) {
+  if (point.length !== 1 + COORDINATE_BYTES || (parity !== 0 && parity !== 1)) {
     throw new TypeError('The public key is not a P-256 key.');
   }
   const x = numberOf(point.subarray(1));

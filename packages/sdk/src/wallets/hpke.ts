@@ -9,7 +9,7 @@ const KEM = concat(utf8('KEM'), Uint8Array.of(0x00, 0x10));
 const SUITE = concat(utf8('HPKE'), Uint8Array.of(0x00, 0x10, 0x00, 0x01, 0x00, 0x02));
 const INFO = utf8('turnkey_hpke');
 const NO_BYTES: Bytes = new Uint8Array(0);
-const [SECRET, KEY, NONCE, HASH] = [32, 32, 12, 32];
+const [SECRET_BYTES, KEY_BYTES, NONCE_BYTES, HASH_BYTES] = [32, 32, 12, 32];
 
 export interface Sealed {
   /** The public key of the message, uncompressed. */
@@ -19,7 +19,7 @@ export interface Sealed {
 
 async function hmac(key: Bytes, data: Bytes): Promise<Bytes> {
   // An empty salt is replaced by zeros, because Web Crypto does not import empty keys.
-  const bytes = key.length ? key : new Uint8Array(HASH);
+  const bytes = key.length ? key : new Uint8Array(HASH_BYTES);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const importedKey = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
   return new Uint8Array(await crypto.subtle.sign('HMAC', importedKey, data));
@@ -42,9 +42,9 @@ async function sharedSecret(
 ) {
   const algorithm = { name: 'ECDH', public: await importPublic(otherKey) };
   const key = await importPrivate(ownKeys, 'ECDH');
-  const dh = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * SECRET));
+  const dh = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * SECRET_BYTES));
   const prk = await labeledExtract(KEM, NO_BYTES, 'eae_prk', dh);
-  return labeledExpand(KEM, prk, 'shared_secret', concat(encapped, recipient), SECRET);
+  return labeledExpand(KEM, prk, 'shared_secret', concat(encapped, recipient), SECRET_BYTES);
 }
 
 async function aesOf(shared: Bytes, usage: 'encrypt' | 'decrypt') {
@@ -54,8 +54,8 @@ async function aesOf(shared: Bytes, usage: 'encrypt' | 'decrypt') {
   ]);
   const context = concat(Uint8Array.of(0), id, info);
   const secret = await labeledExtract(SUITE, shared, 'secret', NO_BYTES);
-  const key = await labeledExpand(SUITE, secret, 'key', context, KEY);
-  const iv = await labeledExpand(SUITE, secret, 'base_nonce', context, NONCE);
+  const key = await labeledExpand(SUITE, secret, 'key', context, KEY_BYTES);
+  const iv = await labeledExpand(SUITE, secret, 'base_nonce', context, NONCE_BYTES);
   return { iv, key: await crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]) };
 }
 

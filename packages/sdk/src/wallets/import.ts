@@ -1,9 +1,8 @@
 // Imports P-256 keys into Web Crypto.
 import { type Bytes, fromHex, toBase64Url } from '../crypto/bytes.ts';
 
-const SIZE = 32;
+const COORDINATE_BYTES = 32;
 
-/** Imports a private key. */
 export function importPrivate(
   { privateKey, uncompressedKey }: { privateKey: string; uncompressedKey: string },
   name: 'ECDSA' | 'ECDH',
@@ -13,8 +12,8 @@ export function importPrivate(
     kty: 'EC',
     crv: 'P-256',
     d: toBase64Url(fromHex(privateKey)),
-    x: toBase64Url(point.subarray(1, 1 + SIZE)),
-    y: toBase64Url(point.subarray(1 + SIZE)),
+    x: toBase64Url(point.subarray(1, 1 + COORDINATE_BYTES)),
+    y: toBase64Url(point.subarray(1 + COORDINATE_BYTES)),
   };
   const algorithm = { name, namedCurve: 'P-256' };
   return crypto.subtle.importKey('jwk', jwk, algorithm, false, [

@@ -70,7 +70,7 @@ export interface PasskeyAssertion {
   userHandle?: string;
 }
 
-/** Input of a login with a passkey. */
+/** Input of a sign-in with a passkey. */
 export interface UsedPasskey {
   /** `challenge` of the reply to `challengeAuthCredential`, unchanged. */
   readonly challenge: string;

@@ -9,7 +9,7 @@ export interface SignatureChallenge {
   readonly requestId: string;
 }
 
-/** Options of the repeated call: options of a client, or the content of two headers. */
+/** Options of the repeated call for the SDK, or the content of two headers. */
 export interface Signature {
   /** `Service-Wallet-Signature`. */
   readonly walletSignature?: string;

@@ -54,8 +54,10 @@ const checks = {
     const abortedCall = client.config.getPlatformConfig({}, { signal: AbortSignal.abort(reason) });
     assert.equal(await abortedCall.catch((thrown) => thrown), reason);
     const unreachableClient = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
-    const failedError = await unreachableClient.customers.listCustomers().catch((thrown) => thrown);
-    assert.equal(failedError.code, 'CONNECTION_FAILED');
+    const connectionError = await unreachableClient.customers
+      .listCustomers()
+      .catch((thrown) => thrown);
+    assert.equal(connectionError.code, 'CONNECTION_FAILED');
   },
 
   async uploads({ client, node, folder }) {

@@ -26,6 +26,7 @@ import {
   country,
   iban,
   ifsc,
+  intermediaryRoutingNumber,
   name140,
   nonIdentifyingField,
   note210,
@@ -54,7 +55,7 @@ const usdFields: Fields = {
   bankName: optional(name140('Name of the bank.')),
   bankAccountType: optional(bankAccountType),
   intermediaryBankName: optional(name140('Name of the intermediary bank. Used only for wires.')),
-  intermediaryRoutingNumber: optional(nonIdentifyingField(routingNumber)),
+  intermediaryRoutingNumber: optional(nonIdentifyingField(intermediaryRoutingNumber)),
   fiToFiInformation: optional(note210('FI-to-FI information. Used only for wires.')),
 };
 

@@ -57,6 +57,7 @@ export type CounterpartyFieldDefinition = Static<typeof CounterpartyFieldDefinit
 export const CounterpartyInformation = named(
   'CounterpartyInformation',
   Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Information about the counterparty, keyed by field name.',
+    description:
+      'Information about the counterparty, keyed by field name. Absent if there is none.',
   }),
 );

@@ -92,6 +92,11 @@ export const routingNumber: Field = {
   check: ABA_CHECK,
 };
 
+export const intermediaryRoutingNumber: Field = {
+  ...code('ABA routing number of the intermediary bank, 9 digits. Used only for wires.', 9),
+  check: ABA_CHECK,
+};
+
 export const bic: Field = field(
   text('BIC (SWIFT code) of the bank, 8 or 11 characters.', {
     minLength: 8,

@@ -150,7 +150,7 @@ export const PaymentInstructions = named(
   'PaymentInstructions',
   Type.Object(
     {
-      instructionsNotes: optional(text('Notes for the payer.')),
+      instructionsNotes: optional(text('Notes for the payer. Absent if there are none.')),
       isPlatformAccount: optional(
         Type.Boolean({ description: 'Whether the account belongs to the platform.' }),
       ),

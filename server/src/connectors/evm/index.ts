@@ -9,7 +9,7 @@ const node = (chain: string) =>
     serviceSetting({
       env: `RAILHEAD_RPC_${chain}`,
       flag: `rpc-${chain.toLowerCase()}`,
-      help: 'JSON-RPC URL of a node of the chain, for the verification of contract wallets',
+      help: `JSON-RPC URL of a node of the chain ${chain}, for the verification of contract wallets`,
       secret: true,
     }),
   );

@@ -102,7 +102,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
 };
 
 const SIGNATURE =
-  'Every request is signed: HTTP Message Signatures (RFC 9421) with Ed25519 over ' +
+  'Every request is signed with HTTP Message Signatures (RFC 9421), with Ed25519 over ' +
   '`@method`, `@authority`, `@path` and `content-digest` (RFC 9530). See docs/guides/providers.md.';
 
 const HEADERS = Object.entries({

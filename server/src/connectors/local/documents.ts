@@ -23,7 +23,10 @@ export function checkFile({
   if (!readable) return rejection('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
   if (!complete) return rejection('INCOMPLETE', 'The file is incomplete: its end is missing.');
   if (locked) {
-    return rejection('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
+    return rejection(
+      'UNSUITABLE_DOCUMENT',
+      'The file is encrypted. Send a file without a password.',
+    );
   }
   if (width !== null && height !== null && Math.min(width, height) < MIN_SIDE_PIXELS) {
     const size = `${width} × ${height} pixels`;

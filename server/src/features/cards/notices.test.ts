@@ -379,7 +379,7 @@ describe('a refund', () => {
     });
   });
 
-  it('that is reversed is debited, into a negative balance that the next credit repays', async () => {
+  it('that is reversed is debited, and the next credit repays the shortfall', async () => {
     const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));

@@ -255,7 +255,7 @@ async function refund(
   return stageFacts(ctx, row, applyRefund(facts, amount));
 }
 
-/** Reverses the last refund. The balance of the account may become negative. */
+/** Reverses the last refund. The account may then have a shortfall. */
 async function reverseRefundNotice(
   ctx: Ctx,
   row: CardPaymentRow,

@@ -51,7 +51,7 @@ const simulationFields = {
               'Reference of the payment at the issuer. Present for declined payments as well.',
           }),
         },
-        { description: 'The simulated message was processed.' },
+        { description: 'Result of a simulated card message.' },
       ),
     ),
   },

@@ -18,15 +18,15 @@ const sandboxSend = operation({
   summary: 'Simulate funding a quote',
   description:
     'Simulates the incoming payment that funds a quote with a REALTIME_FUNDING source. If ' +
-    'amount and currency match the payment instructions, the quote is executed. Any other amount ' +
-    'fails the payment and is returned to the payer.',
+    'amount and currency match the payment instructions, the quote is executed. With any other ' +
+    'amount the payment fails, and the amount is returned to the payer.',
   permission: 'TRANSACT',
   sandboxOnly: true,
   body: named(
     'SandboxSendRequest',
     Type.Object(
       {
-        quoteId: Type.String({ description: 'ID of the real-time funded quote.' }),
+        quoteId: Type.String({ description: 'ID of a quote with a REALTIME_FUNDING source.' }),
         currencyCode: Type.String({
           description: 'Currency of the payment. Must be the sending currency of the quote.',
         }),

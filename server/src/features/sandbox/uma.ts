@@ -25,7 +25,7 @@ const sandboxReceive = operation({
   description:
     'Simulates an incoming payment from a UMA address of the sandbox to a customer, who is ' +
     'identified by UMA address or by ID. The platform receives a webhook to approve the ' +
-    'payment, as with a real payment. If it approves, the funds are credited ' +
+    'payment, as with a real payment. If the platform approves, the funds are credited ' +
     'to the customer. If not, the payment is rejected.',
   permission: 'TRANSACT',
   sandboxOnly: true,

@@ -244,7 +244,7 @@ export const registerStablecoin = operation({
   summary: 'Register a stablecoin',
   description:
     'Registers a token that exists at the provider. Name, symbol, decimals and base currency are ' +
-    'taken from the provider. While the provider is still issuing it, `issuanceStatus` is ' +
+    'taken from the provider. While the provider is issuing the token, `issuanceStatus` is ' +
     'updated automatically.',
   permission: 'MANAGE',
   body: StablecoinRegisterRequest,

@@ -53,7 +53,7 @@ const securitySchemesOf = (naming: Naming) => ({
     name: naming.webhookSignatureHeader,
     description:
       'ECDSA P-256 signature (SHA-256, DER, base64) over the raw body of the webhook. The header ' +
-      `\`${naming.webhookKeyIdHeader}\` has the id of its key, which is listed at ` +
+      `\`${naming.webhookKeyIdHeader}\` has the ID of its key, which is listed at ` +
       '`/.well-known/webhook-keys.json`.',
   },
 });

@@ -72,7 +72,8 @@ async function checkLink(
     await bearers.callerOf(secret);
     return null;
   } catch (error) {
-    if (!(error instanceof Fault) || error.status >= 500) log.error({ err: error }, 'failed');
+    if (!(error instanceof Fault) || error.status >= 500)
+      log.error({ err: error }, 'request failed');
     else if (error.code === 'RATE_LIMITED') {
       reply.header('retry-after', String(error.retryAfterS ?? 1));
       return TOO_MANY_ATTEMPTS;

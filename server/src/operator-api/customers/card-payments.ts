@@ -47,7 +47,7 @@ const Exception = named(
       ...PAYMENT,
       since: time('Time since which the payment needs a decision.'),
       settledAmount: amount('Amount settled with the network, in minor units.'),
-      netAmount: Type.Integer({ description: 'Settled amount without refunds, in minor units.' }),
+      netAmount: Type.Integer({ description: 'Settled amount less refunds, in minor units.' }),
       missingAmount: amount('Settled amount that is neither refunded nor funded, in minor units.'),
       heldAmount: amount('Amount that is still held on the account, in minor units.'),
       currency,

@@ -54,8 +54,9 @@ const search = operation({
   tag: TAG,
   summary: 'Find customers by personal data',
   description:
-    'Returns the customers and beneficial owners with an e-mail address, a telephone number, an ' +
-    'identity or tax number, or all words of a name. Any spelling is found. The value is in the body, ' +
+    'Returns the customers and beneficial owners with the e-mail address, telephone number, identity ' +
+    'or tax number, or all words of the name in `value`. Differences in case are ignored, in numbers ' +
+    'and names also in punctuation, and in names also in accents. The value is in the body, ' +
     'because URLs of requests are logged.',
   auth: 'operator',
   operatorPermission: 'customers.read',
@@ -134,7 +135,7 @@ const erase = operation({
   commands: ['customers erase'],
   params,
   body: Type.Object({
-    confirm: oneOf(['ERASE'], { description: 'Confirms that the data is erased.' }),
+    confirm: oneOf(['ERASE'], { description: 'Confirms the erasure.' }),
     reason: Reason,
   }),
   replies: { 200: Erasure },

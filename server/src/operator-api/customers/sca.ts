@@ -150,7 +150,9 @@ const show = operation({
       trustedAccounts: Type.Array(
         Type.Object({
           accountId: text('ID of the external account.'),
-          trustedAt: nullable(time('Time since which it is trusted. Never null in this list.')),
+          trustedAt: nullable(
+            time('Time since which the account is trusted. Never null in this list.'),
+          ),
         }),
         { description: 'External accounts that the customer trusts.' },
       ),

@@ -212,7 +212,12 @@ const Decided = named(
       status: oneOf([...new Set([...VERIFICATION_STATUSES, ...CHECK_STATUSES])], {
         description: 'Status of the verification, or of the identity check of the owner.',
       }),
-      decidedBy: Type.Optional(DECIDED_BY),
+      decidedBy: Type.Optional(
+        withDescription(
+          DECIDED_BY,
+          'Source of the decision, or null if there is none. Absent for a decision about an owner.',
+        ),
+      ),
       createdAt: Type.Optional(
         time('Time of the submission. Absent for a decision about an owner.'),
       ),

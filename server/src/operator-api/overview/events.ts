@@ -13,7 +13,7 @@ import {
 import type { Operator } from '../../kernel/caller.ts';
 import { EVENT_TYPES } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import { named, nullable, oneOf, page, text, time, withDescription } from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { assertPlatform, operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
@@ -110,7 +110,17 @@ const allDeliveries = operation({
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
-  query: Type.Object({ ...PlatformFilter, ...DELIVERY_FILTERS }),
+  query: Type.Object({
+    ...PlatformFilter,
+    ...DELIVERY_FILTERS,
+    // The description without `sortOrder`, which this operation does not have.
+    resourceId: optional(
+      withDescription(
+        DELIVERY_FILTERS.resourceId,
+        'Return only deliveries of events about this resource.',
+      ),
+    ),
+  }),
   replies: {
     200: named(
       'DeliveryOfPlatformPage',
@@ -127,13 +137,13 @@ const deliveries = operation({
   tag: TAG,
   summary: 'List webhook deliveries of a platform',
   description:
-    'Returns the deliveries of a platform in the order of their events, newest first by default: ' +
-    'pending, delivered and failed ones with their last attempt. With filters a page may be ' +
+    'Returns the pending, delivered and failed deliveries of a platform with their last attempts, in ' +
+    'the order of their events, newest first by default. With filters a page may be ' +
     'shorter than `limit`, or empty, although `hasMore` is true.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
-  params: Type.Object({ platformId }),
+  params: Type.Object({ platformId: text('ID of the platform.') }),
   query: listWebhookDeliveries.query,
   replies: { 200: named('OperatorDeliveryPage', page(WebhookDelivery)) },
   errors: [],

@@ -38,7 +38,10 @@ const Sums = named(
     {
       start: time('Start of the bucket, UTC.'),
       type: TransactionType,
-      currency: text('Currency of the amounts: sent, or received by an incoming payment.'),
+      currency: text(
+        'Currency of the amounts. It is the received currency of an incoming payment, and the sent ' +
+          'currency of others.',
+      ),
       rail: optional(
         nullable(
           text('Rail, or null if the payments have none. Present only with `groupBy` rail.'),
@@ -92,7 +95,8 @@ const get = operation({
     ),
     from: optional(
       time(
-        `Start of the period. Defaults to 30 buckets, at most ${MAX_BUCKETS}, before \`until\`.`,
+        `Start of the period, at most ${MAX_BUCKETS} buckets before \`until\`. Defaults to 30 buckets ` +
+          'before `until`.',
       ),
     ),
     until: optional(time('End of the period, exclusive. Defaults to now.')),

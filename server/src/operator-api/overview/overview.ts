@@ -123,9 +123,9 @@ const get = operation({
   summary: 'Get an overview',
   description:
     'Returns queues, webhook deliveries, open work, balances and providers. A part is absent if the ' +
-    'operator may not read it. Numbers are at most one second old. With `mode`, open work of all ' +
-    'platforms is limited to the environment, among the first hundred items, and jobs of all platforms ' +
-    'include both environments. An operator who is restricted to some platforms receives exact numbers of ' +
+    'operator may not read it. Numbers are at most one second old. For an operator of all ' +
+    'platforms without `platformId`, `mode` filters the first 100 items of open work and does not ' +
+    'filter jobs. An operator who is restricted to some platforms receives exact numbers of ' +
     'up to 200 platforms.',
   auth: 'operator',
   operatorPermission: 'platforms.read',

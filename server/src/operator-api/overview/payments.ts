@@ -47,9 +47,11 @@ const PAYMENT = {
   funds: text('State of the funds, such as `HELD` or `SETTLED`.'),
   sentAmount: nullableMoney('Amount sent'),
   receivedAmount: nullableMoney('Amount received'),
-  fees: nullableMoney('Fees of service and platform'),
-  sourceAccountId: nullable(text('Debited account, or null for an address.')),
-  destinationAccountId: nullable(text('Credited account, or null for an address.')),
+  fees: nullableMoney('Fees of the service and the platform'),
+  sourceAccountId: nullable(text('Debited account, or null if the source is an address.')),
+  destinationAccountId: nullable(
+    text('Credited account, or null if the destination is an address.'),
+  ),
   quoteId: nullable(text('Quote of the payment, or null if there is none.')),
   agentId: nullable(text('Agent that requested the payment, or null if there is none.')),
   rail: nullable(text('Rail of the payment, or null if there is none.')),
@@ -173,7 +175,12 @@ const FirmQuote = named(
           'HELD: not redeemed. REDEEMED: exchanged. REJECTED: not exchanged, the FX position is ' +
           'open. DIFFERENT: other amounts were exchanged.',
       }),
-      result: nullable(text('ID of the exchange, or the problem, or null if it is not redeemed.')),
+      result: nullable(
+        text(
+          'ID of the exchange. REJECTED: reason of the provider. DIFFERENT: also the exchanged ' +
+            'amounts. Null before the redemption.',
+        ),
+      ),
       sold: Money('Exchanged amount'),
       bought: Money('Amount received in exchange'),
       expiresAt: time('Time until which the provider holds the rate.'),
@@ -197,7 +204,7 @@ const Quote = named(
       ),
       sendingAmount: Money('Amount sent'),
       receivingAmount: Money('Amount received'),
-      fees: Money('Fees of service and platform'),
+      fees: Money('Fees of the service and the platform'),
       exchangeRate: text('Exchange rate: sending units per receiving unit.'),
       firmQuote: nullable(FirmQuote),
       lockedSide: oneOf(['SENDING', 'RECEIVING'], { description: 'Side with the fixed amount.' }),

@@ -35,7 +35,10 @@ const Partition = named(
         text('Time from which the partition is removed, or null if it is kept.'),
       ),
     },
-    { description: 'The rows of a week. The rows of an earlier version are one partition.' },
+    {
+      description:
+        'The rows of a week. Rows that an earlier version of the server wrote are in one partition.',
+    },
   ),
 );
 
@@ -171,7 +174,7 @@ const content = operation({
       next: nullable(
         Type.Integer({
           format: 'int64',
-          description: 'Position of the next part, or null if this is the last.',
+          description: 'Position of the next part, or null for the last part.',
         }),
       ),
     }),

@@ -52,7 +52,7 @@ async function progressIn(folder: string): Promise<Progress | undefined> {
 }
 
 const NOT_BUILT =
-  'The console is not built yet. `npm start` builds it in the background. Without it, run ' +
+  'The console is not built yet. `npm start` builds it in the background. Otherwise, run ' +
   '`npm run console`. This page reloads automatically.';
 
 async function sendProgress(reply: FastifyReply, folder: string) {

@@ -192,7 +192,10 @@ const record = operation({
       }),
     ),
     hold: Type.Optional(
-      withDescription(PendingReason, 'Reason for which the deposit to an account is held.'),
+      withDescription(
+        PendingReason,
+        'Holds a deposit to an account for this reason. Absent: the deposit is not held.',
+      ),
     ),
     ...OptionalReason,
   }),

@@ -23,7 +23,7 @@ const TAG = 'Exports';
 
 const QUERY = {
   from: withDescription(DateOnly, 'First day, UTC.'),
-  to: withDescription(DateOnly, 'Last day, UTC, included. At most 366 days.'),
+  to: withDescription(DateOnly, 'Last day, UTC, inclusive. The period has at most 366 days.'),
   ...PlatformFilter,
   environment: Type.Optional(
     oneOf(MODES, { description: 'Return only items of this environment.' }),
@@ -64,7 +64,7 @@ const ExportedTransaction = named(
       receivedAmount: optionalAmount('Amount received'),
       fees: optionalAmount('Fees of the service and the platform'),
       platformFees: optionalAmount('Fees of the platform'),
-      exchangeRate: optionalText('Exchange rate'),
+      exchangeRate: optionalText('Exchange rate in sending units per receiving unit'),
       rail: optionalText('Rail of the payment'),
       sourceAccount: optionalText('Source account or address'),
       destinationAccount: optionalText('Destination account or address'),

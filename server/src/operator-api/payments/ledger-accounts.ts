@@ -74,7 +74,7 @@ const list = operation({
   summary: 'List ledger accounts',
   description:
     'Returns the chart of accounts: system accounts by ID, then internal accounts, newest first. ' +
-    `With a platform or a customer, only internal accounts. ${SHORT_PAGES}`,
+    `With \`platformId\` or \`customerId\`, only internal accounts are returned. ${SHORT_PAGES}`,
   auth: 'operator',
   operatorPermission: 'ledger.read',
   commands: [],
@@ -141,7 +141,10 @@ const trial = operation({
               credit,
               net: amountField('Credits less debits'),
               held: nullable(
-                withDescription(Amount, 'Amount held, or null if it was not counted.'),
+                withDescription(
+                  Amount,
+                  'Amount held, in minor units, or null if it was not counted.',
+                ),
               ),
             },
             { description: 'Balances of one type of account.' },
@@ -158,7 +161,10 @@ const trial = operation({
               currency: CurrencyCode,
               debit,
               credit,
-              difference: amountField('Credits less debits. 0 if the books balance'),
+              difference: Type.Integer({
+                format: 'int64',
+                description: 'Credits less debits, in minor units. 0 if the books balance.',
+              }),
             },
             { description: 'Sums of an environment and currency.' },
           ),

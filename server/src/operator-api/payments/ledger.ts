@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { listPostings, verifyLedger } from '../../features/accounting/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { Amount, named, nullable, page, text, withDescription } from '../../kernel/schema.ts';
+import { Amount, named, nullable, text, withDescription } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { CurrencyCode, PlatformId, Posting, transactionParams } from './schemas.ts';
 
@@ -22,7 +22,10 @@ const Total = named(
       owned: total('Sum of the balances of internal accounts'),
       system: total('Sum of the balances of system accounts'),
       held: total('Sum of the amounts held'),
-      sum: total('Sum of all balances. 0 if the books balance'),
+      sum: Type.Integer({
+        format: 'int64',
+        description: 'Sum of all balances, in minor units. 0 if the books balance.',
+      }),
       transfers: Type.Integer({ description: 'Number of postings.' }),
     },
     { description: 'Totals of a currency.' },
@@ -84,7 +87,9 @@ const postings = operation({
     200: Type.Object({
       transactionId: transactionParams.properties.transactionId,
       platformId: nullable(withDescription(PlatformId, 'ID of the platform, or null if none.')),
-      postings: page(PostingOfTransaction).properties.data,
+      postings: Type.Array(PostingOfTransaction, {
+        description: 'All postings of the transaction, oldest first.',
+      }),
     }),
   },
   errors: ['NOT_FOUND'],

@@ -55,7 +55,9 @@ export const RecallFields = {
   providerId: text('Provider that sent the payout.'),
   cause: oneOf(RECALL_CAUSES, { description: 'Reason for the request.' }),
   state: oneOf(RECALL_STATES, {
-    description: 'ACCEPTED: the funds will be returned. REJECTED: they stay with the beneficiary.',
+    description:
+      'REQUESTED: no decision was received yet. ACCEPTED: the funds will be returned. REJECTED: the ' +
+      'beneficiary keeps the funds.',
   }),
   rejectionReason: nullable(
     oneOf(RECALL_REJECTIONS, {

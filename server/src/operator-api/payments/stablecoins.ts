@@ -125,7 +125,10 @@ const SupplyLine = Type.Object({
       'operations in progress.',
   }),
   ledger: text('Amount in the ledger, in minor units.'),
-  expected: text('Expected amount: the initial supply plus mints less burns.'),
+  expected: text(
+    'Expected amount, in minor units. CIRCULATING and ISSUED: the initial supply plus completed mints ' +
+      'less completed burns. HELD_FOR_MINTS and HELD_FOR_BURNS: the mints or burns in progress.',
+  ),
 });
 
 const getCoin = operation({

@@ -112,7 +112,7 @@ const returnItem = operation({
   tag: TAG,
   summary: 'Return a suspense item',
   description:
-    'Credits the funds to the internal account that `to` names, or records that the operator sent ' +
+    'Credits the funds to the internal account in `to` of the item, or records that the operator sent ' +
     'them to an external account. The amount is the amount in suspense in the ledger.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
@@ -121,7 +121,7 @@ const returnItem = operation({
   body: Type.Object({
     reference: Type.Optional(
       text(
-        'Bank reference of the transfer to the external account. Required if `to` is `outside`.',
+        'Bank reference of the transfer to the external account. Required if `to` of the item is `outside`.',
         {
           minLength: 1,
           maxLength: 255,

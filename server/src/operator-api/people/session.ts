@@ -123,7 +123,7 @@ const addPasskey = operation({
   idempotency: 'none',
   path: '/session/passkeys',
   summary: 'Register another passkey',
-  description: `Verifies and stores a new passkey of the user.${RECENT}`,
+  description: `Verifies and stores a new passkey of the user, who can have at most 20.${RECENT}`,
   body: Type.Object({ name: PasskeyName, state: State, credential: RegisteredCredential }),
   replies: { 201: Passkey },
   errors: ['CONFLICT'],

@@ -44,8 +44,8 @@ const withPassword = operation({
   summary: 'Sign in with a password',
   description:
     'Verifies the password and a code of the authenticator app, and opens a session. Each e-mail ' +
-    'address has five attempts in 15 minutes and 20 in a day, even if no user has this address. The ' +
-    `limit does not apply to passkeys.${SITE}`,
+    'address has five attempts in 15 minutes and 20 in a day, even if no user has this address. ' +
+    `Each IP address has 30 attempts in 15 minutes. The limits do not apply to passkeys.${SITE}`,
   body: Type.Object({
     email: Email,
     password: text('Password of the user.', { minLength: 1, maxLength: MAX_PASSWORD }),

@@ -33,7 +33,11 @@ const MESSAGE = {
   kind: text('Purpose of the message, such as `CONTACT_CODE`.'),
   status: Status,
   failure: nullable(
-    oneOf(MESSAGE_FAILURES, { description: 'Reason for the failure, or null unless it failed.' }),
+    oneOf(MESSAGE_FAILURES, {
+      description:
+        'REFUSED: the provider rejected the message. EXPIRED: not sent before `expiresAt`. ERASED: the ' +
+        'content was erased. NOT_CONNECTED: no provider is configured. Null unless the status is FAILED.',
+    }),
   ),
   attempts: Type.Integer({ description: 'Number of attempts. 0 until the status is final.' }),
   createdAt: time('Time at which the message was created.'),

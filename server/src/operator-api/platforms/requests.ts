@@ -68,8 +68,8 @@ const get = operation({
   tag: TAG,
   summary: 'Get a request',
   description:
-    'Returns one request by the `X-Request-Id` of its reply, with the reason and details of ' +
-    'an error and, where they are retained, its masked bodies.',
+    'Returns one request by the `X-Request-Id` of its reply. The reason and details of an error ' +
+    'are included, and the masked bodies if they are retained.',
   auth: 'operator',
   operatorPermission: 'requests.read',
   commands: ['requests show'],

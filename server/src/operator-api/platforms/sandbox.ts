@@ -74,7 +74,10 @@ const reset = operation({
   description: resetSandbox.description,
   body: Type.Object({
     isConfigurationReset: optional(
-      Type.Boolean({ description: 'Whether its configuration is reset to the defaults as well.' }),
+      Type.Boolean({
+        description:
+          'Whether the configuration of the platform is also reset to the defaults. Defaults to false.',
+      }),
     ),
     reason: Reason,
   }),
@@ -91,9 +94,9 @@ const fixtures = operation({
   path: '/platforms/{platformId}/fixtures',
   summary: 'Create fixtures in a sandbox platform',
   description:
-    'Calls operations of the platform API in order, with all permissions. A rejected step stops ' +
-    'the call unless it has `mayBeRejected`. `details.step` is its number, from 0, and ' +
-    '`details.error` is its error. Earlier steps are not undone.',
+    'Calls operations of the platform API in order, with all permissions. A rejected step ' +
+    'stops the call unless it has `mayBeRejected`. In the reply, `details.step` is the number ' +
+    'of this step, from 0, and `details.error` is its error. Earlier steps are not undone.',
   body: Type.Object({ world, payments, steps, seed, ...OptionalReason }),
   bodyRules: createSandboxFixtures.bodyRules,
   maxBody: createSandboxFixtures.maxBody,

@@ -44,7 +44,7 @@ const createToken = operation({
   summary: 'Create an API token of a platform',
   description:
     'Creates a token. Only this reply contains the secret. Returns CONFLICT if the platform ' +
-    'has the maximum number of tokens.',
+    'has 100 tokens.',
   auth: 'operator',
   operatorPermission: 'tokens.manage',
   commands: ['token create'],

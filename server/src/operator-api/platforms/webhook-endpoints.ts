@@ -57,7 +57,7 @@ const list = operation({
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
-  params: Type.Object({ platformId }),
+  params: Type.Object({ platformId: text('ID of the platform.') }),
   replies: {
     200: Type.Object({ data: Type.Array(EndpointHealth, { description: 'All endpoints.' }) }),
   },

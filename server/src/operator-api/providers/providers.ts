@@ -123,8 +123,7 @@ const pause = step(
   'pauseProvider',
   'pause',
   'Pause a provider',
-  'Takes effect within a second: the provider receives no new transfers. Transfers already sent to it ' +
-    'continue.',
+  'Stops new transfers to the provider within a second. Transfers already sent to it continue.',
 );
 const resume = step(
   'resumeProvider',
@@ -142,12 +141,12 @@ const rotate = operation({
   description:
     'Generates a new signing key for calls to the provider, which becomes active after the overlap. ' +
     'Register its public key with the provider before then. Otherwise the provider rejects the calls. ' +
-    'Earlier keys are retired after twice the overlap.',
+    'Earlier keys are retired after twice the overlap. Returns CONFLICT if 4 keys are active.',
   commands: ['providers rotate'],
   params: providerParams,
   body: Type.Object({
     overlapHours: OverlapHours(
-      'Hours until the new key becomes active, at least one. The default is 24.',
+      'Hours until the new key becomes active. With 0, it becomes active after 5 seconds. The default is 24.',
     ),
     ...OptionalReason,
   }),
@@ -164,7 +163,7 @@ const addKey = operation({
   summary: 'Add a public key of a provider',
   description:
     'Messages signed with this key are accepted immediately. Messages signed with earlier keys are ' +
-    'accepted until the overlap ends.',
+    'accepted until the overlap ends. Returns CONFLICT if 4 keys are active.',
   commands: ['providers add-key'],
   params: providerParams,
   body: Type.Object({
@@ -209,7 +208,7 @@ const setBalance = operation({
     asOf: Type.Optional(
       time(
         'Time of the balance. The default is the time of the request. The time must not be ' +
-          'before the stored balance.',
+          'before the time of the stored balance.',
       ),
     ),
     ...OptionalReason,

@@ -97,7 +97,9 @@ export const StatementSource = named(
   Type.Object(
     {
       providerId: text('Name of the provider.'),
-      timeZone: text('IANA time zone in which the days of the provider end: `Europe/Berlin`.'),
+      timeZone: text(
+        'IANA time zone in which the days of the provider end, such as `Europe/Berlin`.',
+      ),
       feesExpected: Type.Boolean({
         description:
           'Whether fees of the provider are posted as expenses. If not, each fee is a difference.',
@@ -153,7 +155,7 @@ export const Difference = named(
       detail: text('Description of the difference.'),
       lineId: nullable(
         text(
-          "The provider's ID of the line with the statement version: `E1@1`, or null without a line.",
+          "The provider's ID of the line and the statement version, such as `E1@1`. Null without a line.",
         ),
       ),
       transactionId: nullable(text('ID of the payment, or null if no payment is known.')),
@@ -196,11 +198,13 @@ export const ProviderBalance = named(
       bookedBalance: minor(
         'Current balance at the provider according to the ledger, in minor units.',
       ),
-      railInTransit: minor('Balance of the system account rail in transit, for all providers.'),
-      externalSettlement: minor(
-        'Balance of the system account external settlement, for all providers.',
+      railInTransit: minor(
+        'Balance of the system account rail in transit, for all providers, in minor units.',
       ),
-      suspense: minor('Balance of the system account suspense, for all providers.'),
+      externalSettlement: minor(
+        'Balance of the system account external settlement, for all providers, in minor units.',
+      ),
+      suspense: minor('Balance of the system account suspense, for all providers, in minor units.'),
       reportedAt: time('Time of the last change of the day.'),
     },
     { description: 'The balance that a provider reported last, and the balances of the ledger.' },

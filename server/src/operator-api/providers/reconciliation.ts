@@ -14,7 +14,16 @@ import {
   stageReconciliation,
 } from '../../features/reconciliation/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { DateOnly, named, nullable, oneOf, PageQuery, page, text } from '../../kernel/schema.ts';
+import {
+  DateOnly,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, Reason } from '../schemas.ts';
 import { isOperatorOf } from './owners.ts';
@@ -58,7 +67,8 @@ const source = operation({
   method: 'GET',
   path: '/providers/{providerId}/statement-source',
   summary: 'Get the statement settings of a provider',
-  description: 'Returns the time zone of its days and whether its fees are expected.',
+  description:
+    'Returns the time zone of the days of a provider, and whether its fees are expected.',
   commands: [],
   params: providerParams,
   replies: { 200: StatementSource },
@@ -72,7 +82,8 @@ const setSource = operation({
   path: '/providers/{providerId}/statement-source',
   summary: 'Change the statement settings of a provider',
   description:
-    'Changes the time zone of its days, or whether its fees are expected. Existing days keep their lines.',
+    'Changes the time zone of the days of a provider, or whether its fees are expected. Existing days ' +
+    'keep their lines.',
   commands: ['providers set-statements'],
   params: providerParams,
   body: Type.Object({
@@ -118,7 +129,7 @@ const close = operation({
   path: '/providers/{providerId}/close-day',
   summary: 'Close a day of a provider',
   description:
-    'Closes a balanced day. All earlier days must be closed. The day can then no longer change. A later ' +
+    'Closes a balanced day, which can then no longer change. All earlier days must be closed. A later ' +
     'correction by the provider becomes a difference of the next open day.',
   commands: ['providers close-day'],
   params: providerParams,
@@ -134,13 +145,17 @@ const listDifferences = operation({
   path: '/differences',
   summary: 'List differences',
   description:
-    'Returns differences between the statements of providers and the ledger, oldest first. The default ' +
-    'status is OPEN.',
+    'Returns differences between the statements of providers and the ledger, oldest first.',
   commands: ['providers differences'],
   query: Type.Object({
     providerId: optional(text('Return only differences of this provider.')),
-    status: optional(DifferenceStatus),
-    kind: optional(DifferenceKind),
+    status: optional(
+      withDescription(
+        DifferenceStatus,
+        'Return only differences with this status. Defaults to OPEN.',
+      ),
+    ),
+    kind: optional(withDescription(DifferenceKind, 'Return only differences of this kind.')),
     ownerId: optional(text('Return only differences that are assigned to this operator.')),
     ...PageQuery,
   }),
@@ -198,7 +213,7 @@ const decide = operation({
     transactionId: optional(text('ID of the payment of the line. Required for MATCH.')),
     accountId: optional(
       text(
-        'ID of the internal account to credit. RECORD_DEPOSIT requires this or `paymentReference`.',
+        'ID of the internal account to credit. Required for RECORD_DEPOSIT without `paymentReference`.',
       ),
     ),
     paymentReference: optional(

@@ -53,7 +53,7 @@ const create = operation({
   summary: 'Add a route',
   description:
     'Adds a rule that selects the provider of new transfers. The rule takes effect within a second. ' +
-    'Transfers already sent are not affected.',
+    'Transfers already sent are not affected. Returns CONFLICT if 500 routes exist.',
   commands: ['providers add-route'],
   body: Type.Object({ ...NEW_ROUTE, ...OptionalReason }),
   replies: { 201: Route },

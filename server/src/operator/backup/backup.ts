@@ -40,7 +40,8 @@ export const BACKUP_HELP = `${USAGE}
   --until TIME          recover to this time, such as 2026-11-28T12:00:00Z. Without it, to the
                         newest state
   --erasures FILE       verify: also write the list of erasures to this new file
-  --work FOLDER         verify: parent of the temporary folder
+  --work FOLDER         verify: parent of the temporary folder (default: the temporary folder of
+                        the system)
 `;
 
 const text = { type: 'string' } as const;
@@ -98,7 +99,7 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
 
 function assertEmbedded({ databaseUrl }: Config): void {
   if (databaseUrl === undefined) return;
-  throw usageError('DATABASE_URL is set: use the tools of this PostgreSQL, such as pgBackRest.');
+  throw usageError('DATABASE_URL is set. Use the tools of this PostgreSQL, such as pgBackRest');
 }
 
 const withEmbeddedDatabase = <T>({ dataDir }: Config, work: (url: string) => Promise<T>) =>

@@ -38,8 +38,8 @@ export const cardDecisionVerbs: readonly Verb[] = [
     verb: 'decisions',
     summary: 'List card authorization requests and decisions, newest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-      card: { value: 'CARD', help: 'Filter by card (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+      card: { value: 'CARD', help: 'Filter by card (default: all)' },
       declined: { negation: 'all', help: 'Declined only' },
       ...LIMIT,
     },

@@ -67,7 +67,7 @@ export const cardExceptionVerbs: readonly Verb[] = [
     noun: 'cards',
     verb: 'exceptions',
     summary: 'List card payments that need a decision, oldest first',
-    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' }, ...LIMIT },
     run: list,
   },
   {

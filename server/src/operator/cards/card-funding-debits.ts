@@ -58,7 +58,7 @@ export const cardFundingDebitVerbs: readonly Verb[] = [
     noun: 'cards',
     verb: 'funding-debits',
     summary: 'List funding debits in progress, oldest first',
-    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' }, ...LIMIT },
     run: list,
   },
   {

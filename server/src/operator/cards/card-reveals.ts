@@ -27,8 +27,8 @@ export const cardRevealVerbs: readonly Verb[] = [
     verb: 'reveals',
     summary: 'List requests to show card numbers, and when they were shown, newest first',
     flags: {
-      card: { value: 'CARD', help: 'Filter by card (all)' },
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      card: { value: 'CARD', help: 'Filter by card (default: all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       ...LIMIT,
     },
     positional: 'card',

@@ -81,12 +81,12 @@ export const cardVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List cards, newest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-      customer: { value: 'CUSTOMER', help: 'Filter by cardholder (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+      customer: { value: 'CUSTOMER', help: 'Filter by cardholder (default: all)' },
       state: {
         value: 'STATE',
         choices: ['PROCESSING', 'ACTIVE', 'FROZEN', 'CLOSED'],
-        help: 'Filter by state (all)',
+        help: 'Filter by state (default: all)',
       },
       ...LIMIT,
       after: { value: 'CARD', help: 'Continue after this card, the last of the previous list' },

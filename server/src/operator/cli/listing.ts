@@ -5,7 +5,10 @@ const MAX_ROWS = 1_000;
 const DEFAULT_ROWS = 200;
 
 export const LIMIT: Flags = {
-  limit: { value: 'NUMBER', help: `Maximum number of rows (${DEFAULT_ROWS})` },
+  limit: {
+    value: 'NUMBER',
+    help: `Maximum number of rows, 1 to ${MAX_ROWS} (default: ${DEFAULT_ROWS})`,
+  },
 };
 
 export function limitIn(args: CommandArgs): number {

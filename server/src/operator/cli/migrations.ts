@@ -14,8 +14,9 @@ export const MIGRATE_HELP = `${USAGE}
 
 Applies missing migrations that the previous version supports, as each start does.
 
---contract  then apply those that it does not support, if no server of that version runs
---dry-run   list them without applying them
+--contract  also apply migrations that the previous version does not support. No server of that
+            version may run
+--dry-run   list the missing migrations without applying them
 `;
 
 interface Flags {

@@ -143,7 +143,9 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const CUSTOMER: Flags = {
   customer: { value: 'CUSTOMER', required: true, help: 'ID of the customer' },
 };
-const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' } };
+const PLATFORM: Flags = {
+  platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+};
 
 export const customerVerbs: readonly Verb[] = [
   {
@@ -151,7 +153,10 @@ export const customerVerbs: readonly Verb[] = [
     verb: 'find',
     summary: 'Find customers and beneficial owners by personal data',
     flags: {
-      email: { value: 'ADDRESS', help: 'E-mail address' },
+      email: {
+        value: 'ADDRESS',
+        help: 'E-mail address. Exactly one of email, phone, name and identifier is required',
+      },
       phone: { value: 'NUMBER', help: 'Telephone number' },
       name: { value: 'NAME', help: 'Full name, or words of it' },
       identifier: { value: 'NUMBER', help: 'Identity or tax number' },
@@ -179,7 +184,7 @@ export const customerVerbs: readonly Verb[] = [
     flags: {
       ...CUSTOMER,
       yes: { negation: 'no', help: 'Confirm. An erasure cannot be undone' },
-      by: { value: 'NAME', help: 'Actor (operator)' },
+      by: { value: 'NAME', help: 'Name of the actor (default: operator)' },
       reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
     positional: 'customer',

@@ -11,7 +11,7 @@ function holderArgument(args: CommandArgs): { customerId: string } | { holderId:
   const [customerId, holderId] = [args.text('customer'), args.text('holder')];
   if (customerId !== undefined && holderId === undefined) return { customerId };
   if (customerId === undefined && holderId !== undefined) return { holderId };
-  throw usageError('One of --customer and --holder is needed.');
+  throw usageError('One of --customer and --holder is required');
 }
 
 const HEADS = ['DOCUMENT', 'HOLDER', 'TYPE', 'SIDE', 'COUNTRY', 'NUMBER', 'FILE', 'SUBMITTED'];
@@ -52,8 +52,14 @@ export const documentVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List documents of a customer or one beneficial owner, oldest first',
     flags: {
-      customer: { value: 'CUSTOMER', help: 'Filter by customer. Includes its beneficial owners' },
-      holder: { value: 'HOLDER', help: 'Filter by one customer or beneficial owner' },
+      customer: {
+        value: 'CUSTOMER',
+        help: 'Filter by customer, including its beneficial owners. Required without --holder',
+      },
+      holder: {
+        value: 'HOLDER',
+        help: 'Filter by one customer or beneficial owner. Required without --customer',
+      },
     },
     positional: 'customer',
     run: list,

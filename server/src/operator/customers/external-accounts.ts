@@ -73,11 +73,11 @@ export const externalAccountVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List external accounts, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Filter by state (all)',
+        help: 'Filter by state (default: all)',
       },
       ...LIMIT,
       after: {

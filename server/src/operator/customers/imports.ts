@@ -80,7 +80,7 @@ export const importVerbs: readonly Verb[] = [
     noun: 'imports',
     verb: 'list',
     summary: 'List customer imports, newest first',
-    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' }, ...LIMIT },
     run: list,
   },
   {

@@ -58,9 +58,13 @@ export const messageVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List e-mails and text messages, newest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-      customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
-      status: { value: 'STATUS', choices: MESSAGE_STATUSES, help: 'Filter by status (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer (default: all)' },
+      status: {
+        value: 'STATUS',
+        choices: MESSAGE_STATUSES,
+        help: 'Filter by status (default: all)',
+      },
       ...LIMIT,
     },
     run: list,

@@ -112,7 +112,7 @@ const CUSTOMER: Flags = {
 };
 const DECISION: Flags = {
   reason: { value: 'TEXT', required: true, help: 'Reason, stored with the decision' },
-  actor: { value: 'NAME', help: 'Actor (operator)' },
+  actor: { value: 'NAME', help: 'Name of the actor (default: operator)' },
 };
 
 const decisionVerb = (verb: string, decision: 'pass' | 'reject', summary: string): Verb => ({
@@ -125,11 +125,11 @@ const decisionVerb = (verb: string, decision: 'pass' | 'reject', summary: string
 });
 
 const LIST_FLAGS: Flags = {
-  platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
   status: {
     value: 'STATUS',
     choices: Object.keys(scaFeature.states.reset.transitions),
-    help: 'Filter by state (those awaiting a decision)',
+    help: 'Filter by state (default: those awaiting a decision)',
   },
   ...LIMIT,
   after: { value: 'RESET', help: 'Continue after this reset, the last of the previous list' },
@@ -160,7 +160,7 @@ export const scaVerbs: readonly Verb[] = [
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
   verb(
     'unlock',
-    'Reset failures, end a lockout or suspension',
+    'Reset failures, and end a lockout or suspension',
     { ...CUSTOMER, ...DECISION },
     unlockOne,
   ),

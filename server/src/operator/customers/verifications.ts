@@ -106,11 +106,11 @@ const FINDINGS: Flags = {
     list: true,
     help:
       'Finding about the customer, or about another resource if named. ' +
-      `${typesAbout('field').join(' and ')} need a field, findings about documents the document`,
+      `${typesAbout('field').join(' and ')} need a field. Findings about documents need the document`,
   },
   reason: {
     value: 'TEXT',
-    help: 'Explanation for the platform (the default of the type)',
+    help: 'Explanation for the platform (default: that of the type)',
   },
 };
 
@@ -132,9 +132,9 @@ export const verificationVerbs: readonly Verb[] = [
       status: {
         value: 'STATUS',
         choices: VERIFICATION_STATUSES,
-        help: 'Filter by state (those awaiting a decision)',
+        help: 'Filter by state (default: those awaiting a decision)',
       },
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       ...LIMIT,
       after: {
         value: 'VERIFICATION',

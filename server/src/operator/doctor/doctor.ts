@@ -75,7 +75,7 @@ async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
     const count = await openPublishedKeys(db, effects.now(), vault);
     return success('keys', `The master key opens all ${count} signing keys.`);
   } catch (error) {
-    const remedy = 'Restore the master key of this database: no other key decrypts its data.';
+    const remedy = 'Restore the master key of this database. No other key decrypts its data.';
     return failure('keys', (error as Error).message, remedy);
   }
 }

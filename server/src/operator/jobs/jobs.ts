@@ -82,7 +82,7 @@ async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 const JOB = { value: 'JOB', help: 'ID of the job' };
-const KIND = { value: 'KIND', help: 'Filter by kind, such as payout.send (all)' };
+const KIND = { value: 'KIND', help: 'Filter by kind, such as payout.send (default: all)' };
 
 export const jobVerbs: readonly Verb[] = [
   {
@@ -96,7 +96,7 @@ export const jobVerbs: readonly Verb[] = [
         help: 'Filter by state (default: all except cancelled)',
       },
       kind: KIND,
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       ...LIMIT,
     },
     run: list,

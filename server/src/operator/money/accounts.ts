@@ -108,7 +108,7 @@ export const refreshFundingVerb: Verb = {
   verb: 'refresh-funding',
   summary: 'Refresh the funding details of an account, or of all accounts of a platform',
   flags: {
-    account: { value: 'ACCOUNT', help: 'ID of the account' },
+    account: { value: 'ACCOUNT', help: 'ID of the account. Required without --platform' },
     platform: { value: 'PLATFORM', help: 'Refresh all accounts of this platform' },
   },
   positional: 'account',
@@ -121,11 +121,11 @@ export const accountVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List internal accounts with balances and amounts owed, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Filter by state (all)',
+        help: 'Filter by state (default: all)',
       },
       owing: { negation: 'all', help: 'Only accounts with an amount owed' },
       ...LIMIT,

@@ -28,24 +28,31 @@ const RECORD: Flags = {
     required: true,
     help: 'Unique reference that the bank assigned',
   },
-  amount: { value: '100.00', required: true, help: 'Amount received' },
+  amount: { value: '100.00', required: true, help: 'Amount received, in major units' },
   currency: { value: 'CURRENCY', required: true, help: 'Currency received' },
-  account: { value: 'ACCOUNT', help: 'ID of the credited internal account' },
+  account: {
+    value: 'ACCOUNT',
+    help: 'ID of the credited internal account. Required without --payment-reference',
+  },
   'payment-reference': {
     value: 'RH…',
     help: 'Reference of the payer, instead of --account',
   },
   rail: { value: 'RAIL', choices: PAYMENT_RAILS, help: 'Rail of the deposit' },
-  'sender-name': { value: 'NAME', help: 'Sender' },
+  'sender-name': { value: 'NAME', help: 'Name of the sender' },
   'sender-account': { value: 'IDENTIFIER', help: 'Account of the sender' },
   'sender-bank': { value: 'NAME', help: 'Bank of the sender' },
   remittance: { value: 'TEXT', help: 'Remittance text of the sender' },
-  hash: { value: 'HASH', help: 'Transaction hash' },
-  network: { value: 'NETWORK', choices: MANUAL_CHOICES.networks, help: 'Network of the hash' },
+  hash: { value: 'HASH', help: 'Hash of the transaction on its network' },
+  network: {
+    value: 'NETWORK',
+    choices: MANUAL_CHOICES.networks,
+    help: 'Network of the hash. Required with --hash',
+  },
   hold: {
     value: 'REASON',
     choices: PENDING_REASONS,
-    help: 'Reason for a hold of a deposit to an account',
+    help: 'Holds a deposit to an account for this reason',
   },
 };
 
@@ -54,7 +61,7 @@ const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'ID of the deposit' },
 };
 const REASON: Flags = {
-  reason: { value: 'REASON', choices: REASONS, help: `Failure reason (${REASONS[0]})` },
+  reason: { value: 'REASON', choices: REASONS, help: `Failure reason (default: ${REASONS[0]})` },
 };
 
 /** Rejects flags that exclude or require each other. */
@@ -139,7 +146,7 @@ const heldList: Verb = {
   noun: 'deposits',
   verb: 'list',
   summary: 'List funds held for a decision: deposits, direct debits, UMA payments',
-  flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
+  flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' }, ...LIMIT },
   run: list,
 };
 

@@ -24,11 +24,11 @@ const MAX_DAYS = 366;
 const FLAGS: Flags = {
   from: { value: 'YYYY-MM-DD', required: true, help: 'First day, UTC' },
   to: { value: 'YYYY-MM-DD', required: true, help: 'Last day, UTC, included' },
-  platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
   environment: {
     value: 'ENVIRONMENT',
     choices: ['production', 'sandbox'],
-    help: 'Filter by environment (both)',
+    help: 'Filter by environment (default: both)',
   },
 };
 

@@ -34,7 +34,7 @@ const ORIGIN_FLAG: Flags = {
   of: {
     value: 'TRANSFER',
     choices: MANUAL_CHOICES.transferKinds,
-    help: 'Transfer that was returned, for a payment by direct debit (payout)',
+    help: 'Transfer that was returned, for a payment by direct debit (default: payout)',
   },
 };
 
@@ -118,7 +118,7 @@ export const payoutVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List pending manual payouts, direct debits and refunds, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       ...LIMIT,
     },
     run: list,
@@ -127,8 +127,11 @@ export const payoutVerbs: readonly Verb[] = [
     'settle',
     'Record that the bank has settled a transfer',
     {
-      reference: { value: 'REFERENCE', help: 'Reference that the bank assigned' },
-      hash: { value: 'HASH', help: 'Transaction hash' },
+      reference: {
+        value: 'REFERENCE',
+        help: 'Reference that the bank assigned (default: the hash, or the reference of the payment)',
+      },
+      hash: { value: 'HASH', help: 'Transaction hash of a payout over a blockchain' },
     },
     settle,
   ),
@@ -139,7 +142,7 @@ export const payoutVerbs: readonly Verb[] = [
       ...REASON,
       refundable: {
         negation: 'not-refundable',
-        help: 'Whether the funds can be refunded (yes). If not, the funds go to suspense',
+        help: 'Whether the funds can be refunded. If not, the funds go to suspense (default: yes)',
       },
     },
     fail,

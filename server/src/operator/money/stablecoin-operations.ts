@@ -54,9 +54,13 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
     verb: 'operations',
     summary: 'List mints and burns, newest first',
     flags: {
-      coin: { value: 'STABLECOIN', help: 'Filter by stablecoin (all)' },
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-      status: { value: 'STATUS', choices: OPERATION_STATUSES, help: 'Filter by status (all)' },
+      coin: { value: 'STABLECOIN', help: 'Filter by stablecoin (default: all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+      status: {
+        value: 'STATUS',
+        choices: OPERATION_STATUSES,
+        help: 'Filter by status (default: all)',
+      },
       ...LIMIT,
       after: {
         value: 'OPERATION',

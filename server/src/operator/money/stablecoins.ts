@@ -80,11 +80,11 @@ export const stablecoinVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List stablecoins, oldest first. PENDING_APPROVAL needs a decision',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       status: {
         value: 'STATUS',
         choices: SERVICE_STATUSES,
-        help: 'Filter by serviceOperationsStatus (all)',
+        help: 'Filter by serviceOperationsStatus (default: all)',
       },
       ...LIMIT,
       after: {

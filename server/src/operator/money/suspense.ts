@@ -60,11 +60,11 @@ export const suspenseVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List suspense items and shortfalls, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       environment: {
         value: 'ENVIRONMENT',
         choices: MODES,
-        help: 'Filter by environment (both)',
+        help: 'Filter by environment (default: both)',
       },
       ...LIMIT,
     },

@@ -110,8 +110,8 @@ const REASON: Flags = {
   },
 };
 const FILTERS: Flags = {
-  platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-  customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+  customer: { value: 'CUSTOMER', help: 'Filter by customer (default: all)' },
 };
 
 export const agentVerbs: readonly Verb[] = [
@@ -159,13 +159,13 @@ export const agentVerbs: readonly Verb[] = [
         value: 'AGENT',
         help: 'Filter by agent. --agent, --customer or --platform is required',
       },
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-      customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
-      since: { value: 'TIME', help: 'Start day or time (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer (default: all)' },
+      since: { value: 'TIME', help: 'Earliest day or time (default: all)' },
       ...LIMIT,
       after: {
         value: 'LINE',
-        help: 'Continue after this entry, the last of the previous list (--json)',
+        help: 'Continue after this entry, the last of the previous list (with --json)',
       },
     },
     run: listAudit,

@@ -88,15 +88,20 @@ export const cardProgramVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'set-cards',
-    summary: 'Change the card settings of a platform',
+    summary: 'Change the card settings of a platform. Settings without a flag are unchanged',
     flags: {
       ...PLATFORM,
-      'max-live': { value: 'N', help: 'Maximum open cards (10000)' },
-      'max-live-per-holder': { value: 'N', help: 'Maximum open cards per cardholder (10)' },
+      'max-live': { value: 'N', help: 'Maximum open cards (default: 10000)' },
+      'max-live-per-holder': {
+        value: 'N',
+        help: 'Maximum open cards per cardholder (default: 10)',
+      },
       'frame-origins': {
         value: 'ORIGIN,ORIGIN',
         list: true,
-        help: 'Origins that may frame the page with a number. The complete list, or none (none)',
+        help:
+          'Origins that may frame the page with a card number. The complete list, or none ' +
+          '(default: none)',
       },
     },
     positional: 'platform',

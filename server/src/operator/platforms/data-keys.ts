@@ -86,7 +86,7 @@ export const dataKeyVerbs: readonly Verb[] = [
       },
       'new-master-key-command': {
         value: 'COMMAND',
-        help: 'Shell command that prints this master key instead',
+        help: 'Shell command that prints the other master key, instead of a file',
       },
     },
     run: rotate,

@@ -20,7 +20,10 @@ async function show({ runtime }: System): Promise<Output> {
         `${key.environment}, ${key.algorithm}, ${key.status}, since ${key.createdAt}\n${key.publicKeyPem}`,
     )
     .join('\n');
-  return { json: keys, text: text || 'None yet: the first start of the server generates them.\n' };
+  return {
+    json: keys,
+    text: text || 'There is no key yet. The first start of the server generates the keys.\n',
+  };
 }
 
 function keyTable(views: readonly PublicKeyView[]): Output {
@@ -84,13 +87,13 @@ export const webhookKeyVerbs: readonly Verb[] = [
         value: 'ENVIRONMENT',
         required: true,
         choices: MODES,
-        help: 'sandbox or production',
+        help: 'Environment of the keys',
       },
       'overlap-hours': {
         value: 'HOURS',
         help:
-          'Hours until the new keys sign. The old keys remain published for the same time ' +
-          `after that (${DEFAULT_OVERLAP_HOURS})`,
+          `Hours until the new keys sign, 0 to ${MAX_OVERLAP_HOURS}. The old keys remain published for ` +
+          `the same time after that (default: ${DEFAULT_OVERLAP_HOURS})`,
       },
     },
     run: rotate,

@@ -20,15 +20,18 @@ const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'ID of t
 const CURRENCY_PAIR: Flags = {
   ...PLATFORM,
   currency: { value: 'CURRENCY', required: true, help: 'The currency that is sent' },
-  to: { value: 'EUR', help: 'Destination currency (any)' },
+  to: { value: 'EUR', help: 'Destination currency (default: any)' },
 };
 
 const AMOUNTS: Flags = {
   'per-payment': {
     value: '10000.00',
-    help: 'Maximum per payment (none)',
+    help: 'Maximum per payment, in major units. Required without --per-day (default: no limit)',
   },
-  'per-day': { value: '50000.00', help: 'Maximum per UTC day (none)' },
+  'per-day': {
+    value: '50000.00',
+    help: 'Maximum per UTC day, in major units. Required without --per-payment (default: no limit)',
+  },
 };
 
 export function currencyIn(args: CommandArgs, flag: string): string | undefined {

@@ -29,26 +29,32 @@ import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 const SETTINGS: Flags = {
   regulated: {
     negation: 'unregulated',
-    help: 'The platform verifies its customers itself (on in the sandbox)',
+    help: 'The platform verifies its customers itself (default: on in the sandbox, otherwise off)',
   },
   'documents-optional': {
     negation: 'no-documents-optional',
-    help: 'Verifications require no documents (off)',
+    help: 'Verifications require no documents (default: off)',
   },
-  sca: { negation: 'no-sca', help: 'Strong customer authentication where regions require it (on)' },
+  sca: {
+    negation: 'no-sca',
+    help: 'Strong customer authentication where regions require it (default: on)',
+  },
   'sca-two-steps': {
     negation: 'no-sca-two-steps',
-    help: 'Payouts with currency conversion require two authentication steps (off)',
+    help: 'Payouts with currency conversion require two authentication steps (default: off)',
   },
   ...PASSKEY_FLAGS,
   terms: {
     negation: 'no-terms',
-    help: 'Customers must accept terms before payments. Requires --unregulated (off)',
+    help: 'Customers must accept terms before payments. Requires --unregulated (default: off)',
   },
-  invitations: { negation: 'no-invitations', help: 'Customers may invite other users (on)' },
+  invitations: {
+    negation: 'no-invitations',
+    help: 'Customers may invite other users (default: on)',
+  },
   'standard-webhooks': {
     negation: 'no-standard-webhooks',
-    help: 'Webhooks also contain the headers of Standard Webhooks (on)',
+    help: 'Webhooks also contain the headers of Standard Webhooks (default: on)',
   },
   currencies: {
     value: 'USD,EUR',
@@ -257,7 +263,7 @@ export const platformVerbs: readonly Verb[] = [
       environment: {
         value: 'ENVIRONMENT',
         choices: MODES,
-        help: 'Environment (sandbox)',
+        help: 'Environment (default: sandbox)',
       },
       ...SETTINGS,
     },
@@ -282,22 +288,22 @@ export const platformVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'set',
-    summary: 'Change settings of a platform',
+    summary: 'Change settings of a platform. Settings without a flag are unchanged',
     flags: {
       ...PLATFORM,
       name: { value: 'NAME', help: 'Display name' },
       ...SETTINGS,
       'brand-color': {
         value: '#RRGGBB',
-        help: 'Color of hosted pages, darkened or lightened for contrast, or default (default)',
+        help: 'Color of hosted pages, darkened or lightened for contrast, or default to remove the color',
       },
       'hourly-payments': {
         value: 'N',
-        help: 'Maximum payments per customer and hour. 0 for no limit (0)',
+        help: 'Maximum payments per customer and hour. 0 for no limit (default: 0)',
       },
       'wallet-processing': {
         value: 'N',
-        help: 'How often wallets return PROCESSING before the result, for client tests (0)',
+        help: 'Number of times that wallet requests return PROCESSING, 0 to 100. Sandbox only (default: 0)',
       },
     },
     positional: 'platform',

@@ -124,9 +124,16 @@ export const requestVerbs: readonly Verb[] = [
     summary: 'List requests of a platform, newest first',
     flags: {
       platform: PLATFORM,
-      operation: { value: 'OPERATION', help: 'Filter by operationId (all)' },
-      status: { value: 'CLASS', choices: STATUS_CLASSES, help: 'Filter by status class (all)' },
-      resource: { value: 'RESOURCE', help: 'Filter by created or affected resource (all)' },
+      operation: { value: 'OPERATION', help: 'Filter by operationId (default: all)' },
+      status: {
+        value: 'CLASS',
+        choices: STATUS_CLASSES,
+        help: 'Filter by status class (default: all)',
+      },
+      resource: {
+        value: 'RESOURCE',
+        help: 'Filter by created or affected resource (default: all)',
+      },
       ...LIMIT,
     },
     positional: 'platform',

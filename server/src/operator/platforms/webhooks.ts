@@ -12,8 +12,10 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 const EVENT: Flags = { event: { value: 'EVENT', required: true, help: 'ID of the event' } };
-const LIMIT: Flags = { limit: { value: 'NUMBER', help: 'Maximum number of rows (100)' } };
 const MAX_ROWS = 1_000;
+const LIMIT: Flags = {
+  limit: { value: 'NUMBER', help: `Maximum number of rows, 1 to ${MAX_ROWS} (default: 100)` },
+};
 
 function limitOf(args: CommandArgs): number {
   const limit = Number(args.text('limit') ?? 100);
@@ -79,7 +81,10 @@ async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   return { json: { eventId, due: true, deliveryIds }, text: `${eventId} will be sent again.\n` };
 }
 
-const OF_PLATFORM = { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT };
+const OF_PLATFORM = {
+  platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
+  ...LIMIT,
+};
 
 export const webhookVerbs: readonly Verb[] = [
   {

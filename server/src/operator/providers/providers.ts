@@ -6,6 +6,7 @@ import {
   providerManagement,
 } from '../../features/providers/index.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../runtime/security/key-rotation.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -106,9 +107,6 @@ const PUBLIC_KEY: Flags = {
     help: 'PEM file with the Ed25519 public key of the provider',
   },
 };
-const OVERLAP: Flags = {
-  'overlap-hours': { value: 'HOURS', help: 'Hours for which both keys are accepted (24)' },
-};
 
 const step = (
   verb: string,
@@ -143,7 +141,7 @@ export const providerVerbs: readonly Verb[] = [
         value: 'ENVIRONMENT',
         required: true,
         choices: MODES,
-        help: 'sandbox or production',
+        help: 'Environment that the provider serves',
       },
       url: { value: 'URL', required: true, help: 'Base URL of the provider' },
       ...PUBLIC_KEY,
@@ -162,7 +160,15 @@ export const providerVerbs: readonly Verb[] = [
     noun: 'providers',
     verb: 'rotate',
     summary: 'Generate a new signing key for calls to a provider',
-    flags: { ...PROVIDER, ...OVERLAP },
+    flags: {
+      ...PROVIDER,
+      'overlap-hours': {
+        value: 'HOURS',
+        help:
+          `Hours until the new key signs, 0 to ${MAX_OVERLAP_HOURS}. Earlier keys are retired after ` +
+          `twice this time (default: ${DEFAULT_OVERLAP_HOURS})`,
+      },
+    },
     positional: 'provider',
     run: async (system, args) =>
       outputOf(
@@ -177,7 +183,16 @@ export const providerVerbs: readonly Verb[] = [
     noun: 'providers',
     verb: 'add-key',
     summary: 'Add a public key of a provider',
-    flags: { ...PROVIDER, ...PUBLIC_KEY, ...OVERLAP },
+    flags: {
+      ...PROVIDER,
+      ...PUBLIC_KEY,
+      'overlap-hours': {
+        value: 'HOURS',
+        help:
+          `Hours for which earlier keys are accepted, 0 to ${MAX_OVERLAP_HOURS} ` +
+          `(default: ${DEFAULT_OVERLAP_HOURS})`,
+      },
+    },
     positional: 'provider',
     run: async (system, args) => {
       const deps = await managerOf(system);

@@ -182,7 +182,9 @@ async function listBalances({ runtime }: System, args: CommandArgs): Promise<Out
   return { json, text };
 }
 
-const PROVIDER_FILTER: Flags = { provider: { value: 'PROVIDER', help: 'Only this provider' } };
+const PROVIDER_FILTER: Flags = {
+  provider: { value: 'PROVIDER', help: 'Only this provider (default: all)' },
+};
 const noun = 'providers';
 
 export const reconciliationVerbs: readonly Verb[] = [
@@ -200,8 +202,14 @@ export const reconciliationVerbs: readonly Verb[] = [
     summary: 'Change the statement settings of a provider',
     flags: {
       ...PROVIDER,
-      'time-zone': { value: 'Europe/Berlin', help: 'Time zone in which its days end' },
-      'fees-expected': { negation: 'fees-unexpected', help: 'Post its fees as expenses' },
+      'time-zone': {
+        value: 'Europe/Berlin',
+        help: 'Time zone in which the days of the provider end',
+      },
+      'fees-expected': {
+        negation: 'fees-unexpected',
+        help: 'Post fees of the provider as expenses',
+      },
     },
     positional: 'provider',
     run: setStatements,
@@ -229,9 +237,9 @@ export const reconciliationVerbs: readonly Verb[] = [
       status: {
         value: 'STATUS',
         choices: DIFFERENCE_STATUSES,
-        help: 'Only this status. The default is OPEN',
+        help: 'Only this status (default: OPEN)',
       },
-      kind: { value: 'KIND', choices: DIFFERENCE_KINDS, help: 'Only this kind' },
+      kind: { value: 'KIND', choices: DIFFERENCE_KINDS, help: 'Only this kind (default: all)' },
       owner: { value: 'OPERATOR', help: 'Only differences that are assigned to this operator' },
       ...LIMIT,
     },

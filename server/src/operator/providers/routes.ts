@@ -167,7 +167,7 @@ const ENVIRONMENT: Flags = {
     value: 'ENVIRONMENT',
     required: true,
     choices: MODES,
-    help: 'sandbox or production',
+    help: 'Environment that the provider serves',
   },
 };
 const RAIL = { value: 'RAIL', choices: PAYMENT_RAILS };
@@ -193,24 +193,32 @@ export const providerRouteVerbs: readonly Verb[] = [
       },
       priority: {
         value: 'NUMBER',
-        help: 'The matching route with the lowest number is selected (100)',
+        help: '1 to 10000. The matching route with the lowest number is selected (default: 100)',
       },
-      platform: { value: 'PLATFORM', help: 'Only transfers of this platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Only transfers of this platform (default: all)' },
       kind: {
         value: 'KIND',
         choices: PROVIDER_CHOICES.routeKinds,
-        help: 'Only this kind of transfer, cards, or a service (all transfers)',
+        help: 'Only this kind of transfer, cards, or a service (default: all transfers)',
       },
-      rail: { ...RAIL, help: 'Only transfers over this rail (all)' },
-      currency: { value: 'CURRENCY', help: 'Only transfers in this currency (all)' },
+      rail: { ...RAIL, help: 'Only transfers over this rail (default: all)' },
+      currency: { value: 'CURRENCY', help: 'Only transfers in this currency (default: all)' },
       'min-amount': { value: 'AMOUNT', help: 'Minimum amount, in minor units' },
       'max-amount': {
         value: 'AMOUNT',
-        help: 'Maximum amount, in minor units. For cards, the maximum approved by the provider alone (0)',
+        help:
+          'Maximum amount, in minor units. For cards, the maximum that the provider may approve ' +
+          'alone (default: 0)',
       },
-      country: { value: 'COUNTRY', help: 'Only accounts in this country, such as DE (all)' },
-      'cost-fixed': { value: 'AMOUNT', help: 'Cost of a transfer in minor units (0)' },
-      'cost-basis-points': { value: 'NUMBER', help: 'Cost in basis points of the amount (0)' },
+      country: {
+        value: 'COUNTRY',
+        help: 'Only accounts in this country, such as DE (default: all)',
+      },
+      'cost-fixed': { value: 'AMOUNT', help: 'Cost of a transfer in minor units (default: 0)' },
+      'cost-basis-points': {
+        value: 'NUMBER',
+        help: 'Cost in basis points of the amount (default: 0)',
+      },
     },
     run: add,
   },
@@ -227,14 +235,31 @@ export const providerRouteVerbs: readonly Verb[] = [
     verb: 'explain',
     summary: 'Explain which provider executes a transfer or payment, and why',
     flags: {
-      transaction: { value: 'TRANSACTION', help: 'Explain the stored choice of this payment' },
-      environment: { value: 'ENVIRONMENT', choices: MODES, help: 'sandbox or production' },
-      platform: { value: 'PLATFORM', help: 'Platform of the transfer' },
-      kind: { value: 'KIND', choices: kinds, help: 'Kind of transfer, or card' },
-      currency: { value: 'CURRENCY', help: 'Currency of the transfer' },
+      transaction: {
+        value: 'TRANSACTION',
+        help: 'Explain the stored choice of this payment. Replaces all other flags',
+      },
+      environment: {
+        value: 'ENVIRONMENT',
+        choices: MODES,
+        help: 'Environment of the transfer. Required without --transaction',
+      },
+      platform: {
+        value: 'PLATFORM',
+        help: 'Platform of the transfer. Required without --transaction',
+      },
+      kind: {
+        value: 'KIND',
+        choices: kinds,
+        help: 'Kind of transfer, or card. Required without --transaction',
+      },
+      currency: {
+        value: 'CURRENCY',
+        help: 'Currency of the transfer. Required without --transaction',
+      },
       rail: { ...RAIL, help: 'Rail of the transfer' },
       country: { value: 'COUNTRY', help: 'Country of the account, such as DE' },
-      amount: { value: 'AMOUNT', help: 'Amount, in minor units' },
+      amount: { value: 'AMOUNT', help: 'Amount, in minor units. Required without --transaction' },
     },
     run: explain,
   },
@@ -243,8 +268,8 @@ export const providerRouteVerbs: readonly Verb[] = [
     verb: 'messages',
     summary: 'List the messages that providers sent, newest first',
     flags: {
-      provider: { value: 'PROVIDER', help: 'Filter by provider (all)' },
-      result: { value: 'RESULT', choices: STORED_RESULTS, help: 'Filter by result (all)' },
+      provider: { value: 'PROVIDER', help: 'Filter by provider (default: all)' },
+      result: { value: 'RESULT', choices: STORED_RESULTS, help: 'Filter by result (default: all)' },
       ...LIMIT,
     },
     run: listMessages,

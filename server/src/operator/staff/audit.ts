@@ -50,7 +50,9 @@ export const auditVerbs: readonly Verb[] = [
     noun: 'audit',
     verb: 'export',
     summary: 'Print audit records as JSON lines, oldest first',
-    flags: { after: { value: 'NUMBER', help: 'Continue after this record (0)' } },
+    flags: {
+      after: { value: 'NUMBER', help: 'Continue after the record with this number (default: 0)' },
+    },
     run: async ({ runtime }, args) => ({
       json: null,
       text: '',

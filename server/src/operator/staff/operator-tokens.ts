@@ -75,9 +75,12 @@ export const operatorTokenVerbs: readonly Verb[] = [
       platforms: {
         value: 'PLATFORM,…',
         list: true,
-        help: 'Platforms that the token may access (all)',
+        help: 'Platforms that the token may access (default: all)',
       },
-      days: { value: 'N', help: `Days until the token expires (${DEFAULT_DAYS})` },
+      days: {
+        value: 'N',
+        help: `Days until the token expires, 1 to ${MAX_TOKEN_DAYS} (default: ${DEFAULT_DAYS})`,
+      },
     },
     positional: 'name',
     run: create,

@@ -92,7 +92,7 @@ export const operatorUserVerbs: readonly Verb[] = [
       platforms: {
         value: 'PLATFORM,…',
         list: true,
-        help: 'Platforms that the user may access (all)',
+        help: 'Platforms that the user may access (default: all)',
       },
     },
     positional: 'name',

@@ -246,11 +246,11 @@ export const walletVerbs: readonly Verb[] = [
     verb: 'recoveries',
     summary: 'List account recoveries, newest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       status: {
         value: 'STATUS',
         choices: Object.keys(walletFeature.states.recovery.transitions),
-        help: 'Filter by state (all)',
+        help: 'Filter by state (default: all)',
       },
       ...LIMIT,
       after: {
@@ -267,7 +267,7 @@ export const walletVerbs: readonly Verb[] = [
     summary: 'Cancel a pending account recovery',
     flags: {
       recovery: { value: 'RECOVERY', required: true, help: 'ID of the recovery' },
-      actor: { value: 'NAME', help: 'Name of the actor (operator)' },
+      actor: { value: 'NAME', help: 'Name of the actor (default: operator)' },
     },
     positional: 'recovery',
     run: cancel,

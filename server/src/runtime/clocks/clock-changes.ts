@@ -58,7 +58,10 @@ const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until 
 
 /** The error of a clock that another process has changed or a reset has removed. */
 const leaseLost = () =>
-  new Fault('CONFLICT', 'Another request has moved or reset the clock. Read it and try again.');
+  new Fault(
+    'CONFLICT',
+    'Another request has moved or reset the clock. Read the clock and try again.',
+  );
 
 /** Moves the clock to `at` during a change to `target`, and renews the lease. */
 export async function stepClock(

@@ -109,7 +109,9 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'drain',
     fallback: '0',
     value: 'SECONDS',
-    help: 'seconds between SIGTERM and the stop, in which /readyz is 503 and requests are served',
+    help:
+      'seconds between SIGTERM and the stop, 0 to 300. Until then, /readyz is 503 and requests ' +
+      'are served',
     validate: numberFrom(0, MAX_DRAIN_S, ' of seconds'),
   },
   {
@@ -148,7 +150,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-connection-age',
     fallback: '1800',
     value: 'SECONDS',
-    help: 'maximum age of a connection. Each is replaced at 80 to 100 % of it, 60 to 86400',
+    help: 'maximum age of a connection in seconds, 60 to 86400. Each is replaced at 80 to 100 % of it',
     validate: numberFrom(60, 86_400, ' of seconds'),
   },
   {
@@ -162,7 +164,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_CLIENT_SECRET',
     flag: 'client-secret',
     value: 'TEXT',
-    help: 'client secret of that token. Set both or neither',
+    help: 'fixed client secret of the same token. Set client ID and secret, or neither',
     validate: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
   },
   {
@@ -177,14 +179,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_MASTER_KEY_FILE',
     flag: 'master-key-file',
     value: 'FILE',
-    help: 'file with the master key instead. A relative path starts at the checkout',
+    help: 'file that contains the master key. A relative path starts at the checkout',
     validate: () => undefined,
   },
   {
     env: 'RAILHEAD_MASTER_KEY_COMMAND',
     flag: 'master-key-command',
     value: 'COMMAND',
-    help: 'shell command that prints the master key instead, such as the client of a KMS',
+    help: 'shell command that prints the master key, such as the client of a KMS',
     validate: () => undefined,
   },
   {
@@ -211,7 +213,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes and imports per second of a platform. Burst and 0 as above',
+    help: 'quotes and imports per second of a platform. Burst and 0 as for RAILHEAD_RATE_LIMIT',
     validate: perSecond,
   },
   {
@@ -219,7 +221,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-refused',
     fallback: '20',
     value: 'NUMBER',
-    help: 'rejected credentials per second of an IP address. Burst and 0 as above',
+    help: 'rejected credentials per second of an IP address. Burst and 0 as for RAILHEAD_RATE_LIMIT',
     validate: perSecond,
   },
   {
@@ -227,7 +229,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-address',
     fallback: '100',
     value: 'NUMBER',
-    help: 'requests without credential per second of an IP address. Burst and 0 as above',
+    help: 'requests without credential per second of an IP address. Burst and 0 as for RAILHEAD_RATE_LIMIT',
     validate: perSecond,
   },
   {
@@ -235,14 +237,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-bytes',
     fallback: '4194304',
     value: 'NUMBER',
-    help: 'bytes of request bodies per second of a platform. Uploads are slowed down to it',
+    help: 'bytes of request bodies per second of a platform. Faster uploads are slowed down. 0: no limit',
     validate: matches(/^\d{1,12}$/, 'must be a number from 0, which sets no limit'),
   },
   {
     env: 'RAILHEAD_TRUSTED_PROXIES',
     flag: 'trusted-proxies',
     value: 'ADDRESSES',
-    help: 'proxies whose X-Forwarded-For header is trusted, separated by commas',
+    help: 'addresses and networks of proxies whose X-Forwarded-For header is trusted, separated by commas',
     validate: networksProblem,
   },
   {
@@ -303,7 +305,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_LOOPBACK_WEBHOOKS',
     flag: 'loopback-webhooks',
     value: 'CHOICE',
-    help: 'sandbox webhooks to this machine: allowed or refused. Default in production: refused',
+    help: 'sandbox webhooks to this machine: allowed or refused. Default: allowed, in production refused',
     validate: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
   },
   {
@@ -367,7 +369,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_SAMPLE_CUSTOMER',
     flag: 'sample-customer',
     value: 'CHOICE',
-    help: 'sample customer of the first platform: create or none. Default in production: none',
+    help: 'sample customer of the first platform: create or none. Default: create, in production none',
     validate: matches(/^(create|none)$/, 'must be create or none'),
   },
   {

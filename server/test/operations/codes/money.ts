@@ -56,7 +56,7 @@ const ACCOUNTS: readonly Provocation[] = [
   ),
   provocation(
     'INVALID_BANK_ACCOUNT',
-    'Register a bank account whose number ends in 105. Also a payment to, or a debit of, a US bank ' +
+    'Register a bank account whose number ends in 105. Alternatively, pay to or debit a US bank ' +
       'account whose validation has failed',
     async (fixture) => {
       const { id } = await createCustomer(fixture.app);

@@ -169,7 +169,7 @@ const OPERATIONS: readonly Provocation[] = [
   ),
   provocation(
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
-    'Mint from an empty balance at the provider: the `apiClientSecret` ends in 006',
+    'Mint without a balance account at the provider: the `apiClientSecret` ends in 006',
     async (fixture) =>
       mint(await createCoin(fixture, { secret: '006' }), {
         fundingSource: {

@@ -15,14 +15,14 @@ type Row = Readonly<Record<string, unknown>>;
 
 const textColumns = (...names: readonly string[]): Column<Row>[] => names.map((name) => ({ name }));
 
-/** In major units, because a spreadsheet has no decimals per currency. */
+/** Amounts are in major units, because a spreadsheet has no decimals per currency. */
 const amountColumns = (...names: readonly string[]): Column<Row>[] =>
   names.map((name) => ({
     name,
     text: (row) => decimalText({ amount: Number(row[name]), currency: String(row.currency) }),
   }));
 
-const KINDS = {
+const EXPORT_COLUMNS = {
   exportPostings: [
     ...textColumns('createdAt', 'transactionId', 'step', 'phase', 'debit', 'credit'),
     ...amountColumns('amount'),
@@ -35,12 +35,12 @@ const KINDS = {
   ],
 } as const;
 
-type Kind = keyof typeof KINDS;
+type Kind = keyof typeof EXPORT_COLUMNS;
 
 /** Maximum number of rows. Exports by the command and the API have no limit of rows. */
 const MAX_ROWS = 100_000;
 
-interface Period {
+interface ExportInput {
   kind: Kind;
   from: string;
   to: string;
@@ -48,21 +48,22 @@ interface Period {
 }
 
 /** Downloads the rows and resolves with whether there were more. */
-async function exportRows({ kind, ...query }: Period): Promise<boolean> {
+async function exportRows({ kind, ...query }: ExportInput): Promise<boolean> {
   const { rows, hasMore } = await readRows(kind, { query }, MAX_ROWS);
   const name = `${kind === 'exportPostings' ? 'postings' : 'balances'}-${query.from}-${query.to}`;
-  download(`${name}.csv`, csvOf(rows, KINDS[kind] as readonly Column<never>[]));
+  download(`${name}.csv`, csvOf(rows, EXPORT_COLUMNS[kind] as readonly Column<never>[]));
   return hasMore;
 }
 
 const DAY_MS = 86_400_000;
-const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+const dateDaysAgo = (days: number) =>
+  new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 export function LedgerExport() {
   const { platformId } = usePlatform();
   const [kind, setKind] = useState<Kind>('exportPostings');
-  const [from, setFrom] = useState(() => dayBefore(30));
-  const [to, setTo] = useState(() => dayBefore(0));
+  const [from, setFrom] = useState(() => dateDaysAgo(30));
+  const [to, setTo] = useState(() => dateDaysAgo(0));
   const { mutate, isPending, error, data: hasMore } = useMutation({ mutationFn: exportRows });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -79,7 +80,7 @@ export function LedgerExport() {
             value={kind}
             onChange={({ target }) => setKind(target.value as Kind)}
           >
-            {(Object.keys(KINDS) as Kind[]).map((each) => (
+            {(Object.keys(EXPORT_COLUMNS) as Kind[]).map((each) => (
               <option key={each} value={each}>
                 {T.exportKinds[each]}
               </option>

@@ -1,4 +1,4 @@
-// Embedded wallets: the list, one wallet with its signatures, and recoveries.
+// Embedded wallets: the list, one wallet with its authorizations, and recoveries.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';

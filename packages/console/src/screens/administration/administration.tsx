@@ -1,4 +1,4 @@
-// Approval policies, platforms, users, tokens and the audit log.
+// Approval policies, platforms, users, sessions, tokens and the audit log.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
@@ -208,7 +208,7 @@ const OUTCOMES = [
   ...['INVALID_INPUT', 'NOT_FOUND', 'UNAUTHORIZED'],
 ];
 
-/** Label of the outcome of a request. Every other code is an error. */
+/** Label of the outcome of a request. Codes other than the two in the condition are errors. */
 const Outcome = ({ value }: { value: string }) =>
   value === 'SUCCEEDED' || value === 'WAITING_FOR_APPROVAL' ? (
     <Status value={value} />

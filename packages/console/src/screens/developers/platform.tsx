@@ -49,11 +49,11 @@ export function Endpoints() {
   );
 }
 
-const CLOCK_MS = 2_000;
+const CLOCK_REFRESH_MS = 2_000;
 
 function Clock({ platformId }: { platformId: string }) {
   const path = { platformId };
-  const query = useReply('getPlatformClock', { path }, { refetchInterval: () => CLOCK_MS });
+  const query = useReply('getPlatformClock', { path }, { refetchInterval: () => CLOCK_REFRESH_MS });
   return (
     <Panel
       title={T.clock}

@@ -1,4 +1,4 @@
-// Screens for developers: events, deliveries, requests, keys and tokens.
+// Screens for developers: events, deliveries, requests, keys, tokens, imports and jobs.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
@@ -120,7 +120,10 @@ const DELIVERY_COLUMNS = [
   ...deliveryColumns.hidden('id'),
 ];
 
-const DELIVERY_COLUMNS_OF_ALL = [...DELIVERY_COLUMNS, ...deliveryColumns.fields('platformId')];
+const DELIVERY_COLUMNS_WITH_PLATFORM = [
+  ...DELIVERY_COLUMNS,
+  ...deliveryColumns.fields('platformId'),
+];
 
 export function Deliveries() {
   const { platformId } = usePlatform();
@@ -128,7 +131,7 @@ export function Deliveries() {
     <Screen title={TEXTS.pages.deliveries}>
       <List
         id="listDeliveriesOfPlatforms"
-        columns={platformId ? DELIVERY_COLUMNS : DELIVERY_COLUMNS_OF_ALL}
+        columns={platformId ? DELIVERY_COLUMNS : DELIVERY_COLUMNS_WITH_PLATFORM}
         filters={[{ name: 'status' }, { name: 'eventType' }, { name: 'resourceId' }]}
         pathOf={pathIn('/events', 'eventId')}
       />
@@ -153,7 +156,7 @@ const REQUEST_COLUMNS = [
   ...requestColumns.hidden('operationId', 'address', 'idempotencyKeyHash'),
 ];
 
-const REQUEST_COLUMNS_OF_ALL = [...REQUEST_COLUMNS, ...requestColumns.fields('platformId')];
+const REQUEST_COLUMNS_WITH_PLATFORM = [...REQUEST_COLUMNS, ...requestColumns.fields('platformId')];
 
 export function Requests() {
   const { platformId } = usePlatform();
@@ -161,7 +164,7 @@ export function Requests() {
     <Screen title={TEXTS.pages.requests}>
       <List
         id="listRequestsOfPlatforms"
-        columns={platformId ? REQUEST_COLUMNS : REQUEST_COLUMNS_OF_ALL}
+        columns={platformId ? REQUEST_COLUMNS : REQUEST_COLUMNS_WITH_PLATFORM}
         filters={[
           ...[{ name: 'statusClass' }, { name: 'operationId' }],
           ...[{ name: 'resourceId' }, { name: 'errorCode' }],

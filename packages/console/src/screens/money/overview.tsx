@@ -38,11 +38,14 @@ const total = (
   name: 'payments' | 'completed' | 'failed' | 'returned' | 'open',
 ) => sums.reduce((sum, each) => sum + each[name], 0);
 
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const percentFormat = new Intl.NumberFormat(undefined, {
+  style: 'percent',
+  maximumFractionDigits: 1,
+});
 
 /** `count` as a percentage of `total`. */
 const share = (count: number, total: number) =>
-  total === 0 ? TEXTS.none : percent.format(count / total);
+  total === 0 ? TEXTS.none : percentFormat.format(count / total);
 
 const BUCKET_MS: Readonly<Record<string, number>> = {
   hour: HOUR_MS,
@@ -64,17 +67,17 @@ function startsOf({ bucket, from, until, data }: Reply<'getPaymentMetrics'>): st
 function seriesOf(sums: readonly Sums[], starts: readonly string[], currency: string): Series[] {
   const currencySums = sums.filter((each) => each.currency === currency);
   const scale = 10 ** (decimalsOf(currency) ?? 0);
-  const at = (start: string) =>
+  const amountAt = (start: string) =>
     currencySums
       .filter((each) => Date.parse(each.start) === Date.parse(start))
       .reduce((sum, each) => sum + Number(each.amount), 0) / scale;
   const text = (value: number) =>
     `${value.toLocaleString(undefined, { notation: 'compact', maximumFractionDigits: 1 })} ${currency}`;
-  return [{ label: currency, values: starts.map(at), color: '--accent', text }];
+  return [{ label: currency, values: starts.map(amountAt), color: '--accent', text }];
 }
 
 function countsOf(sums: readonly Sums[], starts: readonly string[]): Series[] {
-  const at = (name: 'completed' | 'failed' | 'returned') =>
+  const countsBy = (name: 'completed' | 'failed' | 'returned') =>
     starts.map((start) =>
       total(
         sums.filter((each) => Date.parse(each.start) === Date.parse(start)),
@@ -83,9 +86,9 @@ function countsOf(sums: readonly Sums[], starts: readonly string[]): Series[] {
     );
   const text = (value: number) => value.toLocaleString();
   return [
-    { label: T.completed, values: at('completed'), color: '--good', text },
-    { label: T.failed, values: at('failed'), color: '--bad', text },
-    { label: T.returned, values: at('returned'), color: '--caution', text },
+    { label: T.completed, values: countsBy('completed'), color: '--good', text },
+    { label: T.failed, values: countsBy('failed'), color: '--bad', text },
+    { label: T.returned, values: countsBy('returned'), color: '--caution', text },
   ];
 }
 
@@ -342,7 +345,7 @@ export function Overview() {
   const { platformId } = usePlatform();
   const mode = useMode(search.mode);
   const range = isRange(search.range) ? search.range : 'month';
-  // Remounts when the environment changes, so that its numbers are never shown for the other one.
+  // The panels remount when the environment or platform changes, so no outdated number is shown.
   const scope = `${mode} ${platformId}`;
   const change = (nextSearch: object) =>
     void navigate({ to: '/', search: { ...search, ...nextSearch } as never, replace: true });

@@ -160,7 +160,7 @@ function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
   const base = { path, description: facts };
   const isAwaited = payment.awaitedTransfer !== null;
   // Only a payout with a recorded settlement can be recorded as returned.
-  const isSent = payment.results.some(
+  const isSettled = payment.results.some(
     ({ kind, state }) => kind === 'payout' && state === 'settled',
   );
   const isHeld = payment.type === 'INCOMING' && payment.funds === 'HELD';
@@ -177,7 +177,7 @@ function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
           { ...base, id: 'rejectDeposit', label: T.reject, isDangerous: true },
         ] as const)
       : []),
-    ...(payment.status === 'COMPLETED' && isSent && isProduction
+    ...(payment.status === 'COMPLETED' && isSettled && isProduction
       ? ([{ ...base, id: 'returnTransfer', label: T.returned, isDangerous: true }] as const)
       : []),
     ...(payment.status === 'COMPLETED' && isRecallOffered && payment.recall === null
@@ -244,7 +244,7 @@ function Head({ payment }: { payment: Payment }) {
 
 const REFRESH_MS = 3_000;
 
-/** No event reports that a webhook was delivered. */
+/** Polls while a delivery is pending, because no event reports that a webhook was delivered. */
 const refetchInterval = ({ deliveries }: Payment) =>
   deliveries.some(({ status }) => status === 'PENDING') && REFRESH_MS;
 

@@ -9,7 +9,7 @@ import { TEXTS } from '../../texts/texts.ts';
 const listPaymentsColumns = columnsOf<'listPayments'>();
 const listQuotesOfPlatformsColumns = columnsOf<'listQuotesOfPlatforms'>();
 
-const PERIOD = [
+const PERIOD_FILTERS = [
   { name: 'createdAfter', label: 'From', kind: 'day' },
   { name: 'createdBefore', label: 'Until', kind: 'day' },
 ] as const;
@@ -55,7 +55,7 @@ const PAYMENT_FILTERS = [
   ...[{ name: 'status' }, { name: 'type' }, { name: 'rail' }],
   ...[{ name: 'mode', label: 'Environment' }, { name: 'currency' }, { name: 'customerId' }],
   { name: 'accountId' },
-  ...PERIOD,
+  ...PERIOD_FILTERS,
 ];
 
 export const Payments = () => (
@@ -92,7 +92,7 @@ export const Quotes = () => (
       filters={[
         ...[{ name: 'status' }, { name: 'mode', label: 'Environment' }],
         ...[{ name: 'currency' }, { name: 'customerId' }],
-        ...PERIOD,
+        ...PERIOD_FILTERS,
       ]}
       pathOf={pathIn('/payments', 'transactionId')}
     />

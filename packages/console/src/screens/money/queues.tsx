@@ -20,7 +20,7 @@ const listHeldDepositsColumns = columnsOf<'listHeldDeposits'>();
 const listSuspenseItemsColumns = columnsOf<'listSuspenseItems'>();
 const searchStablecoinsColumns = columnsOf<'searchStablecoins'>();
 
-const toPayment = pathIn('/payments', 'transactionId');
+const paymentPathOf = pathIn('/payments', 'transactionId');
 
 interface QueuedPayment {
   transactionId: string;
@@ -73,7 +73,7 @@ export const Payouts = () => (
     <List
       id="listAwaitedTransfers"
       columns={PAYOUT_COLUMNS}
-      pathOf={toPayment}
+      pathOf={paymentPathOf}
       emptyText={T.noPayouts}
     />
   </Screen>
@@ -106,7 +106,7 @@ export const Deposits = () => (
     <List
       id="listHeldDeposits"
       columns={DEPOSIT_COLUMNS}
-      pathOf={toPayment}
+      pathOf={paymentPathOf}
       emptyText={T.noDeposits}
     />
   </Screen>
@@ -135,7 +135,7 @@ export const Suspense = () => (
       id="listSuspenseItems"
       columns={SUSPENSE_COLUMNS}
       filters={[{ name: 'environment' }]}
-      pathOf={toPayment}
+      pathOf={paymentPathOf}
       emptyText={T.noSuspense}
     />
   </Screen>
@@ -256,7 +256,7 @@ export const CardPayments = () => (
           />
         )),
       ]}
-      pathOf={toPayment}
+      pathOf={paymentPathOf}
       emptyText={T.noExceptions}
     />
     <h2>{T.fundingDebits}</h2>
@@ -276,7 +276,7 @@ export const CardPayments = () => (
           />
         )),
       ]}
-      pathOf={toPayment}
+      pathOf={paymentPathOf}
       emptyText={T.noFundingDebits}
     />
   </Screen>

@@ -14,7 +14,7 @@ import { COIN_ACTIONS } from './queues.tsx';
 
 type Coin = Reply<'getStablecoinSupply'>;
 
-const history = columnsOf<'listStablecoinHistory'>();
+const historyColumns = columnsOf<'listStablecoinHistory'>();
 
 const Supply = ({ supply, ties, decimals, symbol }: Coin) => (
   <Panel title={T.supply}>
@@ -76,7 +76,7 @@ export const StablecoinScreen = () => (
           <List
             id="listStablecoinHistory"
             path={{ stablecoinId: coin.id }}
-            columns={history.fields('action', 'reason', 'actor', 'createdAt')}
+            columns={historyColumns.fields('action', 'reason', 'actor', 'createdAt')}
             emptyText={T.noDecisions}
           />
         </Panel>

@@ -1,4 +1,5 @@
-// A customer: status, accounts, payments and factors. Personal data is shown on request.
+// A customer: status, factors, documents, payments, cards, agents and messages. Personal data is
+// shown on request.
 import { Link, useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';

@@ -6,7 +6,7 @@ import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
 
 const Pdf = lazy(() => import('./pdf.tsx').then((each) => ({ default: each.Pdf })));
 
-const PICTURES: Readonly<Record<string, string>> = { JPEG: 'image/jpeg', PNG: 'image/png' };
+const PICTURE_TYPES: Readonly<Record<string, string>> = { JPEG: 'image/jpeg', PNG: 'image/png' };
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
@@ -24,7 +24,7 @@ interface FileProps {
 function Picture({ content, format, title }: FileProps) {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
-    const type = PICTURES[format] ?? '';
+    const type = PICTURE_TYPES[format] ?? '';
     const nextUrl = URL.createObjectURL(new Blob([bytesOf(content)], { type }));
     setUrl(nextUrl);
     return () => URL.revokeObjectURL(nextUrl);
@@ -35,7 +35,7 @@ function Picture({ content, format, title }: FileProps) {
 function File(props: FileProps) {
   const { content, format, title } = props;
   const bytes = useMemo(() => bytesOf(content), [content]);
-  if (PICTURES[format]) return <Picture {...props} />;
+  if (PICTURE_TYPES[format]) return <Picture {...props} />;
   if (format !== 'PDF') return null;
   return (
     <Suspense fallback={<Skeleton lines={4} />}>

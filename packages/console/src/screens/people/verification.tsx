@@ -1,5 +1,5 @@
-// An identity check: the submitted data next to the documents, and the decision. Keyboard shortcuts decide
-// and open the next check.
+// An identity check: the submitted data next to the documents, and the decision. Keyboard shortcuts
+// open the form of a decision, and the next or previous check.
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ActionButtons } from '../../action/action.tsx';
@@ -127,17 +127,19 @@ export function Verification() {
   const { id } = useParams({ strict: false }) as { id: string };
   const navigate = useNavigate();
   const { next, previous } = useNeighbors(id);
-  const go = (to: string | undefined) => {
-    void navigate(to ? { to: '/verifications/$id', params: { id: to } } : { to: '/verifications' });
+  const openCheck = (checkId: string | undefined) => {
+    void navigate(
+      checkId ? { to: '/verifications/$id', params: { id: checkId } } : { to: '/verifications' },
+    );
   };
   useShortcuts({
     a: () => pressButton(T.approve),
     r: () => pressButton(T.reject),
     c: () => pressButton(T.hold),
-    n: () => go(next),
-    p: () => go(previous),
+    n: () => openCheck(next),
+    p: () => openCheck(previous),
   });
-  return <Review key={id} id={id} go={() => go(next)} />;
+  return <Review key={id} id={id} go={() => openCheck(next)} />;
 }
 
 function Review({ id, go }: { id: string; go(): void }) {

@@ -1,4 +1,4 @@
-// Explains the routing of a transfer: the routes that match it, each with its verdict.
+// Explains the routing of a transfer: the routes, each with its verdict.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Fields } from '../../action/fields.tsx';
@@ -16,7 +16,7 @@ import { Verdicts } from './verdicts.tsx';
 
 const choices = CHOICES.explainProviderRoute ?? {};
 
-const choice = (name: string, description: string): FieldSchema => ({
+const choiceField = (name: string, description: string): FieldSchema => ({
   type: 'string',
   description,
   ...(choices[name] && { enum: choices[name] }),
@@ -26,9 +26,9 @@ const ROUTING_FIELDS: FieldSchema = {
   required: ['platformId', 'environment', 'kind'],
   properties: {
     platformId: { type: 'string', description: T.platformField },
-    environment: choice('environment', T.environmentField),
-    kind: choice('kind', T.kindField),
-    rail: choice('rail', T.railField),
+    environment: choiceField('environment', T.environmentField),
+    kind: choiceField('kind', T.kindField),
+    rail: choiceField('rail', T.railField),
     country: { type: 'string', maxLength: 2, description: T.countryField },
   },
 };
@@ -51,7 +51,7 @@ function transferIn(search: Search): Transfer | undefined {
   return { ...(search as unknown as Transfer), amount: Number(search.amount) };
 }
 
-/** The selected platform determines the initial platform and environment. */
+/** Values in the URL, or else the selected platform and its environment. Default kind: payout. */
 function useInitialValues(search: Search): Values {
   const { platform } = usePlatform();
   const platformValues = platform && {
@@ -67,7 +67,7 @@ function useInitialValues(search: Search): Values {
   };
 }
 
-/** Converts a code to upper case, as the currency decides the decimals of the amount. */
+/** Converts a code to upper case, because the currency determines the decimals of the amount. */
 const upperCase = (values: Values, name: string): Values => {
   const code = values[name];
   return typeof code === 'string' ? { [name]: code.trim().toUpperCase() } : {};
@@ -85,8 +85,9 @@ function Form({ search, error }: FormProps) {
   const [missingFields, setMissing] = useState<readonly string[]>([]);
   const set = (nextValues: Values) => {
     const platform = platforms.find(({ id }) => id === nextValues.platformId);
-    const isOther = nextValues.platformId !== values.platformId;
-    const environment = isOther && platform ? { environment: platform.mode.toLowerCase() } : {};
+    const isPlatformChanged = nextValues.platformId !== values.platformId;
+    const environment =
+      isPlatformChanged && platform ? { environment: platform.mode.toLowerCase() } : {};
     setValues({
       ...nextValues,
       ...environment,

@@ -15,9 +15,12 @@ interface ProviderProps {
   provider: Provider;
 }
 
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const percentFormat = new Intl.NumberFormat(undefined, {
+  style: 'percent',
+  maximumFractionDigits: 1,
+});
 
-const rateText = (rate: number | null) => (rate === null ? TEXTS.none : percent.format(rate));
+const rateText = (rate: number | null) => (rate === null ? TEXTS.none : percentFormat.format(rate));
 
 const COLUMNS = [T.calls, T.errorRate, T.average, T.fast, T.results, T.successRate, T.returnRate];
 

@@ -104,7 +104,7 @@ export function Providers() {
 
 type Message = Item<'listProviderMessages'>;
 
-/** Columns of messages. The columns for one provider omit its name. */
+/** Columns of the messages of one provider, without its name. */
 export const MESSAGE_COLUMNS = [
   ...messageColumns.fields('type', 'result', 'receivedAt'),
   messageColumns.column('problem', ({ problem }) =>
@@ -113,15 +113,15 @@ export const MESSAGE_COLUMNS = [
   ...messageColumns.fields('transactionId', 'platformId', 'messageId'),
 ];
 
-const [TYPE, RESULT, RECEIVED, ...OTHERS] = MESSAGE_COLUMNS;
+const [TYPE, RESULT, RECEIVED, ...OTHER_COLUMNS] = MESSAGE_COLUMNS;
 
 const ALL_MESSAGE_COLUMNS = [
   ...[TYPE, RESULT, RECEIVED].filter((each) => each !== undefined),
   ...messageColumns.fields('providerId'),
-  ...OTHERS,
+  ...OTHER_COLUMNS,
 ];
 
-/** The payment of a message, if it has one. */
+/** Path of the payment of a message, or undefined if the message has none. */
 export const pathOfMessage = ({ transactionId }: Message): string | undefined =>
   transactionId === null ? undefined : pathOf(transactionId);
 

@@ -17,22 +17,22 @@ import { RECONCILIATION_TEXTS as T } from '../../texts/reconciliation.ts';
 import { TEXTS } from '../../texts/texts.ts';
 import { useProviderNames } from './names.ts';
 
-const differences = columnsOf<'listDifferences'>();
-const days = columnsOf<'listProviderDays'>();
-const balances = columnsOf<'listProviderBalances'>();
+const differenceColumns = columnsOf<'listDifferences'>();
+const dayColumns = columnsOf<'listProviderDays'>();
+const balanceColumns = columnsOf<'listProviderBalances'>();
 
 const kindText = (kind: string) => T.kinds[kind] ?? statusText(kind);
 
 const DIFFERENCE_COLUMNS = [
-  ...differences.amounts('amount'),
-  differences.column(
+  ...differenceColumns.amounts('amount'),
+  differenceColumns.column(
     'kind',
     ({ kind }) => kindText(kind),
     ({ kind }) => kindText(kind),
   ),
-  ...differences.fields('since', 'status', 'detail', 'providerId', 'day', 'ownerId'),
-  ...differences.fields('transactionId', 'environment'),
-  ...differences.hidden('lineId', 'note', 'decision', 'differenceId'),
+  ...differenceColumns.fields('since', 'status', 'detail', 'providerId', 'day', 'ownerId'),
+  ...differenceColumns.fields('transactionId', 'environment'),
+  ...differenceColumns.hidden('lineId', 'note', 'decision', 'differenceId'),
 ];
 
 type Day = Item<'listProviderDays'>;
@@ -80,17 +80,17 @@ const optionalAmount = (name: 'openingBalance' | 'closingBalance') => ({
 });
 
 const DAY_COLUMNS = [
-  ...days.fields('day', 'providerId', 'ties', 'status', 'openDifferences'),
+  ...dayColumns.fields('day', 'providerId', 'ties', 'status', 'openDifferences'),
   optionalAmount('closingBalance'),
-  ...days.amounts('bookedBalance'),
-  ...days.fields('currency', 'environment', 'reconciledAt', 'closedAt', 'closedBy'),
-  ...days.hidden('statementId', 'statementVersion'),
-  days.actions((row) => <DayActions row={row} />),
+  ...dayColumns.amounts('bookedBalance'),
+  ...dayColumns.fields('currency', 'environment', 'reconciledAt', 'closedAt', 'closedBy'),
+  ...dayColumns.hidden('statementId', 'statementVersion'),
+  dayColumns.actions((row) => <DayActions row={row} />),
 ];
 
 const BALANCE_COLUMNS = [
-  ...balances.fields('providerId'),
-  ...balances.amounts('reportedBalance'),
+  ...balanceColumns.fields('providerId'),
+  ...balanceColumns.amounts('reportedBalance'),
   {
     name: 'availableBalance' as const,
     isNumber: true,
@@ -98,13 +98,13 @@ const BALANCE_COLUMNS = [
       <Amount value={amount === null ? null : { amount, currency }} />
     ),
   },
-  ...balances.amounts('bookedBalance'),
-  ...balances.amounts('railInTransit', 'externalSettlement', 'suspense'),
-  ...balances.fields('day', 'environment', 'reportedAt'),
+  ...balanceColumns.amounts('bookedBalance'),
+  ...balanceColumns.amounts('railInTransit', 'externalSettlement', 'suspense'),
+  ...balanceColumns.fields('day', 'environment', 'reportedAt'),
 ];
 
 /** Without a status, the operation returns open differences. */
-const STATUS = {
+const STATUS_FILTER = {
   name: 'status',
   unsetText: T.openOnly,
   values: ['CARRIED', 'IN_SUSPENSE', 'DECIDED', 'RESOLVED'],
@@ -119,7 +119,7 @@ export function Differences() {
       <List
         id="listDifferences"
         columns={DIFFERENCE_COLUMNS}
-        filters={[STATUS, { name: 'kind', textOf: kindText }, provider]}
+        filters={[STATUS_FILTER, { name: 'kind', textOf: kindText }, provider]}
         pathOf={pathIn('/differences', 'differenceId')}
         emptyText={T.noDifferences}
       />
@@ -183,7 +183,7 @@ const FIELDS: Readonly<Partial<Record<Decision, readonly string[]>>> = {
 };
 const ALL_FIELDS = ['transactionId', 'accountId', 'paymentReference', 'failureReason'];
 
-const DANGEROUS: readonly Decision[] = ['WRITE_OFF', 'IGNORE'];
+const DANGEROUS_DECISIONS: readonly Decision[] = ['WRITE_OFF', 'IGNORE'];
 
 const moneyOf = ({ amount, currency }: Value) => ({ amount, currency });
 
@@ -201,7 +201,7 @@ function decisionActions(difference: Value): Action[] {
         decision,
         ...Object.fromEntries(hiddenNames.map((name) => [name, undefined])),
       },
-      isDangerous: DANGEROUS.includes(decision),
+      isDangerous: DANGEROUS_DECISIONS.includes(decision),
       description: (
         <>
           <Facts value={{ amount: moneyOf(difference), difference: kindText(kind), detail }} />
@@ -226,7 +226,7 @@ function Owner({ difference }: { difference: Value }) {
   );
 }
 
-/** Fields that the header of the screen shows already. */
+/** Fields that the header shows, and the age, which follows from `since`. */
 const HIDDEN_FIELDS = ['differenceId', 'status', 'readable', 'ageHours'];
 
 function Content({ difference }: { difference: Value }) {

@@ -74,7 +74,7 @@ const ENVIRONMENTS = ['production', 'sandbox'];
 
 type Search = Readonly<Record<string, string>>;
 
-/** The operation returns all routes, so they are filtered here. */
+/** The operation returns all routes, so the console filters them. */
 function keepRoute(route: Route, { environment, use, provider }: Search): boolean {
   if (environment && route.environment !== environment) return false;
   if (use && isService(route) !== (use === 'services')) return false;

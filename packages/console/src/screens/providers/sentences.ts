@@ -17,9 +17,9 @@ const sequence = (items: readonly string[]) => conjunction.format(items);
 
 export const kindText = (kind: string): string => T.kinds[kind] ?? statusText(kind);
 
-/** `Payouts and refunds`. */
-const kindsText = ([firstLetter = '', ...following]: readonly string[]) =>
-  sequence([kindText(firstLetter), ...following.map((each) => lowerFirst(kindText(each)))]);
+/** Text of several kinds, such as `Payouts and refunds`. */
+const kindsText = ([firstKind = '', ...otherKinds]: readonly string[]) =>
+  sequence([kindText(firstKind), ...otherKinds.map((each) => lowerFirst(kindText(each)))]);
 
 /** `from 1.00 EUR to 5.00 EUR`, or undefined without a limit. */
 function limitText(
@@ -116,13 +116,13 @@ const amountsText = ({ minAmount, maxAmount, currency = '' }: Route) =>
 export function conditionsText(route: Route, nameOf: PlatformNames): string {
   const { kind, currency, rail, country, platformId } = route;
   if (kind !== undefined && isService(route)) return kindText(kind);
-  const words = [
+  const transferParts = [
     kind === undefined ? T.allTransfers : kindText(kind),
     currency !== undefined && T.inCurrency(currency),
     rail !== undefined && T.overRail(statusText(rail)),
   ];
   const parts = [
-    words.filter(Boolean).join(' '),
+    transferParts.filter(Boolean).join(' '),
     country !== undefined && T.receivers(country),
     amountsText(route),
     platformId !== undefined && T.ofPlatform(nameOf(platformId)),

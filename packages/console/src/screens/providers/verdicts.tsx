@@ -54,7 +54,7 @@ export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
 function useChoices(transactionId: string) {
   const permits = usePermits();
   const { user } = useSession();
-  // Providers belong to the installation: operators who are limited to platforms may not read them.
+  // Operators who are limited to platforms may not read the providers of the installation.
   const hasAllPlatforms = (user?.platformIds ?? null) === null;
   return useReply(
     'explainProviderOfTransaction',
@@ -76,7 +76,7 @@ export function useRecallOffer(transactionId: string): boolean {
   return data?.capabilities?.recall === true;
 }
 
-/** The providers of the transfers of a payment, with the reasons. Renders nothing without any. */
+/** The providers of the transfers of a payment, with the reasons. Empty without choices. */
 export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
   const data = useChoices(transactionId);
   if (!data || data.data.length === 0) return null;

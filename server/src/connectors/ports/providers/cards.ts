@@ -29,13 +29,14 @@ export const StandIn = named(
       }),
       maxPerPayment: optional({
         ...PositiveAmount,
-        description: 'Limit of one payment that the platform has set. Absent: no limit.',
+        description:
+          'Limit of one payment that the platform has set, in minor units. Absent: no limit.',
       }),
       maxAmount: {
         ...Amount,
         description:
-          'Largest amount that the provider may approve if Railhead does not respond. ' +
-          '0: the provider must decline.',
+          'Largest amount that the provider may approve if Railhead does not respond, in minor ' +
+          'units. 0: the provider must decline.',
       },
     },
     {
@@ -204,13 +205,17 @@ export const CARD_MESSAGES = {
       amount: optional({
         ...PositiveAmount,
         description:
-          'Released part of the authorized amount. Absent: the complete uncleared amount.',
+          'Released part of the authorized amount, in minor units. Absent: the complete uncleared ' +
+          'amount.',
       }),
     },
     { description: 'An authorization was reversed.' },
   ),
   'card.adjustment': Type.Object(
-    { ...ENTRY, amount: { ...Amount, description: 'New total of the authorization.' } },
+    {
+      ...ENTRY,
+      amount: { ...Amount, description: 'New total of the authorization, in minor units.' },
+    },
     { description: 'The total of an authorization was increased or decreased.' },
   ),
   'card.refund': Type.Object(
@@ -235,7 +240,10 @@ export const CardAnswer = named(
       decision: oneOf(['APPROVED', 'DECLINED'], {
         description: 'Decision about the authorization.',
       }),
-      approvedAmount: { ...Amount, description: 'Approved amount. 0 for a decline.' },
+      approvedAmount: {
+        ...Amount,
+        description: 'Approved amount, in minor units. 0 for a decline.',
+      },
       currency: CurrencyText,
       reason: optional(
         oneOf(DECLINE_REASONS, { description: 'Reason for a decline. Absent for an approval.' }),

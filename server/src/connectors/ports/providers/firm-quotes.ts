@@ -2,10 +2,21 @@
 // executed.
 
 import { Type } from '@sinclair/typebox';
-import { named, oneOf, PositiveAmount, time, variant } from '../../../kernel/schema.ts';
+import {
+  named,
+  oneOf,
+  PositiveAmount,
+  time,
+  variant,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import { REDEMPTION_REJECTIONS } from '../rates.ts';
 import { CurrencyText, type ProviderCall, seconds, shortText } from './fields.ts';
 
+const From = withDescription(CurrencyText, 'Code of the currency that is sold, such as `EUR`.');
+const To = withDescription(CurrencyText, 'Code of the currency that is bought, such as `EUR`.');
+const SoldAmount = withDescription(PositiveAmount, 'Amount of `from`, in minor units.');
+const BoughtAmount = withDescription(PositiveAmount, 'Amount of `to`, in minor units.');
 const QuoteId = shortText('ID of the quote at Railhead, the same in every attempt.');
 
 const FirmQuoteInput = named(
@@ -13,12 +24,15 @@ const FirmQuoteInput = named(
   Type.Object(
     {
       quoteId: QuoteId,
-      from: CurrencyText,
-      to: CurrencyText,
+      from: From,
+      to: To,
       side: oneOf(['SELL', 'BUY'], {
         description: 'SELL: `amount` of `from` is exchanged. BUY: `amount` of `to` is needed.',
       }),
-      amount: PositiveAmount,
+      amount: withDescription(
+        PositiveAmount,
+        'Amount of the currency that `side` determines, in minor units.',
+      ),
     },
     { description: 'Requests a rate for an amount.' },
   ),
@@ -52,10 +66,10 @@ const Redeem = named(
     {
       quoteId: QuoteId,
       reference: shortText('ID of the quote at the provider.'),
-      from: CurrencyText,
-      to: CurrencyText,
-      soldAmount: PositiveAmount,
-      boughtAmount: PositiveAmount,
+      from: From,
+      to: To,
+      soldAmount: SoldAmount,
+      boughtAmount: BoughtAmount,
     },
     { description: 'Exchanges the amounts of a quote.' },
   ),
@@ -75,8 +89,8 @@ export const RedemptionState = named(
       redeemed: Type.Object(
         {
           reference: shortText('ID of the exchange, as on the statement.'),
-          soldAmount: PositiveAmount,
-          boughtAmount: PositiveAmount,
+          soldAmount: SoldAmount,
+          boughtAmount: BoughtAmount,
         },
         { description: 'The amounts were exchanged.' },
       ),

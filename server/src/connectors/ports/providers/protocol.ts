@@ -14,6 +14,7 @@ import {
   text,
   time,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { CARD_MESSAGES, CardAnswer } from './cards.ts';
 import { CurrencyText, seconds, shortText } from './fields.ts';
@@ -50,8 +51,18 @@ const TransferCapability = named(
       countries: Type.Optional(
         strings('Countries of the receiving accounts, ISO 3166-1 alpha-2. Absent: all.'),
       ),
-      minAmount: Type.Optional(PositiveAmount),
-      maxAmount: Type.Optional(PositiveAmount),
+      minAmount: Type.Optional(
+        withDescription(
+          PositiveAmount,
+          'Smallest amount of a transfer, in minor units of its currency. Absent: no minimum.',
+        ),
+      ),
+      maxAmount: Type.Optional(
+        withDescription(
+          PositiveAmount,
+          'Largest amount of a transfer, in minor units of its currency. Absent: no maximum.',
+        ),
+      ),
     },
     {
       description:
@@ -131,9 +142,11 @@ export const Transfer = named(
         description:
           'The external account, with `accountType` and the fields of that type as in the API.',
       }),
-      beneficiaryName: Type.Optional(text('Name of the account holder.')),
-      remittanceInformation: Type.Optional(text('Remittance information for the beneficiary.')),
-      purposeOfPayment: Type.Optional(text('Purpose of the payment.')),
+      beneficiaryName: Type.Optional(text('Name of the account holder. Absent: unknown.')),
+      remittanceInformation: Type.Optional(
+        text('Remittance information for the beneficiary. Absent: none.'),
+      ),
+      purposeOfPayment: Type.Optional(text('Purpose of the payment. Absent: none.')),
       reference: shortText('Reference for the bank statement, at most 35 characters.'),
       firstSentAt: time('Time of the first attempt.'),
     },

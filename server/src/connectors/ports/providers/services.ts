@@ -113,10 +113,10 @@ const IdentityDocument = Type.Object({
   id: id('ID of the document at Railhead.'),
   holder: id('ID of the customer or owner to whom the document belongs.'),
   documentType: text('Type of document, as in the API.'),
-  side: optional(text('Side of the document, as in the API.')),
+  side: optional(text('Side of the document, as in the API. Absent for documents with one side.')),
   country: text('Country of issue, ISO 3166-1 alpha-2.'),
-  documentNumber: optional(text('Number of the document.')),
-  issuingAuthority: optional(text('Authority that issued the document.')),
+  documentNumber: optional(text('Number of the document. Absent: none.')),
+  issuingAuthority: optional(text('Authority that issued the document. Absent: none.')),
 });
 
 const IdentityCaseInput = named(
@@ -243,10 +243,10 @@ const PersonMessage = named(
       messageId: id('ID of the message, identical in every attempt.'),
       channel: oneOf(['email', 'sms'], { description: 'Channel of the message.' }),
       to: text('E-mail address, or telephone number in E.164 format.'),
-      subject: optional(text('Subject of an e-mail.')),
+      subject: optional(text('Subject of an e-mail. Absent for a text message.')),
       text: Type.String({ description: 'Text of the message.' }),
-      senderName: optional(text('Name of the sender of an e-mail.')),
-      replyTo: optional(text('Address for replies to an e-mail.')),
+      senderName: optional(text('Name of the sender of an e-mail. Absent: none.')),
+      replyTo: optional(text('Address for replies to an e-mail. Absent: none.')),
     },
     { description: 'A message to a person.' },
   ),

@@ -143,8 +143,11 @@ const Order = named(
       amount: TokenAmount('Amount in minor units of the token.'),
       source: shortText('Funding of a mint, or source of the tokens of a burn, as in the API.'),
       rail: shortText('How tokens or funds are delivered, as in the API.'),
-      from: optional({ ...OrderAccount, description: 'Account that is debited.' }),
-      to: optional({ ...OrderAccount, description: 'Account that receives tokens or funds.' }),
+      from: optional({ ...OrderAccount, description: 'Account that is debited. Absent: none.' }),
+      to: optional({
+        ...OrderAccount,
+        description: 'Account that receives tokens or funds. Absent: none.',
+      }),
       description: nullable(text('Text of the platform, or null if there is none.')),
       orderedAt: time('Time of the order.'),
     },

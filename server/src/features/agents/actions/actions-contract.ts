@@ -17,9 +17,9 @@ const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 
 /** Outcomes of the policy, stated in the description of each operation. */
 const POLICY_OUTCOMES =
-  'If the policy allows it, the action is executed immediately (APPROVED). If the policy ' +
-  'requires approval, the action is PENDING_APPROVAL until the platform decides. If it violates ' +
-  'the policy or a limit, the reply is 403.';
+  'If the policy allows the action, it is executed immediately (APPROVED). If the policy ' +
+  'requires approval, the action is PENDING_APPROVAL until the platform decides. If the action ' +
+  'violates the policy or a limit, the reply is 403.';
 
 export const agentExecuteQuote = operation({
   ...asAgent,

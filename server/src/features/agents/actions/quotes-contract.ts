@@ -26,11 +26,11 @@ export const agentCreateQuote = operation({
   tag,
   summary: 'Create a quote for the customer',
   description:
-    'Prices a payment of the customer. Source and destination must belong to the customer. The ' +
-    'policy must allow their internal accounts. `immediatelyExecute` and `platformFeeOverride` ' +
-    'are not available. Requires CREATE_QUOTES in the policy. A quote that is funded by a ' +
-    'pay-in starts when the funds arrive. Such a quote also requires EXECUTE_QUOTES and a policy ' +
-    'that does not require approval.',
+    'Prices a payment of the customer. An account that is the source or the destination must ' +
+    'belong to the customer. The policy must allow the internal accounts of the payment. ' +
+    '`immediatelyExecute` and `platformFeeOverride` are not available. Requires CREATE_QUOTES ' +
+    'in the policy. A quote that is funded by a pay-in starts when the funds arrive. Such a ' +
+    'quote also requires EXECUTE_QUOTES and a policy that does not require approval.',
   permission: 'TRANSACT',
   auth: 'agent',
   body: createQuote.body,

@@ -156,8 +156,7 @@ export const updateAgent = operation({
   path: '/agents/{agentId}',
   tag: MANAGEMENT_TAG,
   summary: 'Rename, pause or resume an agent',
-  description:
-    'Changes the name of an agent, pauses or resumes it. A paused agent has read access only.',
+  description: 'Renames, pauses or resumes an agent. A paused agent has read access only.',
   permission: 'MANAGE',
   params,
   body: AgentUpdateRequest,

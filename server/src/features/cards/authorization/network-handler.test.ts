@@ -148,7 +148,7 @@ describe('a decision after the deadline', () => {
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
-  it('reverses a spent credit into a negative balance', async () => {
+  it('reverses a spent credit, which causes a shortfall', async () => {
     const fundedCard = await cardOf(0);
     const spend = async () => {
       expect(await network.request(fundedCard.cardId, 30_00)).toMatchObject({ approved: true });

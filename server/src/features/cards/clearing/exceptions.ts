@@ -1,5 +1,5 @@
 // Resolution of card payments that the network has settled and the account has not paid. The operator decides
-// whether the account pays, into a negative balance if necessary, or whether the amount is written off. The
+// whether the account pays, with a shortfall if necessary, or whether the amount is written off. The
 // amount is calculated from the payment, which is closed afterwards. Payments with funds in suspense,
 // refunded to a closed account, are in the same list.
 
@@ -77,8 +77,7 @@ export async function resolveException(
 interface ResolveInput {
   transactionId: string;
   /**
-   * Whether the account pays the unpaid amount, into a negative balance if necessary, or the
-   * operator.
+   * Whether the account pays the unpaid amount, with a shortfall if necessary, or the operator.
    */
   outcome: Resolution;
   reason?: string | undefined;

@@ -228,14 +228,14 @@ async function requireCreditableAccount(
   return account;
 }
 
-/** Credits the account, or suspense if it is closed. The credit repays a negative balance. */
+/** Credits the account, or suspense if it is closed. The credit repays a shortfall. */
 async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);
   if (!account) {
     stagePosting(ctx, row, 'transfer', { ...step, to: 'suspense' });
     return changeSuspense(ctx, row, step.amount);
   }
-  // The commit fails if the account is closed concurrently. Settling a negative balance changes the row.
+  // The commit fails if the account is closed concurrently. Repaying a shortfall changes the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   stagePosting(ctx, row, 'transfer', { ...step, force: true });
   const creditedAmount = inAccountCurrency(step.amount, currencyOfAccount(row));
@@ -247,8 +247,8 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
 }
 
 /**
- * Debits the account, into a negative balance if the funds are spent. For a closed account the amount is
- * posted to suspense.
+ * Debits the account. The part that was already spent becomes a shortfall. For a closed account the amount
+ * is posted to suspense.
  */
 async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);

@@ -70,7 +70,7 @@ export const createDelegatedKey = operation({
     Type.Object(
       {
         cardId: text('ID of the card.'),
-        internalAccountId: text('ID of the embedded wallet. A funding source of the card.'),
+        internalAccountId: text('ID of an embedded wallet that funds the card.'),
         nickname: text('Display name of the key.', { minLength: 1, maxLength: 256 }),
       },
       {

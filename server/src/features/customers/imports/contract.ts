@@ -126,8 +126,8 @@ export const uploadCustomersCsv = operation({
     'business is also its country of registration. `state` is optional outside the US.\n- ' +
     '`platformAccountId`, `description` and unknown columns are ignored.\n\nRows follow the ' +
     'rules of `createCustomer`, except that a business does not need a tax number or date of ' +
-    'incorporation. Rows are imported independently. A row that fails is listed and does not ' +
-    'affect the others. To correct failed rows, upload the complete corrected file again. ' +
+    'incorporation. Rows are imported independently. A failed row is listed and does not ' +
+    'affect other rows. To correct failed rows, upload the complete corrected file again. ' +
     'Customers that already exist are then listed as `CONFLICT`. If the file is invalid, the ' +
     'import fails before any customer is created. The file is deleted after the import.',
   permission: 'MANAGE',
@@ -145,8 +145,8 @@ export const getBulkCustomerImportJob = operation({
   tag: TAG,
   summary: 'Get a customer import',
   description:
-    'Returns the status, the progress and the failed rows of a customer import. Poll it ' +
-    'until the status is COMPLETED or FAILED, or wait for the webhook.',
+    'Returns the status, the progress and the failed rows of a customer import. Poll the ' +
+    'operation until the status is COMPLETED or FAILED, or wait for the webhook.',
   permission: 'VIEW',
   params: Type.Object({ jobId: text('ID of the import.') }),
   replies: { 200: BulkCustomerImportJob },

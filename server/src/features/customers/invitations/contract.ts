@@ -41,11 +41,14 @@ export const UmaInvitation = named(
         description:
           'Status of the invitation. PENDING: can be claimed. All other statuses are final.',
       }),
-      firstName: optional(text('Name of the invitee, as specified at the creation.')),
+      firstName: optional(
+        text('Name of the invitee, as specified at the creation. Absent if none was specified.'),
+      ),
       amountToSend: optional(
         withDescription(
           CurrencyAmount,
-          'Amount that the inviter intends to send. Informational: no payment is created.',
+          'Amount that the inviter intends to send. Informational: no payment is created. ' +
+            'Absent if none was specified.',
         ),
       ),
     },

@@ -64,8 +64,7 @@ export const IdentificationType = describedEnum(
   ['SSN', 'ITIN', 'EIN', 'NON_US_TAX_ID'],
 );
 
-const OTHER_DESCRIPTION =
-  'Description in free text, 1 to 500 characters. Required if OTHER is selected.';
+const OTHER_LENGTH = { minLength: 1, maxLength: 500 };
 
 const purposes = {
   purposeOfAccount: optional(
@@ -86,10 +85,17 @@ const purposes = {
     ]),
   ),
   purposeOfAccountOtherDescription: optional(
-    text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
+    text(
+      'Purpose in free text, 1 to 500 characters. Required if `purposeOfAccount` is OTHER.',
+      OTHER_LENGTH,
+    ),
   ),
   sourceOfFundsOtherDescription: optional(
-    text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
+    text(
+      'Source of funds in free text, 1 to 500 characters. Required if ' +
+        '`sourceOfFundsCategories` contains OTHER.',
+      OTHER_LENGTH,
+    ),
   ),
   expectedMonthlyTransactionCount: optional(
     describedEnum('ExpectedMonthlyTransactionCount', 'Expected number of payments per month.', [
@@ -165,7 +171,11 @@ const dueDiligence = {
     }),
   ),
   sourceOfWealthOtherDescription: optional(
-    text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
+    text(
+      'Source of wealth in free text, 1 to 500 characters. Required if ' +
+        '`sourceOfWealthCategories` contains OTHER.',
+      OTHER_LENGTH,
+    ),
   ),
   annualIncomeRange: optional(
     describedEnum('AnnualIncomeRange', 'Annual income, in US dollars.', [

@@ -13,7 +13,7 @@ export interface DeletionDeps {
 }
 
 /**
- * Throws CONFLICT if an account of the customer has a balance, held funds or a negative balance, or
+ * Throws CONFLICT if an account of the customer has a balance, held funds or a shortfall, or
  * if a payment is in progress. Otherwise freezes the accounts, which rejects either the deletion or
  * a simultaneous deposit.
  */
@@ -41,7 +41,7 @@ async function freezeAccounts(
     throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
   }
   if (owingIds.length) {
-    const reason = 'The customer has a negative balance from a reversed payment. Settle it first.';
+    const reason = 'The customer has a shortfall from a reversed payment. Fund the account first.';
     throw new Fault('CONFLICT', reason, { accountIds: owingIds });
   }
   for (const id of ids) ctx.freeze(id, { empty: true });

@@ -80,7 +80,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   const waitMs = previousCode ? previousCode.sent_at + rules.resendAfterMs - ctx.now : 0;
   if (waitMs > 0) {
     const retryAfterS = Math.ceil(waitMs / 1000);
-    const reason = 'A code was sent recently. Wait before requesting another one.';
+    const reason = 'A code was sent recently. Wait before requesting another code.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
   const code = fixedCode ?? generateCode(ctx.effects, rules);

@@ -128,8 +128,8 @@ export const listWebhookDeliveries = operation({
   description:
     'Returns the deliveries that match every filter, in the order of their events, newest ' +
     'first by default. Test events are included. With a filter, a page can have fewer ' +
-    'deliveries than `limit`, or none, although more follow: continue while `hasMore` is ' +
-    'true. Deliveries are retained as long as their events: 30 days, unless the operator has ' +
+    'deliveries than `limit`, or none, although more follow. Continue while `hasMore` is ' +
+    'true. Deliveries are retained as long as their events, for 30 days unless the operator has ' +
     'set another period.',
   permission: 'VIEW',
   query: Type.Object(
@@ -219,7 +219,7 @@ export const resendEvent = operation({
   summary: 'Send an event again',
   description:
     'Sends an event, with the same ID and body, to one endpoint or to all endpoints that ' +
-    'receive its type, including endpoints that were created after the event. Returns ' +
+    'receive its type. Endpoints that were created after the event are included. Returns ' +
     'CONFLICT if the data of the event was erased or no endpoint receives its type.',
   permission: 'MANAGE',
   query: NO_QUERY,

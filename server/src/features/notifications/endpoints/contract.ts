@@ -135,8 +135,8 @@ const settings = {
   }),
   format: withDescription(
     Format,
-    'Content of the body of deliveries. Webhooks whose response decides, such as approvals of ' +
-      'incoming payments, are always FULL.',
+    'Content of the body of deliveries. Webhooks that request a decision, such as the approval ' +
+      'of an incoming payment, are always FULL.',
   ),
 };
 
@@ -270,7 +270,7 @@ export const updateWebhookEndpoint = operation({
   tag: TAG,
   summary: 'Change, pause or resume a webhook endpoint',
   description:
-    'Changes the fields of the request. With `status` PAUSED deliveries stop until it is ' +
+    'Changes the fields of the request. With `status` PAUSED deliveries stop until the status is ' +
     'ENABLED. Events of this period are retained, each for at most seven days. The URL of the ' +
     'endpoint of the platform configuration is changed with `updatePlatformConfig`.',
   permission: 'MANAGE',

@@ -61,7 +61,7 @@ async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
   const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED);
   if (addedEndpoints.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
-    const reason = `The platform has the maximum of ${MAX_ENDPOINTS} endpoints. Delete one first.`;
+    const reason = `A platform has at most ${MAX_ENDPOINTS} endpoints. Delete an endpoint first.`;
     throw new Fault('INVALID_INPUT', reason);
   }
   return Math.max(CONFIGURED, ...addedEndpoints.map((row) => row.number)) + 1;

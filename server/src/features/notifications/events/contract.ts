@@ -13,7 +13,7 @@ const EventResource = named(
   'Event',
   Type.Object(
     {
-      id: text('ID of the event. A webhook has the same identifier.'),
+      id: text('ID of the event. Its webhook has the same ID.'),
       type: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
       timestamp: time('Time of the event.'),
       resourceId: text('ID of the resource that the event is about.'),

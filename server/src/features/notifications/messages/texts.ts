@@ -55,7 +55,7 @@ export const walletExportedText = (platformName: string): Content => ({
 /** The address or number is omitted, because an attacker may have access to the mailbox. */
 interface RecoveryNotice {
   platformName: string;
-  /** Kind of the contact that receives the codes, such as `email address`. */
+  /** Kind of the contact that receives the codes, such as `e-mail address`. */
   contact: string;
   requestedAt: Time;
   dueAt: Time;

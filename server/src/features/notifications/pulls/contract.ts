@@ -34,7 +34,7 @@ const PulledDelivery = named(
       headers: Type.Record(Type.String(), Type.String(), {
         description:
           'Headers of the webhook, with signatures created for this reply. Receivers reject ' +
-          'a `webhook-timestamp` that is more than five minutes old: to forward a delivery ' +
+          'a `webhook-timestamp` that is more than five minutes old. To forward a delivery ' +
           'later, read it again.',
       }),
       body: text('Body of the webhook, exactly the text that is signed.'),
@@ -72,7 +72,7 @@ export const pullWebhookDeliveries = operation({
   tag: TAG,
   summary: 'Pull webhook deliveries',
   description:
-    'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. ' +
+    'Returns the oldest unacknowledged deliveries of an endpoint without a URL. ' +
     'Deliveries are returned again until they are acknowledged, even after a restart, for at ' +
     'least seven days. Each contains a body and headers with signatures, ready to be ' +
     'forwarded. With `wait`, the request waits for the next delivery. Use one client for ' +

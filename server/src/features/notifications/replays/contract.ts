@@ -99,8 +99,8 @@ export const previewWebhookReplay = operation({
           count: count(`Number of events, counted up to ${MAX_EVENTS}.`),
           exceedsLimit: Type.Boolean({
             description:
-              `Whether the range has more than ${MAX_EVENTS} events. Then replay it in parts: ` +
-              'the first from `from` to `newestEventAt`, the next from `newestEventAt`.',
+              `Whether the range has more than ${MAX_EVENTS} events. If true, replay the range ` +
+              'in parts: the first from `from` to `newestEventAt`, the next from `newestEventAt`.',
           }),
           oldestEventAt: optionalOf(
             time('Time of the oldest event. Absent if there are no events.'),

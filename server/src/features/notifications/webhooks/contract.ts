@@ -41,10 +41,10 @@ const sharedContract = {
   summary: 'Send a test webhook',
   description:
     'Sends one event of type TEST to the configured webhook endpoint, with the usual ' +
-    'signature, and returns the response of the endpoint. Use it to check connectivity ' +
-    'and signature verification. The event is sent once and is not retried. Any HTTP ' +
-    'status counts as reached. The request fails if the endpoint does not respond within ' +
-    '30 seconds. Configure the endpoint with `updatePlatformConfig` first.',
+    'signature, and returns the response of the endpoint. Use the test to check connectivity ' +
+    'and signature verification. The event is sent once and is not retried. The request ' +
+    'succeeds with any HTTP status of the response. The request fails if the endpoint does not ' +
+    'respond within 30 seconds. Configure the endpoint with `updatePlatformConfig` first.',
   permission: 'MANAGE',
   body: TestWebhookRequest,
   bodyOptional: true,

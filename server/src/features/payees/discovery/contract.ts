@@ -107,7 +107,7 @@ export const getExchangeRates = operation({
         minimum: 0,
         maximum: 9_000_000_000_000_000,
         default: DEFAULT_SENDING_AMOUNT,
-        description: 'Amount to price, in minor units of each source currency.',
+        description: 'Amount to price, in minor units of each source currency. Defaults to 10,000.',
       }),
     ),
   }),

@@ -31,9 +31,9 @@ const OwnershipType = named(
 
 const STATUS_DESCRIPTION =
   'PENDING: the bank account is being checked. It cannot be used. ACTIVE: the ' +
-  'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
-  'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
-  'ownership failed. Larger payments are rejected. UNDER_REVIEW: a manual ' +
+  'account can be used. PENDING_OWNERSHIP_VERIFICATION: payments above the equivalent of ' +
+  '1,000 EUR require a proof of wallet ownership. UNVERIFIED: the last proof of ownership ' +
+  'failed. Payments above the equivalent of 1,000 EUR are rejected. UNDER_REVIEW: a manual ' +
   'review is in progress. The account cannot be used. INACTIVE: the account is ' +
   'disabled and cannot be used.';
 
@@ -49,7 +49,7 @@ const BeneficiaryVerificationStatus = named(
       'Result of the comparison of the beneficiary name with the name at the ' +
       'institution. It does not restrict payments. MATCHED, PARTIAL_MATCH, ' +
       'NOT_MATCHED: result of the comparison. UNSUPPORTED: the institution does not ' +
-      'support it. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
+      'support the comparison. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
       'name at payment. PENDING: the result is not available yet. Absent for wallets.',
   }),
 );
@@ -165,12 +165,11 @@ const params = Type.Object({
 });
 const currencyFilter = optional(Type.String({ description: 'Filter by currency code.' }));
 const CREATION_DESCRIPTION =
-  'Registers an account outside the service, so that payments can be sent to ' +
-  'it. Where the institution supports it, the beneficiary name is compared with ' +
-  'its records. The result is in `beneficiaryVerificationStatus` and does not ' +
+  'Registers an account outside the service, so that payments can be sent to it. The ' +
+  'beneficiary name is compared with the records of the institution, if the institution ' +
+  'supports the comparison. The result is in `beneficiaryVerificationStatus` and does not ' +
   'restrict payments. A self-custody wallet of the owner starts as ' +
-  'PENDING_OWNERSHIP_VERIFICATION if the platform has counterparty ' +
-  'requirements.';
+  'PENDING_OWNERSHIP_VERIFICATION if the platform has counterparty requirements.';
 
 const NEXT_CUSTOMER =
   'Prove the ownership with `createExternalAccountOwnershipChallenge`. Pay to ' +

@@ -94,7 +94,8 @@ const OwnershipVerifyRequest = named(
       signatureScheme: Type.Optional(
         oneOf(['bip137', 'electrum'], {
           default: 'bip137',
-          description: 'Signature format of Bitcoin wallets. Ignored for other networks.',
+          description:
+            'Signature format of Bitcoin wallets. Defaults to bip137. Ignored for other networks.',
         }),
       ),
     },
@@ -106,15 +107,16 @@ const params = Type.Object({
   externalAccountId: Type.String({ description: 'ID of the external account.' }),
 });
 
+const challengeDescription = (verifyOperationId: string) =>
+  'Starts a proof of ownership for a FIRST_PARTY self-custody wallet that is not verified yet. A ' +
+  'new challenge replaces the previous challenge and can use another method. It changes an ' +
+  'UNVERIFIED account to PENDING_OWNERSHIP_VERIFICATION. For WALLET_SIGNATURE, submit the ' +
+  `signature with \`${verifyOperationId}\`. For LIVENESS, send the owner to the ` +
+  '`verificationLink`.';
+
 const CHALLENGE = {
   method: 'POST',
   tag: 'External Accounts',
-  description:
-    'Starts a proof of ownership for a FIRST_PARTY self-custody wallet that is ' +
-    'not verified yet. A new challenge replaces the previous challenge and can use ' +
-    'another method. It changes an UNVERIFIED account to PENDING_OWNERSHIP_VERIFICATION. ' +
-    'For WALLET_SIGNATURE, submit the signature through the verify operation. For ' +
-    'LIVENESS, send the owner to the `verificationLink`.',
   permission: 'MANAGE',
   params,
   body: OwnershipChallengeRequest,
@@ -128,8 +130,9 @@ const VERIFY = {
   description:
     'Submits the signature for a WALLET_SIGNATURE challenge. A valid signature ' +
     'changes the account to ACTIVE. An invalid or late signature changes it to ' +
-    'UNVERIFIED and closes the challenge, so that a new one is required. Signatures ' +
-    'of contract wallets are checked on their blockchain, where it is connected.',
+    'UNVERIFIED and closes the challenge, so that a new challenge is required. The ' +
+    'signature of a contract wallet is checked on its blockchain. It is invalid if the ' +
+    'server is not connected to that blockchain.',
   permission: 'MANAGE',
   params,
   body: OwnershipVerifyRequest,
@@ -142,6 +145,7 @@ const VERIFY = {
 export const createExternalAccountOwnershipChallenge = operation({
   ...CHALLENGE,
   operationId: 'createExternalAccountOwnershipChallenge',
+  description: challengeDescription('verifyExternalAccountOwnership'),
   errors: ['NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/challenge',
   summary: 'Create an ownership challenge',
@@ -158,6 +162,7 @@ export const verifyExternalAccountOwnership = operation({
 export const createPlatformExternalAccountOwnershipChallenge = operation({
   ...CHALLENGE,
   operationId: 'createPlatformExternalAccountOwnershipChallenge',
+  description: challengeDescription('verifyPlatformExternalAccountOwnership'),
   errors: ['NOT_IMPLEMENTED'],
   path: '/platform/external-accounts/{externalAccountId}/challenge',
   summary: 'Create a platform ownership challenge',

@@ -287,7 +287,10 @@ export const getAvailableUmaProviders = operation({
       text('Filter by currency that the customers can receive.', { pattern: '^[A-Z]{3,10}$' }),
     ),
     hasBlockedProviders: Type.Optional(
-      Type.Boolean({ default: true, description: 'Whether blocked providers are included.' }),
+      Type.Boolean({
+        default: true,
+        description: 'Whether blocked providers are included. Defaults to true.',
+      }),
     ),
     ...PageQuery,
     sortOrder: Type.Optional(

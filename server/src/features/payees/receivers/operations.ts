@@ -53,7 +53,7 @@ function checkWithdrawal(
   if (errors.length) throw invalid(errors, isOtherCurrency ? 'INVALID_CURRENCY' : 'INVALID_INPUT');
 }
 
-/** Throws AMOUNT_OUT_OF_RANGE if the fees reach the amount. */
+/** Throws AMOUNT_OUT_OF_RANGE if the amount does not exceed the fees. */
 async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal) {
   const account = await internalAccountOf(ctx, withdrawal.internalAccountId);
   const network = NETWORKS[withdrawal.cryptoNetwork];
@@ -69,7 +69,7 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   if (!isLess(totalFee, amount)) {
     const min = totalFee.amount + 1n;
     const minimum = formatMoney({ currency, amount: min });
-    const reason = `The fees reach the amount. Send at least ${minimum}.`;
+    const reason = `The amount does not exceed the fees. Send at least ${minimum}.`;
     throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(min) });
   }
   return {

@@ -36,7 +36,7 @@ export const getTransactionById = operation({
   summary: 'Get a transaction',
   description:
     'Returns an incoming, outgoing or card transaction with its current status. ' +
-    'Use it to follow a payment after `executeQuote`.',
+    'Use this operation to follow a payment after `executeQuote`.',
   permission: 'VIEW',
   params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),
   replies: { 200: TransactionOneOf },
@@ -154,8 +154,9 @@ export const transactionWebhooks: readonly WebhookContract[] = [
     name: 'outgoing-payment',
     summary: 'Outgoing payment status changed',
     description:
-      'Sent for each status of an outgoing payment from its execution on, and for each ' +
-      'change of its refund. Creating a quote sends no event.',
+      'Sent for each change of the status of an outgoing payment, including the expiry of ' +
+      'its quote, and for each change of its refund. A new quote with status PENDING sends no ' +
+      'event.',
     events: Object.values(outgoingPayment),
   },
   {

@@ -266,6 +266,10 @@ export const RateDetails = named(
         description: 'Variable fee of the service, in minor units of the sending currency.',
       }),
     },
-    { description: 'Components of the rate and the fees, without platform fees.' },
+    {
+      description:
+        'Components of the rate and the fees, without platform fees. Absent if the transaction ' +
+        'was not priced.',
+    },
   ),
 );

@@ -73,7 +73,9 @@ const commonFields = {
     }),
   ),
   description: Type.Optional(
-    Type.String({ description: 'Internal note of the platform, from the quote.' }),
+    Type.String({
+      description: 'Internal note of the platform, from the quote. Absent if there is none.',
+    }),
   ),
   exchangeRate: Type.Optional(
     Type.Number({
@@ -137,7 +139,8 @@ const OUTGOING_FAILURES =
   'execution. QUOTE_EXECUTION_FAILED: the payment could not be executed or was canceled. ' +
   'FUNDING_AMOUNT_MISMATCH: the amount paid in is not `totalSendingAmount`. SCA_NOT_COMPLETED: ' +
   'the customer did not authorize the payment in time. No funds were transferred. ' +
-  'PAYOUT_RETURNED: the receiving bank returned the funds. LIMIT_EXCEEDED: a limit was exceeded. ' +
+  'PAYOUT_RETURNED: the receiving bank returned the funds. LIMIT_EXCEEDED: a limit of the ' +
+  'platform or of the provider was exceeded. ' +
   'ACCOUNT_CANNOT_RECEIVE: the destination account exists and cannot be credited. ' +
   'ACCOUNT_INVALID: an account of the payment does not exist or is closed. COMPLIANCE_REJECTED: ' +
   'compliance controls rejected the payment. LIGHTNING_PAYMENT_FAILED: the Lightning payment ' +

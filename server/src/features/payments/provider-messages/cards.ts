@@ -107,7 +107,7 @@ export async function applyCardMessage(
   stage: StageMessage,
 ): Promise<CardResult> {
   if ((await providerOfTransfer(deps.runtime, message.cardId)) !== provider.row.id) {
-    throw new Fault('NOT_FOUND', 'The provider issues no such card.');
+    throw new Fault('NOT_FOUND', 'The provider has not issued this card.');
   }
   if (message.type === 'card.authorization') return authorize(deps, provider, message, stage);
   const { row } = provider;

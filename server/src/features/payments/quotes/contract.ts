@@ -326,7 +326,9 @@ export const Quote = named(
         ),
       ),
       description: Type.Optional(
-        Type.String({ description: 'Internal note of the platform, as requested.' }),
+        Type.String({
+          description: 'Internal note of the platform, as requested. Absent if there is none.',
+        }),
       ),
     },
     { description: 'Price of a payment with a guaranteed rate, and the status of its execution.' },

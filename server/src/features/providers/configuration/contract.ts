@@ -42,8 +42,8 @@ export const NEW_ROUTE = {
     minimum: 1,
     maximum: 10_000,
     description:
-      'Order of the routes: the matching route with the lowest number is selected. Among equal numbers, ' +
-      'the route with the lowest cost is selected.',
+      'The matching route with the lowest number is selected. Among equal numbers, the route with the ' +
+      'lowest cost is selected.',
   }),
   platformId: optional(text('Only transfers of this platform.')),
   kind: optional(
@@ -68,14 +68,15 @@ export const NEW_ROUTE = {
     Type.Integer({
       minimum: 0,
       maximum: 1_000_000_000,
-      description: 'Cost of a transfer in minor units of `currency`, which is then required.',
+      description:
+        'Cost of a transfer in minor units of `currency`, which is then required. Absent: 0.',
     }),
   ),
   costBasisPoints: optional(
     Type.Integer({
       minimum: 0,
       maximum: 10_000,
-      description: 'Cost of a transfer in basis points of its amount, rounded up.',
+      description: 'Cost of a transfer in basis points of its amount, rounded up. Absent: 0.',
     }),
   ),
 };
@@ -83,8 +84,12 @@ export const NEW_ROUTE = {
 const Limit = Type.Object(
   {
     currency: CurrencyText,
-    perTransfer: optional(amount('Largest amount of one transfer, in minor units.')),
-    perDay: optional(amount('Largest sum of the transfers of a day (UTC), in minor units.')),
+    perTransfer: optional(
+      amount('Largest amount of one transfer, in minor units. Absent: no limit.'),
+    ),
+    perDay: optional(
+      amount('Largest sum of the transfers of a day (UTC), in minor units. Absent: no limit.'),
+    ),
   },
   { additionalProperties: false, description: 'Limits of a provider in one currency.' },
 );
@@ -130,37 +135,45 @@ const AutoPause = Type.Object(
       description: 'Minimum number of calls, or of settled transfers, for a pause.',
     }),
     errorPercent: optional(
-      percent('The provider is paused if a higher percentage of the calls fails.'),
+      percent(
+        'The provider is paused if a higher percentage of the calls fails. Absent: not checked.',
+      ),
     ),
     returnPercent: optional(
       percent(
-        'The provider is paused if a higher percentage of the settled transfers is returned.',
+        'The provider is paused if a higher percentage of the settled transfers is returned. ' +
+          'Absent: not checked.',
       ),
     ),
     resumeAfterProbe: optional(
       Type.Boolean({
         default: false,
         description:
-          'After a pause for failed calls, the capabilities of the provider are requested once a minute, ' +
-          'and it is resumed when it responds. Otherwise an operator must resume it.',
+          'Whether a provider that was paused for failed calls is resumed automatically. Its ' +
+          'capabilities are requested once a minute until the provider responds. If false, an ' +
+          'operator must resume it.',
       }),
     ),
   },
   {
     additionalProperties: false,
-    description: 'Conditions of an automatic pause. At least one percentage is required.',
+    description:
+      'Conditions of an automatic pause. At least one percentage is required. Absent: no automatic pause.',
   },
 );
 
 export const ProviderTerms = Type.Object(
   {
     limits: optional(
-      Type.Array(Limit, { maxItems: 200, description: 'Limits, at most one per currency.' }),
+      Type.Array(Limit, {
+        maxItems: 200,
+        description: 'Limits, at most one per currency. Absent: none.',
+      }),
     ),
     cutOffs: optional(
       Type.Array(CutOffOfRail, {
         maxItems: 100,
-        description: 'Cut-off times, at most one per rail.',
+        description: 'Cut-off times, at most one per rail. Absent: none.',
       }),
     ),
     prefunding: optional(
@@ -168,7 +181,7 @@ export const ProviderTerms = Type.Object(
         maxItems: 200,
         description:
           'Prefunded currencies, at most one entry per currency. Payouts in them require an available ' +
-          'balance.',
+          'balance. Absent: none.',
       }),
     ),
     autoPause: optional(AutoPause),
@@ -207,7 +220,10 @@ const FileProvider = Type.Object(
         'Public keys that verify the messages of the provider. Stored keys that are not listed are ' +
         'accepted for another 24 hours.',
     }),
-    terms: optional(ProviderTerms),
+    terms: optional({
+      ...ProviderTerms,
+      description: 'Terms of the provider. Absent: the stored terms are removed.',
+    }),
   },
   { additionalProperties: false, description: 'Address, public keys and terms of a provider.' },
 );

@@ -54,10 +54,10 @@ export const resetSandbox = operation({
   tag: TAG,
   summary: 'Remove all data of a sandbox platform',
   description:
-    'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
-    'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain. ' +
-    'The balances of these accounts become zero. Its clock follows real time again. Other ' +
-    'platforms are not affected.',
+    'Removes the customers, accounts, payments, cards, agents, events and all other data of ' +
+    'the sandbox platform, permanently. Its configuration, its tokens and its own accounts ' +
+    'remain. The balances of these accounts become zero. The clock of the platform follows ' +
+    'real time again. Other platforms are not affected.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -154,11 +154,11 @@ export const createSandboxFixtures = operation({
   summary: 'Create fixtures in a sandbox platform',
   description:
     'Calls operations in order, with the permissions of the calling token, and returns their ' +
-    'responses by name. Use it to bring a sandbox platform into a known state before a test. ' +
-    'The call emits the events of these operations. A rejected step stops the call unless it has ' +
-    '`mayBeRejected`. `details.step` is its number, from 0, and `details.error` is its error. ' +
-    'Earlier steps are not undone. A repetition with the same `Idempotency-Key` omits ' +
-    'secrets that the called operations return once.',
+    'responses by name. Use fixtures to bring a sandbox platform into a known state before a ' +
+    'test. The call emits the events of these operations. A rejected step stops the call ' +
+    'unless it has `mayBeRejected`. In the reply, `details.step` is the number of this step, ' +
+    'from 0, and `details.error` is its error. Earlier steps are not undone. A repetition with ' +
+    'the same `Idempotency-Key` omits secrets that the called operations return once.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,

@@ -121,7 +121,7 @@ const BurnRail = oneOf(BURN_RAILS, { description: 'Rail of the payout to the ban
 const MintDestination = named(
   'StablecoinMintDestination',
   Type.Object(
-    { accountId: text('An active Spark wallet among external accounts.') },
+    { accountId: text('ID of an active external account of type SPARK_WALLET.') },
     { description: 'Destination of the tokens.' },
   ),
 );
@@ -133,7 +133,7 @@ const BurnDestination = named(
       type: oneOf(['EXTERNAL_ACCOUNT'], {
         description: 'Only external accounts can receive the payout.',
       }),
-      externalAccountId: text('An active US bank account.'),
+      externalAccountId: text('ID of an active external account of type USD_ACCOUNT.'),
       rail: BurnRail,
     },
     { description: 'Destination of the payout.' },
@@ -206,7 +206,7 @@ const OperationSource = named(
       ),
       accountId: optional(text('ID of the account with the service. Reserved.')),
       sourceTokenIdentifier: optional(text('Token that funds the mint. Reserved.')),
-      cryptoNetwork: optional(text('Network of that token. Reserved.')),
+      cryptoNetwork: optional(text('Network of the token that funds the mint. Reserved.')),
     },
     { description: 'Funding source of a mint, or source of the tokens of a burn.' },
   ),
@@ -256,7 +256,11 @@ const EstimatedDelivery = named(
       currency: optional(text('Currency of `amount`.')),
       timing: optional(text('Expected duration, as stated by the provider.')),
     },
-    { additionalProperties: true, description: 'Estimate of the provider, not guaranteed.' },
+    {
+      additionalProperties: true,
+      description:
+        'Estimate of the provider, not guaranteed. Absent if the provider returned none.',
+    },
   ),
 );
 

@@ -143,7 +143,7 @@ export function validateOrder(
 export const noSourceFault = (): Fault =>
   new Fault(
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
-    'The platform has no balance account at the provider. Open one with the provider first.',
+    'The platform has no balance account at the provider. Open a balance account first.',
   );
 
 /** Validates the order with the provider, and stages it if accepted. */

@@ -44,7 +44,7 @@ export function reservedFault(coin: StablecoinRow, code: Code): Fault {
       'Accounts with the service cannot be used for this stablecoin.',
     );
   }
-  return new Fault(code, 'Accounts with the service are not supported here yet.');
+  return new Fault(code, 'Accounts with the service are not supported yet.');
 }
 
 const PROBLEMS: Readonly<Record<LinkProblem, readonly [Code, string]>> = {

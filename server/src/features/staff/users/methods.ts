@@ -40,7 +40,10 @@ export async function addPasskey(
 ): Promise<PasskeyRow> {
   const existingPasskeys = await ctx.db.find(operatorPasskeys, { user_id: user.id });
   if (existingPasskeys.length >= MAX_PASSKEYS) {
-    throw new Fault('CONFLICT', `A user has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
+    throw new Fault(
+      'CONFLICT',
+      `A user has at most ${MAX_PASSKEYS} passkeys. Remove a passkey first.`,
+    );
   }
   return ctx.insert(operatorPasskeys, {
     id: ctx.id('OperatorPasskey'),
@@ -92,7 +95,7 @@ export async function removePasskey(ctx: Ctx, user: UserRow, id: string): Promis
   const row = rows.find((each) => each.id === id);
   if (!row) throw new Fault('NOT_FOUND', 'Passkey not found.');
   if (rows.length === 1 && user.password_hash === null && user.identity_issuer === null) {
-    throw new Fault('CONFLICT', 'This is the only sign-in method. Add another one first.');
+    throw new Fault('CONFLICT', 'This is the only sign-in method. Add another method first.');
   }
   ctx.remove(operatorPasskeys, row);
   // Concurrent removals must leave one method.

@@ -218,8 +218,9 @@ export const getRequestById = operation({
   tag: TAG,
   summary: 'Get a request',
   description:
-    'Returns one request of the platform by the `X-Request-Id` of its reply, with the reason and ' +
-    `details of an error and, where they are retained, its masked bodies. ${RETENTION}`,
+    'Returns one request of the platform by the `X-Request-Id` of its reply. The reason and ' +
+    'details of an error are included, and the masked bodies if they are retained. ' +
+    RETENTION,
   permission: 'VIEW',
   params: Type.Object({ requestId: text('The `X-Request-Id` of the reply.') }),
   query: NO_QUERY,

@@ -30,7 +30,7 @@ const CONTACTS = {
   email: {
     type: 'EMAIL_OTP',
     column: 'email',
-    name: 'email address',
+    name: 'e-mail address',
     conflictCode: 'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
     changed: 'EMAIL_OTP_CREDENTIAL_SET_CHANGED',
   },
@@ -130,7 +130,7 @@ async function requestSignature(
 function simulateSyncFailure(ctx: Ctx, deps: WalletDeps, { channel, value }: ContactChange): void {
   const { walletScript } = deps.connectors(ctx.caller.environment);
   if (channel !== 'email' || !value || !walletScript?.rejectsEmail(value)) return;
-  const reason = 'A credential could not be changed to this email address. No change was made.';
+  const reason = 'A credential could not be changed to this e-mail address. No change was made.';
   throw new Fault('EMAIL_OTP_CREDENTIAL_SYNC_FAILED', reason);
 }
 

@@ -50,7 +50,7 @@ const bundle = text(
 
 export const AuthMethodResponse = object(
   'AuthMethodResponse',
-  'A credential. If a one-time code was sent, includes its encryption key.',
+  'A credential, with the encryption key if a one-time code was sent.',
   { ...methodFields, otpEncryptionTargetBundle: optional(bundle) },
 );
 
@@ -70,9 +70,11 @@ const AuthSession = object('AuthSession', 'A session key that can sign for a wal
   ...methodFields,
   id: text('ID of the session.'),
   encryptedSessionSigningKey: optional(
-    text('Private key, encrypted to an uncompressed `clientPublicKey`. Returned once.', {
-      deprecated: true,
-    }),
+    text(
+      'Private key, encrypted to an uncompressed `clientPublicKey`. Returned once. Absent for a ' +
+        'compressed key and in all other replies.',
+      { deprecated: true },
+    ),
   ),
   expiresAt: withDescription(Timestamp, 'Time at which the session expires.'),
 });
@@ -95,7 +97,9 @@ const ClientPublicKey = withErrorText(
 
 const accountId = text('ID of the embedded wallet.');
 const base64urlText = (description: string) => text(description, { maxLength: 65_536 });
-const oidcToken = text('Recently issued ID token of the identity provider.', { maxLength: 16_384 });
+const oidcToken = text('ID token of the identity provider, issued at most 60 seconds ago.', {
+  maxLength: 16_384,
+});
 
 export const AuthCredentialCreateRequest = named(
   'AuthCredentialCreateRequestOneOf',
@@ -161,10 +165,11 @@ export const AuthCredentialVerifyRequest = named(
       SMS_OTP: object('SmsOtpCredentialVerifyRequest', 'A code from a text message.', {
         encryptedOtpBundle,
       }),
-      OAUTH: object('OauthCredentialVerifyRequest', 'An ID token for a key.', {
-        oidcToken,
-        clientPublicKey: ClientPublicKey,
-      }),
+      OAUTH: object(
+        'OauthCredentialVerifyRequest',
+        'An ID token whose `nonce` is the SHA-256 of `clientPublicKey` in hex.',
+        { oidcToken, clientPublicKey: ClientPublicKey },
+      ),
       PASSKEY: object('PasskeyCredentialVerifyRequest', 'A passkey assertion for a challenge.', {
         assertion: object('PasskeyAssertion', 'WebAuthn assertion.', {
           credentialId: base64urlText('ID of the credential, base64url.'),
@@ -218,7 +223,8 @@ export const listAuthCredentials = operation({
   tag: TAG,
   summary: 'List credentials',
   description:
-    'Returns the credentials of a wallet, oldest first. The list is empty for other accounts.',
+    'Returns the credentials of a wallet, oldest first. The list is empty for accounts of other ' +
+    'types.',
   permission: 'VIEW',
   query: walletParams,
   replies: {
@@ -252,7 +258,9 @@ export const challengeAuthCredential = operation({
   path: '/auth/credentials/{id}/challenge',
   tag: TAG,
   summary: 'Create a credential challenge',
-  description: 'Sends a one-time code, or returns the challenge for a passkey.',
+  description:
+    'Sends a one-time code, or returns the challenge for a passkey. Continue with ' +
+    '`verifyAuthCredential`.',
   permission: 'TRANSACT',
   idempotency: 'none',
   params: paramsOf('credential'),
@@ -331,8 +339,9 @@ export const refreshAuthSession = operation({
   tag: TAG,
   summary: 'Refresh a session',
   description:
-    'Opens a new session. The session to refresh signs the request while it is active, and ' +
-    'remains valid until it expires.',
+    'Opens a new session of at most 15 minutes. The session to refresh must be active and signs ' +
+    'the request. It remains valid until it expires. Sessions can be refreshed for 12 hours ' +
+    'after the verification of the credential.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: paramsOf('session'),
@@ -351,7 +360,8 @@ export const revokeAuthSession = operation({
   tag: TAG,
   summary: 'Revoke a session',
   description:
-    'Revokes a session. Any active session of the wallet signs the request, including this one.',
+    'Revokes a session. Any active session of the wallet signs the request, including the ' +
+    'session to revoke.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: paramsOf('session'),

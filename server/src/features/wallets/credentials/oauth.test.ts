@@ -271,7 +271,7 @@ describe('verifyAuthCredential', () => {
 
     const key = generateKeys().publicKey;
     const mismatchReason = (claim: string) =>
-      `The ${claim} of the token differs from the registered one.`;
+      `The ${claim} of the token differs from the registered value.`;
     const NONCE_REASON = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     const TOKEN_TOO_OLD = 'The token is too old: iat is over 60 s ago.';
     it.each([

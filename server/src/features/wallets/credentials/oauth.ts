@@ -56,7 +56,9 @@ const CLAIMS = { issuer: 'iss', audience: 'aud', subject: 'sub' } as const;
 function findMismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string) {
   for (const name of ['issuer', 'audience', 'subject'] as const) {
     if (identity[name] !== facts[name]) {
-      return unauthorizedFault(`The ${CLAIMS[name]} of the token differs from the registered one.`);
+      return unauthorizedFault(
+        `The ${CLAIMS[name]} of the token differs from the registered value.`,
+      );
     }
   }
   const nonce = sha256Hex(clientPublicKey);

@@ -126,7 +126,7 @@ describe('createAuthCredential', () => {
       const { accountId } = await fixture.createWalletCustomer(body);
       const rejectedResponse = await otp.addCredential(accountId, type);
       expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
-      expect(rejectedResponse.body.reason).toMatch(/no (email address|telephone number) on file/);
+      expect(rejectedResponse.body.reason).toMatch(/no (e-mail address|telephone number) on file/);
     });
 
     it('takes effect immediately, without a code, if it is the first', async () => {
@@ -196,7 +196,7 @@ describe('challengeAuthCredential', () => {
       });
       const rejectedResponse = await otp.requestChallenge(credential.id);
       expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
-      expect(rejectedResponse.body.reason).toContain('no email address on file');
+      expect(rejectedResponse.body.reason).toContain('no e-mail address on file');
     });
 
     it('requires an existing credential of the platform', async () => {

@@ -52,7 +52,7 @@ interface Channel {
 const CHANNELS: Record<OtpType, Channel> = {
   EMAIL_OTP: {
     messageChannel: 'EMAIL',
-    contact: 'email address',
+    contact: 'e-mail address',
     verification: 'OTP_TYPE_EMAIL',
     activity: (userEmail, userId) => ({
       type: 'UPDATE_USER_EMAIL',
@@ -157,7 +157,7 @@ async function sendOtp(
   const contact = requireContact(ctx, deps, wallet, type);
   const script = scriptOf(ctx, deps);
   const limits = script ? [{ max: script.challengesPerMinute, withinMs: 60_000 }] : SEND_LIMITS;
-  const reason = 'A code was sent recently. Wait before requesting another one.';
+  const reason = 'A code was sent recently. Wait before requesting another code.';
   // Per wallet, so that removing and adding the credential does not reset the count.
   await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, reason);
   const { platformName, mail, rules } = await rulesOf(ctx);

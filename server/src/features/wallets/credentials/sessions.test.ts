@@ -30,7 +30,7 @@ const SESSION_NOT_FOUND = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
 const SESSION_ENDED = [
   401,
   'UNAUTHORIZED',
-  'The session has expired or was revoked. Verify a credential to open another.',
+  'The session has expired or was revoked. Verify a credential to open another session.',
 ];
 /** A wallet with this number of sessions. */
 async function createWalletWithSessions(count: number, ownFixture = fixture) {

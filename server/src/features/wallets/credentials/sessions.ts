@@ -53,7 +53,7 @@ async function requireRefreshableSession(ctx: Ctx, id: string): Promise<WalletSe
   if (session.isActive) return session;
   throw new Fault(
     'UNAUTHORIZED',
-    'The session has expired or was revoked. Verify a credential to open another.',
+    'The session has expired or was revoked. Verify a credential to open another session.',
   );
 }
 

@@ -161,7 +161,7 @@ describe('a recovery is rejected for', () => {
   it('an existing credential of the same type', async () => {
     const { accountId, credential } = await recovery.createPhoneCustomer();
     expect(await rejectionOf(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
-      `CONFLICT: The wallet already has this credential. Codes to the email address can be requested ` +
+      `CONFLICT: The wallet already has this credential. Codes to the e-mail address can be requested ` +
         `with a challenge of ${credential.id}.`,
     );
   });

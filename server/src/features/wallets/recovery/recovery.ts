@@ -27,7 +27,7 @@ type Notice = keyof typeof NOTICES;
 export const recoveryMessage = (notice: Notice) => `WALLET_RECOVERY_${notice}` as const;
 
 /** Display names of the contacts. */
-export const RECOVERED_CONTACT = { EMAIL_OTP: 'email address', SMS_OTP: 'telephone number' };
+export const RECOVERED_CONTACT = { EMAIL_OTP: 'e-mail address', SMS_OTP: 'telephone number' };
 
 /**
  * Stages a message to every contact of the customer. Without a provider for a channel, its message fails,

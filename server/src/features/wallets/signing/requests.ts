@@ -280,7 +280,7 @@ export async function verifyRetry(
   if (signer.by === 'nobody') throw unauthorizedFault('The Request-Id belongs to another request.');
   const input = decryptColumn<unknown>(ctx, wallet, row, 'input');
   if (canonical(input) !== canonical(request.input)) {
-    const reason = 'The request differs from the one for which the signature was requested.';
+    const reason = 'The request differs from the request for which the signature was requested.';
     throw new Fault('WALLET_SIGNATURE_BODY_MISMATCH', reason);
   }
   const boundData = decryptColumn<unknown>(ctx, wallet, row, 'bound');

@@ -138,7 +138,7 @@ export const TEXTS = {
     remove: 'Remove',
     removeLabel: (name: string) => `Remove the passkey “${name}”`,
     confirmRemoval: (name: string) =>
-      `You can no longer sign in with “${name}”. Delete it on the device as well.`,
+      `After the removal, you cannot sign in with “${name}”. Also delete the passkey on the device.`,
     removePasskey: 'Remove passkey',
     keep: 'Keep',
     removed: (name: string) => `The passkey “${name}” was removed.`,

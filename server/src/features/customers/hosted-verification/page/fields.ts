@@ -266,7 +266,7 @@ export const activityFields: Field[] = [
   }),
   createBusinessField(
     'expectedRecipientJurisdictions',
-    'Which countries does it pay to?',
+    'Which countries does the business pay to?',
     'countries',
     {
       noun: 'at least one country that the business pays to',
@@ -274,16 +274,21 @@ export const activityFields: Field[] = [
   ),
   createBusinessField(
     'expectedCounterpartyCountries',
-    'Where are its customers and suppliers?',
+    'Where are the customers and suppliers of the business?',
     'countries',
     {
-      noun: 'at least one country of its customers and suppliers',
+      noun: 'at least one country of the customers and suppliers',
     },
   ),
-  createBusinessField('sourceOfFunds', 'Where does its money come from?', 'longtext', {
-    hint: 'For example sales, investments or loans.',
-    noun: 'where its money comes from',
-  }),
+  createBusinessField(
+    'sourceOfFunds',
+    'Where does the money of the business come from?',
+    'longtext',
+    {
+      hint: 'For example sales, investments or loans.',
+      noun: 'where the money of the business comes from',
+    },
+  ),
   createBusinessField('sourceOfFundsCategories', 'Sources of funds', 'choices', {
     hint: 'Select all that apply.',
     noun: 'at least one source of funds',
@@ -323,7 +328,7 @@ export const ownerFields: Field[] = [
   createPersonField('lastName', 'Family name', 'text'),
   createPersonField('birthDate', 'Date of birth', 'date'),
   createPersonField('nationality', 'Nationality', 'country'),
-  createPersonField('email', 'Email address', 'email', { optional: true }),
+  createPersonField('email', 'E-mail address', 'email', { optional: true }),
   createPersonField('phoneNumber', 'Phone number', 'tel', {
     optional: true,
     hint: 'Include the country code, for example +15550100200.',

@@ -108,11 +108,11 @@ export const startScaFactorEnrollment = operation({
   path: '/sca/factors',
   summary: 'Start a factor enrollment',
   description:
-    'Starts the enrollment of an authenticator app or a passkey. Confirm it with ' +
-    '`confirmScaFactorEnrollment` within 10 minutes and with at most four ' +
-    'incorrect attempts. A new start replaces it. A customer has at most one of ' +
-    'each. A confirmed app replaces the previous app. A second passkey is ' +
-    'rejected.',
+    'Starts the enrollment of an authenticator app or a passkey. Confirm the ' +
+    'enrollment with `confirmScaFactorEnrollment` within 10 minutes and with at ' +
+    'most four incorrect attempts. A new start replaces the pending enrollment. A ' +
+    'customer has at most one app and one passkey. A confirmed app replaces the ' +
+    'previous app. A second passkey is rejected.',
   permission: 'MANAGE',
   body: EnrollRequest,
   replies: { 200: EnrollStart },

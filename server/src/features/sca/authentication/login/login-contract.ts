@@ -180,7 +180,7 @@ export const completeScaLogin = operation({
     'replaces the previous session. Payments of regulated currencies require a ' +
     'session. A wrong proof counts as a failed attempt. The fifth locks the ' +
     'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
-    'the eighth for 1 day, and the ninth suspends the customer until a password ' +
+    'and the eighth for 1 day. The ninth suspends the customer until a password ' +
     'reset. A success does not reduce the count. Five wrong proofs close a ' +
     'challenge.',
   body: ScaLoginCompleteRequest,

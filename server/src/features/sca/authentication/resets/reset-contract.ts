@@ -115,8 +115,8 @@ export const startTwoFactorReset = operation({
     'identity by a liveness check within 30 minutes, or by a manual review within ' +
     '24 hours if no liveness service is connected. A new reset of the same factor ' +
     'replaces the previous one. A customer can start five resets in 24 hours, also ' +
-    'while locked. Follow it with `getTwoFactorResetStatus` and finish it with ' +
-    '`completeTwoFactorReset`.',
+    'while locked. Follow a reset with `getTwoFactorResetStatus` and finish it ' +
+    'with `completeTwoFactorReset`.',
   permission: 'MANAGE',
   body: TwoFactorResetStartRequest,
   replies: { 201: TwoFactorResetStart },

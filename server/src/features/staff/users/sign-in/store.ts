@@ -31,7 +31,7 @@ export const usedChallenges = table(
   {
     unique: {
       operator_used_challenges_pkey: () =>
-        new Fault('CONFLICT', 'This sign-in was already completed. Begin it again.'),
+        new Fault('CONFLICT', 'This sign-in was already completed. Begin the sign-in again.'),
     },
   },
 );
