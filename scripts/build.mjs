@@ -131,7 +131,7 @@ const webauthnParsers = {
  * has other `settings` of esbuild.
  */
 export async function bundle(outdir, sources, settings = {}) {
-  // Resolved here because the first start has just installed it.
+  // Resolved here, because the first start installs the package before this call.
   const { build } = createRequire(import.meta.url)('esbuild');
   return build({
     plugins: [pageAssets(build, sources), webauthnParsers],

@@ -1,6 +1,6 @@
-// `npm run docs`: installs the packages of the site and of the SDK, and builds the site with the
-// references of the SDK and of the operator API into site/dist. The server serves the site at
-// /docs. With `--out FOLDER`, a static export for any host is written, with the API reference.
+// `npm run docs`: installs the packages of the site and of the SDK, and builds the site into
+// site/dist. The server serves the site at /docs, with the references of the SDK and of the operator
+// API. With `--out FOLDER`, a static export for any host is written, with the API reference.
 // `--base /` is the path of the export on its host (default `/docs/`).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

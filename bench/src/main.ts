@@ -81,7 +81,6 @@ function memoize<T, A extends unknown[] = []>(make: (...args: A) => Promise<T>) 
   };
 }
 
-/** Version of a Node program. */
 const versionOf = (node: string) => execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
 
 function createBench(options: Options, scratch: string, cluster: Cluster): Bench {

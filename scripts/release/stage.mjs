@@ -1,5 +1,5 @@
 // The folder of a release: bundles in server/dist, migrations, examples, the console and the site. The
-// paths are those of a checkout, so the server finds its files in the same way.
+// paths are those of a checkout, so that the server finds its files.
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -21,7 +21,6 @@ export const PEER_DATABASE = 'bench_api_peer';
 const START_MS = 60_000;
 const CONCURRENCY = 32;
 
-/** Finds a free port. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = net.createServer();

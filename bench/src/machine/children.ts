@@ -93,7 +93,6 @@ export function startProgram(
   return watch(child, options.log);
 }
 
-/** Starts a Node program. */
 export const startNode = (args: readonly string[], options: StartOptions = {}): Child =>
   startProgram(options.node ?? process.execPath, [...profileArgs(options), ...args], options);
 

@@ -65,13 +65,13 @@ async function start(dir: string, isProfiled: boolean): Promise<Embedded> {
 
 /** Starts PostgreSQL on an empty folder. If `isProfiled`, statements are counted and timed. */
 export async function startCluster(dir: string, isProfiled = false): Promise<Cluster> {
-  const embedded = await start(dir, isProfiled);
-  const { url } = embedded;
+  const embeddedPostgres = await start(dir, isProfiled);
+  const { url } = embeddedPostgres;
   const urlOf = (name: string) => databaseUrl(url, name);
   if (isProfiled) await query(url, 'create extension pg_stat_statements');
   return {
     url,
-    pid: embedded.pid,
+    pid: embeddedPostgres.pid,
     socket: new URL(url).searchParams.get('host') ?? '',
     async create(name) {
       await query(url, `create database ${name}`);
@@ -94,7 +94,7 @@ export async function startCluster(dir: string, isProfiled = false): Promise<Clu
       return `PostgreSQL ${version?.server_version} (embedded), ${settings.join(' ')}`;
     },
     async stop() {
-      await embedded.stop();
+      await embeddedPostgres.stop();
     },
   };
 }

@@ -53,9 +53,8 @@ function processorMs(pid: number): number {
 }
 
 /**
- * Processor use of groups of processes from now until `report` is called: 1 is one core. Divided by the
- * number of completed items it is the processor time per item, which does not change when other processes
- * use the processor.
+ * Processor use of groups of processes from now until `report` is called. The value 1 is one core.
+ * The processor time per completed item does not depend on the load of other processes.
  */
 export function watchProcessor(groups: Readonly<Record<string, () => readonly number[]>>) {
   const timesOf = (pids: readonly number[]) => new Map(pids.map((pid) => [pid, processorMs(pid)]));

@@ -40,7 +40,7 @@ async function run(
   return client.query({ name, text, values });
 }
 
-/** Row locks by table: for rows that will be changed, or that must not change. */
+/** Row locks by table: for rows that are changed, or that must not change. */
 export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
 
 /** A statement that selects the rows with these values, null included. */

@@ -104,7 +104,7 @@ export function timesOf(seconds: Readonly<Record<string, number>>): string {
   return `Measured in ${(total / 60).toFixed(1)} minutes: ${times.join(', ')}.`;
 }
 
-/** Remarks about rows. */
+/** One text for each row with a remark. */
 export const remarksOf = (rows: readonly Row[]): string[] =>
   rows.flatMap(({ id, remark }) => (remark === undefined ? [] : [`${id}: ${remark}.`]));
 

@@ -34,8 +34,8 @@ it.each([
     ['starter', 'stablecoins'],
   ],
   [['nothing', ''], expect.arrayContaining(['customers'])],
-])('the completion returns candidates for %j', (words, expected) => {
-  expect(candidatesOf(...words)).toEqual(expected);
+])('the completion returns candidates for %j', (words, candidates) => {
+  expect(candidatesOf(...words)).toEqual(candidates);
 });
 
 it('the completion includes descriptions for shells that show them', () => {

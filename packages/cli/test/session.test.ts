@@ -26,8 +26,8 @@ interface Terminal {
    * an interrupt.
    */
   interrupt(): Promise<void>;
-  /** Types without Enter and returns the output once it matches. */
-  type(text: string, expected: RegExp): Promise<string>;
+  /** Types without Enter and returns the output as soon as it matches `pattern`. */
+  type(text: string, pattern: RegExp): Promise<string>;
   screen(): string;
 }
 
@@ -99,10 +99,10 @@ async function openTerminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Pr
         return false;
       });
     },
-    async type(input, expected) {
+    async type(input, pattern) {
       text = '';
       pty.write(input);
-      await waitUntil(String(expected), () => expected.test(screenText()));
+      await waitUntil(String(pattern), () => pattern.test(screenText()));
       return screenText();
     },
   };

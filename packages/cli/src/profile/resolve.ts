@@ -48,7 +48,7 @@ function namedProfile(name: string, { profiles }: Config): Target {
   throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials, hint });
 }
 
-/** The target of a profile, without the environment, or undefined if nothing is configured. */
+/** The target of a profile, without the environment, or undefined if no server is configured. */
 function storedTarget(name: string | undefined): Target | undefined {
   const config = readConfig(configFile());
   if (name === LOCAL && !config.profiles[LOCAL]) {

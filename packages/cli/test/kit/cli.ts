@@ -115,7 +115,7 @@ export function startTestServer(name: string): TestServer {
   return state;
 }
 
-/** Waits for a condition. */
+/** Waits until a condition is true. Throws after `ms` milliseconds. */
 export async function waitUntil(
   description: string,
   condition: () => unknown,

@@ -156,7 +156,8 @@ const content = operation({
   summary: 'Get the content of an archive',
   description:
     'Returns a part of the compressed lines of an archive. All parts together are a gzip file with ' +
-    'one JSON object per line. Personal data in it is encrypted with the key of its customer.',
+    'one JSON object per line. Personal data in the file is encrypted with the key of its customer. ' +
+    'Returns CONFLICT for an archive without a file.',
   auth: 'operator',
   operatorPermission: 'audit.read',
   wholeInstallation: true,
