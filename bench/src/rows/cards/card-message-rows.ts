@@ -118,9 +118,9 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
     peer: side('the same without payments', runs.alone),
     maxP99Ms: MAX_P99_MS,
   });
-  const half = (maxRate / 2).toFixed(0);
+  const halfRate = (maxRate / 2).toFixed(0);
   return [
-    row('7e', `beside ${half} payments/s`, runs.half),
+    row('7e', `beside ${halfRate} payments/s`, runs.half),
     row('7f', 'with as many payments as the server executes', runs.saturated),
   ];
 }
