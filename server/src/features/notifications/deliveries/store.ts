@@ -16,7 +16,7 @@ export interface DeliveryFilter {
   eventId?: string | undefined;
   types?: readonly string[] | undefined;
   resourceId?: string | undefined;
-  /** Bounds of event ids: from the first, before the second. */
+  /** Bounds of event IDs: from the first, before the second. */
   from?: string | undefined;
   before?: string | undefined;
   createdAfter?: Time | undefined;
@@ -276,14 +276,17 @@ const COUNT_UNDELIVERED = countedSql(
 interface EndpointRange {
   platformId: string;
   endpoint: number;
-  /** Bounds of event ids: from the first, before the second. */
+  /** Bounds of event IDs: from the first, before the second. */
   from: string;
   before: string;
   createdAfter: Time;
   createdBefore: Time;
 }
 
-/** Counts up to `maximum` deliveries of a range that are pending or failed. */
+/**
+ * Counts the pending and failed deliveries of a range, without test events. The count is at most
+ * `maximum` + 1.
+ */
 export async function countUndelivered(
   db: Database,
   { platformId, endpoint, from, before, createdAfter, createdBefore }: EndpointRange,

@@ -229,7 +229,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
     const { platform, row } = await endpointOf(ctx, params.endpointId);
     if (platform) return { status: 200, body: changeConfigured(ctx, platform, row, body) };
     if (body.url !== undefined && row.url === null) {
-      throw invalidField('url', 'must be absent: the deliveries are pulled');
+      throw invalidField('url', 'must be absent, because the deliveries are pulled');
     }
     checkUrl(ctx, deps, body.url);
     const { url, standardWebhooks } = body;

@@ -13,7 +13,7 @@ import type { EventFormat } from '../endpoints/index.ts';
 export interface StoredEvent {
   id: string;
   type: string;
-  /** Id of the resource that the event is about. */
+  /** ID of the resource that the event is about. */
   subject: string;
   /** The resource as JSON text. */
   data: string;

@@ -88,7 +88,7 @@ export async function openDeliveries<E extends SealedEvent & { endpoint: number 
   return readableEvents;
 }
 
-const knownOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
+const bufferedEventsOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
   [...ids].map((id) => ({ id, endpoint }));
 
 /** Before the first endpoint of the first platform. */
@@ -111,9 +111,9 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
   function requestOf(lane: LaneId, maximum: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
     const buffered = lanes.buffered(lane).size;
-    const lastPosition = progress.get(keyOf(lane));
-    if (buffered && lastPosition && lastPosition.until > now) {
-      return { platformId, endpoint, take: maximum, after: lastPosition.position };
+    const laneProgress = progress.get(keyOf(lane));
+    if (buffered && laneProgress && laneProgress.until > now) {
+      return { platformId, endpoint, take: maximum, after: laneProgress.position };
     }
     if (!buffered) progress.delete(keyOf(lane));
     return { platformId, endpoint, take: maximum + buffered, after: null };
@@ -126,11 +126,11 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
       const key = keyOf(request);
       const { take, after } = request;
       const events = eventsByLane.get(key) ?? [];
-      const previousPosition = progress.get(key);
-      const position = latestOf(previousPosition?.position, events.at(-1));
+      const previousProgress = progress.get(key);
+      const position = latestOf(previousProgress?.position, events.at(-1));
       if (!position) continue;
       const isBacklog = events.length >= (after ? take : take - lanes.buffered(request).size);
-      const until = after && previousPosition ? previousPosition.until : now + CONTINUE_MS;
+      const until = after && previousProgress ? previousProgress.until : now + CONTINUE_MS;
       progress.set(key, { position, until: isBacklog ? until : 0 });
     }
   }
@@ -173,7 +173,7 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
     const leasedRequests = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
     if (!leasedRequests.length) return 0;
     const bufferedEvents = leasedRequests.flatMap((request) =>
-      request.after ? [] : knownOf(request, lanes.buffered(request)),
+      request.after ? [] : bufferedEventsOf(request, lanes.buffered(request)),
     );
     const events = await dueEvents(db, now, leasedRequests, bufferedEvents);
     noteProgress(leasedRequests, events, now);

@@ -23,7 +23,7 @@ describe('liveness', () => {
     return { id, ...body } as { id: string; verificationLink: string; token: string };
   }
 
-  it('completes after a few seconds', async () => {
+  it('completes after five seconds', async () => {
     const { id, verificationLink, token } = await createLinkedChallenge();
     expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
     expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
