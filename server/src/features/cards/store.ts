@@ -101,7 +101,9 @@ export const delegatedKeys = table(
 );
 export type DelegatedKeyRow = RowOf<typeof delegatedKeys>;
 
-/** Messages of a network and their decisions. Only an erasure changes a row, to remove the merchant. */
+/**
+ * Messages of a network and their decisions. Only an erasure changes a row, to remove the merchant.
+ */
 export const cardMessages = table(
   'card_messages',
   {
@@ -132,7 +134,10 @@ export const cardMessages = table(
 );
 export type CardMessageRow = RowOf<typeof cardMessages>;
 
-/** A link to number and security code, which can be opened once. The row records its creation and its use. */
+/**
+ * A single-use link to number and security code. The row records the creation and the use of the
+ * link.
+ */
 export const cardReveals = table('card_reveals', {
   /** Hash of the link's secret. */
   id: col.text,

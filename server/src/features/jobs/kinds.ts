@@ -1,9 +1,9 @@
-// Consequences of a dead job by kind, which become permanent when the job is canceled. They are printed by
-// the operator commands and listed in docs/jobs.md. Held funds remain held. Retries are idempotent, because
-// every instruction has a unique ID.
+// Consequences of a dead job by kind, which become permanent when the job is canceled. They are
+// printed by the operator commands and listed in docs/jobs.md. Held funds remain held. Retries are
+// idempotent, because every instruction has a unique ID.
 import type { WaitKind } from '../payments/suspense/index.ts';
 
-/** One sentence for each kind of job. A test compares the kinds with the handlers of the server. */
+/** Consequence by kind of job. A test compares the kinds with the handlers of the server. */
 export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'payout.send':
     'The payout remains PROCESSING with its funds held. Whether the rail has it is unknown.',

@@ -1,4 +1,5 @@
-// Imports of all platforms for operators, with every row error. The API returns only the first errors.
+// Imports of all platforms for operators, with every row error. The API returns only the first
+// errors.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -72,7 +73,7 @@ export const importErrorsOf = (
   importId: string,
 ): AsyncIterable<readonly ImportErrorLine[]> => stream<ImportErrorLine>(ERRORS, [importId]);
 
-/** Maximum failed rows of one page. */
+/** Maximum number of failed rows on one page. */
 export const MAX_ERROR_LINES = 100;
 
 const ERRORS_AFTER_ROW = `select row, correlation_id, code, message, details from import_errors

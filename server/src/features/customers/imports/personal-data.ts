@@ -1,5 +1,5 @@
-// Errors of import rows refer to a customer by its `platformCustomerId`. An erasure removes that identifier
-// from errors and events, before it is erased from the customer.
+// Errors of import rows refer to a customer by its `platformCustomerId`. An erasure removes that
+// identifier from errors and events, before it is erased from the customer.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -18,7 +18,7 @@ const IMPORT_EVENT = `update events set data = replace(data, $5, $6)
 const ERASE_CORRELATION_IDS = `update import_errors set correlation_id = 'row_' || row
   where id = any($1::text[])`;
 
-const correlation = (id: string) => `"correlationId":${JSON.stringify(id)}`;
+const correlationIdJson = (id: string) => `"correlationId":${JSON.stringify(id)}`;
 
 async function emptyErrors({ db }: Runtime, row: CustomerRow) {
   const { platform_id: platform, platform_customer_id: id } = row;
@@ -29,7 +29,7 @@ async function emptyErrors({ db }: Runtime, row: CustomerRow) {
   for (const [subject, endedAt] of endTimes) {
     if (endedAt === null) continue;
     const span = [eventsFrom(endedAt), eventsFrom(endedAt + 2 * DAY_MS)];
-    const texts = [correlation(id), correlation(ERASED)];
+    const texts = [correlationIdJson(id), correlationIdJson(ERASED)];
     await db.query(IMPORT_EVENT, [platform, subject, ...span, ...texts]);
   }
   await db.query(ERASE_CORRELATION_IDS, [errors.map((each) => each.id)]);

@@ -8,22 +8,22 @@ import { invitationStates } from './states.ts';
 import { invitations } from './store.ts';
 
 /**
- * Erases the invitee names on invitations that the customer sent, and cancels pending invitations. Returns
- * the number of changed rows. UMA addresses are replaced afterwards by `empty`.
+ * Erases the invitee names on invitations that the customer sent, and cancels pending invitations.
+ * Returns the number of changed rows. UMA addresses are replaced afterwards by `empty`.
  */
 export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
   const ownInvitations = await ctx.db.find(invitations, { customer_id: customerId }, UNPAGED);
-  const changedRows = ownInvitations.filter(
+  const rowsToErase = ownInvitations.filter(
     (row) => row.first_name !== null || row.status === 'PENDING',
   );
-  for (const row of changedRows) {
+  for (const row of rowsToErase) {
     ctx.update(invitations, row, {
       first_name: null,
       status: invitationStates.targetOf(row.status, 'cancel') ?? row.status,
       updated_at: ctx.now,
     });
   }
-  return changedRows.length;
+  return rowsToErase.length;
 }
 
 const INVITATIONS = `update invitations set version = version + 1,

@@ -1,4 +1,4 @@
-// Digests of the names of beneficial owners that an earlier version stored.
+// Computes the name digests of beneficial owners that an earlier version stored.
 import { NAME_BATCH, nameSweep } from '../digests/index.ts';
 import { type OwnerRow, ownerDigests, ownerPersonal } from './owners.ts';
 

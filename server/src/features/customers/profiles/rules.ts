@@ -1,6 +1,6 @@
-// Rules for customers that a schema cannot express, because they relate fields or require a country list.
-// They validate the complete customer that a request would produce, of any shape. Bodies that fail the schema
-// are also validated here, so that one reply reports all errors.
+// Rules for customers that a schema cannot express, because they relate fields or require a country
+// list. They validate the complete customer that a request would produce, of any shape. Bodies that
+// fail the schema are also validated here, so that one reply reports all errors.
 import { countryName, isCountry } from '../../../catalog/identity/countries.ts';
 import {
   hasTaxIdentifierFormat,
@@ -92,7 +92,7 @@ const OTHER_DESCRIPTIONS = [
   ['purposeOfAccount', 'purposeOfAccountOtherDescription'],
 ] as const;
 
-function otherRule(report: Report, values: Json, prefix: string): void {
+function otherDescriptionRule(report: Report, values: Json, prefix: string): void {
   for (const [choice, description] of OTHER_DESCRIPTIONS) {
     const text = values[description];
     const isDescribed = typeof text === 'string' && text.trim() !== '';
@@ -147,8 +147,8 @@ export function identifierPairRule(report: Report, values: Json, prefix = ''): v
 }
 
 /**
- * Validates the check digits of an identity number. Applied in production only, because sandbox numbers are
- * fictitious.
+ * Validates the check digits of an identity number. Applied in production only, because sandbox
+ * numbers are fictitious.
  */
 export function checkDigitErrors(
   identification: { idType?: unknown; identifier?: unknown; countryOfIssuance?: unknown },
@@ -211,11 +211,11 @@ function fieldRules(report: Report, body: Json): void {
 function crossFieldRules(report: Report, body: Json): void {
   if (body.customerType === 'BUSINESS') {
     const business = objectAt(body, 'businessInfo');
-    otherRule(report, business, 'businessInfo.');
+    otherDescriptionRule(report, business, 'businessInfo.');
     taxIdRule(report, business);
     return;
   }
-  otherRule(report, body, '');
+  otherDescriptionRule(report, body, '');
   identifierPairRule(report, body);
 }
 

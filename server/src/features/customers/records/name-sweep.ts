@@ -1,4 +1,4 @@
-// Digests of the names of customers that an earlier version stored.
+// Computes the name digests of customers that an earlier version stored.
 import { NAME_BATCH, nameSweep } from '../digests/index.ts';
 import { customerDigests, personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';

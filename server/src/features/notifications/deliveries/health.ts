@@ -12,7 +12,7 @@ import { endpointViews } from '../endpoints/index.ts';
 export const MAX_COUNTED = 1_000;
 /** Number of latest attempts in which the last success is searched. */
 const MAX_SEARCHED = 200;
-const FAILED_MS = 86_400_000;
+const FAILURE_PERIOD_MS = 86_400_000;
 
 // Number 0 is the endpoint of the configuration, which may have no row.
 const HEALTH = `select p.id as platform_id, n.number, queued.pending, queued.oldest, dropped.failed,
@@ -44,7 +44,7 @@ const rowsOf = (
   { db, effects }: { db: Pick<Database, 'query'>; effects: Pick<Runtime['effects'], 'now'> },
   platformIds: readonly string[],
 ): Promise<Row[]> => {
-  const since = idsFrom('Webhook', effects.now() - FAILED_MS);
+  const since = idsFrom('Webhook', effects.now() - FAILURE_PERIOD_MS);
   return db.query<Row>(HEALTH, [platformIds, MAX_COUNTED, since, MAX_SEARCHED]);
 };
 
@@ -70,12 +70,15 @@ export async function deliveryHealth(runtime: Runtime, platformIds: readonly str
       failed: sum((row) => row.failed),
       oldest: oldestEventId,
     };
-    const isQuiet = total.pending === 0 && total.failed === 0;
-    return isQuiet ? [] : [{ platformId, ...presentHealth(total) }];
+    const hasNoDeliveries = total.pending === 0 && total.failed === 0;
+    return hasNoDeliveries ? [] : [{ platformId, ...presentHealth(total) }];
   });
 }
 
-/** The webhook endpoints of a platform with the state of their deliveries. Throws PLATFORM_NOT_FOUND. */
+/**
+ * The webhook endpoints of a platform with the state of their deliveries. Throws
+ * PLATFORM_NOT_FOUND.
+ */
 export async function endpointsWithHealth(runtime: Runtime, platformId: string) {
   const platform = await platformById(runtime, platformId);
   const [views, rows] = await Promise.all([

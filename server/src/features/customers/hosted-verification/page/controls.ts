@@ -201,6 +201,7 @@ function fileInput(field: Field, id: string): Input {
 interface ControlOptions {
   value: unknown;
   choices: State['choices'];
+  /** Text for a value that is stored but not shown. */
   onFile?: string | undefined;
 }
 

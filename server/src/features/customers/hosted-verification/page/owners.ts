@@ -98,10 +98,10 @@ export function ownersStep(): Step {
             text: gap.reason,
             target: add,
           }));
-          const incompleteOwners = state.owners
+          const incompleteEntries = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)
             .map((owner) => ({ text: `Complete the details of ${ownerName(owner)}` }));
-          showErrorSummary(errorSummary, [...missingEntries, ...incompleteOwners]);
+          showErrorSummary(errorSummary, [...missingEntries, ...incompleteEntries]);
         };
         const people = h('ul', { class: 'people' }, ...owners.map(renderOwner));
         container.replaceChildren(
