@@ -146,7 +146,7 @@ async function checkTransition(
   throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
 }
 
-/** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
+/** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED or CONFLICT. */
 export async function transitionAccount(
   deps: TransitionDeps,
   { accountId, event, reason }: TransitionInput,
