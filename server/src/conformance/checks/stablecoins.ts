@@ -32,17 +32,17 @@ async function accountOf(session: Session) {
 /** Links a wallet, and returns an order of a mint that has this result. */
 async function createOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD') {
   const account = await accountOf(session);
-  const linkedToken = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
-  if (linkedToken.result !== 'found') throw failure(`the token is ${linkedToken.result}`);
+  const tokenReply = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
+  if (tokenReply.result !== 'found') throw failure(`the token is ${tokenReply.result}`);
   const [id, accountId] = [uuid7(session.context.effects), `ExternalAccount:${result}`];
   const details = { accountType: 'SPARK_WALLET', address: 'spark1test' };
-  const wallet = { account, externalAccountId: accountId, details, rail: 'SPARK' };
-  const link = await session.read('/stablecoins/link', wallet, StablecoinLink);
+  const linkInput = { account, externalAccountId: accountId, details, rail: 'SPARK' };
+  const link = await session.read('/stablecoins/link', linkInput, StablecoinLink);
   if (link.result !== 'linked') throw failure(`the wallet is ${link.result}`);
   return {
     ...{ orderId: `StablecoinOperation:${id}`, type: 'MINT', account, token },
-    ...{ decimals: linkedToken.decimals, baseCurrency: linkedToken.baseCurrency },
-    amount: `10${'0'.repeat(linkedToken.decimals)}`,
+    ...{ decimals: tokenReply.decimals, baseCurrency: tokenReply.baseCurrency },
+    amount: `10${'0'.repeat(tokenReply.decimals)}`,
     ...{ source: 'WIRE', rail: 'SPARK', description: `TEST ${result}` },
     to: { accountId, rail: 'SPARK', reference: link.reference },
     orderedAt: iso(session.context.effects.now()),

@@ -25,8 +25,8 @@ if (!issuer) throw new Error('no issuer');
 const AT = effects.now();
 
 /**
- * Every result that polling returns, with its time in seconds. `…` marks results that arrive by
- * notice.
+ * Every result that polling returns, with its time in seconds. `…` marks a pending result that is
+ * not polled again.
  */
 async function runScenario(
   firstProgress: IssueProgress | FundingDebitProgress,
@@ -36,8 +36,8 @@ async function runScenario(
   let [elapsedMs, progress] = [0, firstProgress];
   for (;;) {
     const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
-    const waitsForNotice = progress.state === 'pending' && checkAfterMs === undefined;
-    results.push(`${elapsedMs / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
+    const remainsPending = progress.state === 'pending' && checkAfterMs === undefined;
+    results.push(`${elapsedMs / 1_000} ${progress.state}${remainsPending ? ' …' : ''}`);
     if (checkAfterMs === undefined) return results;
     elapsedMs += checkAfterMs;
     progress = await check(AT + elapsedMs);
