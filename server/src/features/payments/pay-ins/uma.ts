@@ -239,7 +239,7 @@ export function applyApprovalDecision(ctx: Ctx, row: IncomingRow, decision: Deci
   }
 }
 
-/** Credits collected funds to the customer's account, or forwards them to the external account. */
+/** Forwards collected funds to an external account, or credits, holds or returns them. */
 async function creditOrForward(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return;
   const id = row.destination_account;

@@ -1,5 +1,5 @@
-// Jobs that submit one instruction to a rail or check its status, and apply the result. The kinds
-// of instructions differ only in data.
+// Jobs that submit one instruction to a rail or check its status, and apply the result. A
+// `RailTransfer` defines one kind of transfer.
 
 import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';

@@ -19,8 +19,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 
-// Receiving countries require information about a paying business. The information is checked for the
-// quote, before funds are debited.
+// Receiving countries require information about a paying business. The information is checked
+// before funds are debited.
 
 /** Currencies whose banks require the registration number of a paying business. */
 const REGISTRATION_REQUIRED: ReadonlySet<string> = new Set(

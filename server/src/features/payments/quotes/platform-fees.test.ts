@@ -297,7 +297,7 @@ describe('a refund', () => {
 
 describe('a platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])(
-    'has the expected balance after a payment to an account with suffix %s',
+    'is debited except for its fee, or refunded in full, for an account with suffix %s',
     async (suffix) => {
       await fundAccount(app, platformAccount.id, 1_000_00, options);
       const totalBefore = await totalBalanceOf(platformAccount.id);

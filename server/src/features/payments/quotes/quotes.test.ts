@@ -1,4 +1,4 @@
-// A payment from quote to settlement, with every outcome that the sandbox scripts.
+// A payment from quote to settlement, with every outcome that the sandbox simulates.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -244,7 +244,7 @@ describe('executeQuote', () => {
     for (const currency of ['EUR', 'USD']) {
       it.each(sequences)(
         `pays ${currency} to an account with suffix %s: %s`,
-        async (suffix, _description, waitMs, events, shape) => {
+        async (suffix, _description, waitMs, events, expectedTransaction) => {
           const { account, quote } = await createQuote(currency, suffix);
           const executedQuote = ok(await execute(quote.id), 200);
           expect(executedQuote.status).toBe('PROCESSING');
@@ -255,8 +255,8 @@ describe('executeQuote', () => {
             await app.advance(1_000);
           } else await app.advance(waitMs);
           expect(await eventTypes(app, quote.transactionId)).toEqual(events);
-          expect(await getTransaction(quote.transactionId)).toMatchObject(shape);
-          const isRefunded = 'refund' in shape && suffix !== '007';
+          expect(await getTransaction(quote.transactionId)).toMatchObject(expectedTransaction);
+          const isRefunded = 'refund' in expectedTransaction && suffix !== '007';
           const expectedBalance = isRefunded ? 1_000_00 : 900_00;
           expect(await readBalances(app, account.id)).toEqual({
             balance: expectedBalance,

@@ -32,7 +32,7 @@ const readQuote = async (id: string) => ok(await app.call('GET', `/quotes/${id}`
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
-/** A quote over 10 USDB, and the stamp that executes it. */
+/** A quote for 10 USDB, and the stamp that executes it. */
 async function createQuote() {
   const wallet = await payer.createFundedWallet();
   const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
@@ -180,7 +180,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
   });
 
-  it('accepts the stamp without a request id, and an empty body', async () => {
+  it('accepts the stamp without a request ID, and an empty body', async () => {
     const { quote, accountId, stamp } = await createQuote();
     ok(await execute(quote.id, stampHeaders(stamp), {}), 200);
     await app.settle();

@@ -13,7 +13,10 @@ import { invoiceUses } from '../store.ts';
 
 type Target = Pick<ExternalAccountRow, 'info'>;
 
-/** Undefined for other accounts, and for an invoice that only the sandbox accepts. */
+/**
+ * Undefined for other accounts, and in the sandbox for an invoice that cannot be decoded. Throws
+ * INVALID_RECEIVER for such an invoice in production.
+ */
 function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
   const invoice = parseBolt11(info.invoice);
@@ -39,7 +42,7 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
 }
 
 /**
- * The use of the invoice, if any. Throws if the use belongs to another payment that has not failed.
+ * The use of the invoice, if any. Throws if another payment without failure or refund uses it.
  */
 async function findInvoiceUse(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
   const invoiceUse = await ctx.read(invoiceUses, paymentHash);

@@ -190,7 +190,7 @@ describe('passkey in production', () => {
     return { person, account, device, origin };
   }
 
-  /** A payout of the customer to a platform account, not executed. */
+  /** A quote for a payout of the customer to an external account. */
   async function createQuote({
     person,
     account,

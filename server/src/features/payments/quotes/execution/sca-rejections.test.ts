@@ -1,5 +1,5 @@
-// Rejected proofs: wrong, late, from another quote, or without funds. No funds are posted, and a challenge
-// that can be retried is unchanged.
+// Rejected authorizations: wrong and late proofs, lockouts, missing sessions, limits and insufficient
+// funds. No funds are posted, and a challenge that can be retried is unchanged.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
