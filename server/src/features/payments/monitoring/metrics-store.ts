@@ -138,8 +138,8 @@ const CLEAR_SUMS = `with mark as (
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
 
 /**
- * Removes one batch of earlier counts, or the sums after the last batch. Returns the amount of
- * work.
+ * Removes one batch of earlier counts, or the sums after the last batch. Returns the number of
+ * removed counts plus one, so that a further step follows.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
   const removedCount = (await db.query(CLEAR, [platform_id, version])).length;

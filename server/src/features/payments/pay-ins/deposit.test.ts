@@ -43,7 +43,7 @@ async function createAccountHolder(currency = 'USD') {
   return { person, account: await findInternalAccount(app, person.id, currency) };
 }
 
-/** A deposit as a bank reports it. */
+/** Receives a deposit as a bank reports it. Returns the ID of its transaction. */
 async function receiveFunds(accountId: string, amount: number, overrides: Partial<Deposit> = {}) {
   return app.operate(async (ctx) => {
     const account = await ctx.read(internalAccounts, accountId);
@@ -74,7 +74,7 @@ const transition = (id: string, event: InternalAccountEvent) =>
 
 const readPayment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-/** Spendable and total amounts of the balance events of the account. */
+/** Available and total amounts of the balance events of the account. */
 async function balanceEvents(accountId: string): Promise<number[][]> {
   const events = await app.events();
   return events
@@ -124,7 +124,7 @@ describe('receiveDeposit', () => {
     expect(approvalResponse.status).toBe(409);
   });
 
-  it('holds a deposit to a frozen account, and returns it a review period after the unfreeze', async () => {
+  it('holds a deposit to a frozen account, and returns it at the end of a review period after the unfreeze', async () => {
     const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
@@ -248,7 +248,7 @@ describe('rejectDeposit', () => {
     await expectBalancedBooks(app);
   });
 
-  it('posts a deposit that cannot be returned to suspense', async () => {
+  it('posts to suspense a deposit that cannot be returned', async () => {
     const id = await createRejectedDeposit('DE007');
     await app.advance(60_000);
     const expectedTypes = incomingEventTypes('FAILED REFUND_PENDING REFUND_FAILED');
