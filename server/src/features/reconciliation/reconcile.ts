@@ -344,8 +344,8 @@ async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]
 }
 
 /**
- * Stages the difference of the closing balance, and that of the next day, which starts with this
- * balance.
+ * Stages the difference of the closing balance, and that of the next day, because the next day starts with
+ * this balance.
  */
 async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const day = await dayIn(ctx, run.key);

@@ -1,4 +1,4 @@
-// Stores the pages of a statement, which are requested or arrive as messages. A statement is complete when
+// Stores the pages of a statement. Pages are requested, or arrive as messages. A statement is complete when
 // all its pages are stored. A corrected statement of the same day has another ID.
 
 import { Type } from '@sinclair/typebox';

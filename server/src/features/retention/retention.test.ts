@@ -197,7 +197,7 @@ describe('archives', () => {
     expect(await db.query(keySql, [id])).toEqual([{ data_key: null }]);
   });
 
-  it('have no content for an erased customer', async () => {
+  it('have no readable content for an erased customer', async () => {
     const { person, pay } = await createPayer(app);
     await pay();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);

@@ -33,8 +33,8 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
 }
 
 /**
- * A transaction of the caller's platform, including card payments, which are read-only for
- * platforms.
+ * A transaction of the caller's platform, including card payments. Card payments are read-only for
+ * platforms. Throws TRANSACTION_NOT_FOUND.
  */
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);

@@ -1,4 +1,4 @@
-// Admission of a payment and choice of its rail. The checks are the platform's settings for both
+// Admission of a payment and choice of its rail. The checks include the platform's settings for both
 // currencies, corridor limits, the required purpose, and the limit for wallets without a proof of
 // ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';

@@ -198,7 +198,7 @@ export async function priceRequest(
   return priceTerms(ctx, { ...terms, rate }, firm);
 }
 
-/** Prices a same-currency transfer, which has no platform fee. Other fees are deducted from the amount. */
+/** Prices a same-currency transfer without a platform fee. Other fees are deducted from the amount. */
 export async function priceTransfer(
   ctx: Ctx,
   connectors: Connectors,

@@ -297,7 +297,7 @@ describe('executeQuote', () => {
       expect((await readBalances(app, account.id)).balance).toBe(900_00);
     });
 
-    it('holds no funds if the balance is insufficient, and replays the error', async () => {
+    it('rejects an insufficient balance, and replays the error for the same key', async () => {
       const { person, account } = await createFundedCustomer(app, 50_00);
       const target = await createExternalAccount(app, person.id, 'EUR');
       const quote = ok(

@@ -69,7 +69,7 @@ describe('payout to a US bank account', () => {
 });
 
 describe('payout to another bank account', () => {
-  it('returns INVALID_RECEIVER while the account is unusable', async () => {
+  it('returns INVALID_RECEIVER during the validation', async () => {
     const { id, create, execute } = await createPayer('EUR');
     await runAccountCommand('check', id);
     for (const pay of [create, execute]) {

@@ -153,8 +153,8 @@ async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRo
   if (!account || !(await canReceiveRefund(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));
   if (owner) requireCustomer(ctx, owner);
-  // The row must be unchanged at the commit. With a shortfall the refund changes the row, which has the
-  // same effect.
+  // The row must be unchanged at the commit. With a shortfall, the refund changes the row, so no further
+  // check is needed.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   return account;
 }

@@ -14,7 +14,7 @@ import type { TransactionRow } from '../transactions/index.ts';
 
 export type WaitKind = RailInstruction['kind'];
 
-/** `id` is the ID of the transaction, which has at most one external transfer in progress. */
+/** `id` is the ID of the transaction. A transaction has at most one external transfer in progress. */
 const awaitedRailResults = table(
   'awaited_rail_results',
   {

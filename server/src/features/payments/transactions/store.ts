@@ -1,6 +1,6 @@
 // Transactions: outgoing, incoming and card payments. An internal payment between two owners has one
-// transaction for each owner. `status` is the status in the API, and `funds` is the state of the funds,
-// which refunds use.
+// transaction for each owner. `status` is the status in the API. `funds` is the state of the funds and
+// determines the refund.
 
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';

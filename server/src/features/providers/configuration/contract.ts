@@ -228,7 +228,7 @@ const FileProvider = Type.Object(
   { additionalProperties: false, description: 'Address, public keys and terms of a provider.' },
 );
 
-/** The file with providers and routes, which contains no secrets. */
+/** The file with providers and routes. It contains no secrets. */
 export const ProviderFile = Type.Object(
   {
     $schema: optional(text('URL of this schema, for editors. It has no effect.')),

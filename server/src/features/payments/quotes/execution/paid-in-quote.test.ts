@@ -114,7 +114,7 @@ describe('realtime funding quote', () => {
     });
   });
 
-  it('expires before late funds, which are returned', async () => {
+  it('returns funds that arrive after its expiry', async () => {
     const { quote } = await createPendingQuote();
     await app.advance(15 * MINUTE);
     const unmatchedDeposit = ok(await send(quote.id), 200);
@@ -210,7 +210,7 @@ describe('realtime funding in a digital asset', () => {
     expect(await requestQuote({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
-  it('credits a wrong amount and late funds to the owner of the funds', async () => {
+  it('credits a wrong amount and late funds to an account of the payer', async () => {
     const { person, quote } = await createPendingQuote(usdc, { lockedCurrencyAmount: 100_000_000 });
     const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>

@@ -147,7 +147,7 @@ describe('realtime funding quote', () => {
   it('has a challenge that expires with the quote, and can expire after authorization', async () => {
     const quote = await createPendingQuote({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
-    // Skips the expiry sweep, which simulates an earlier run in another process.
+    // Skips the expiry sweep, as after an earlier run in another process.
     app.effects.set(Date.parse(quote.expiresAt) - 1);
     ok(await authorize(app, quote.id), 200);
     await app.advance(1);

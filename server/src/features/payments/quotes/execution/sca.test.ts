@@ -298,7 +298,7 @@ describe('trusted beneficiary', () => {
 });
 
 describe('authorization', () => {
-  it('is omitted for dollars and outside the region', async () => {
+  it('is omitted for dollars and for customers outside the EEA', async () => {
     const dollarAccount = await findInternalAccount(app, payer.person.id, 'USD');
     await fundAccount(app, dollarAccount.id, 100_00);
     const plainPayout = await createQuotedPayout(app, payer, {
