@@ -23,7 +23,7 @@ const MAX_AMOUNT = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
-  it('holds and debits the funds until the clearing', async () => {
+  it('holds and then debits the funds before the clearing', async () => {
     const payment = await fixture.startPayment();
     const authorizedState = { status: 'AUTHORIZED', account: '900 of 900', cards: 100 };
     expect(await payment.readState()).toEqual(authorizedState);

@@ -199,7 +199,7 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 
 /**
  * A new total. An increase is debited immediately if the card is open, otherwise at its clearing.
- * Without effect on a closed payment, whose later clearings are late clearings.
+ * Without effect on a closed payment. Clearings of a closed payment are late clearings.
  */
 async function applyAdvice(
   ctx: Ctx,

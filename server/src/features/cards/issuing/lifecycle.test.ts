@@ -32,7 +32,7 @@ const rowOf = async (ctx: Ctx, id: string) => {
 const readBindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
-/** A cardholder with a balance and a wallet in USDB, which can both fund a card. */
+/** A cardholder with a balance and a wallet in USDB. Both accounts can fund a card. */
 async function createHolderWithTwoAccounts(): Promise<Cardholder & { walletId: string }> {
   const holder = await fixture.createCardholder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;

@@ -1,4 +1,5 @@
-// The operation that returns a link to the number and security code of a card, which the API does not return.
+// The operation that returns a link to the number and security code of a card. The API returns
+// neither the number nor the code.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, Timestamp, withDescription } from '../../../kernel/schema.ts';

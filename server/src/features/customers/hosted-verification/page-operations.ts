@@ -53,7 +53,7 @@ export type PageDeps = CustomerDeps & DocumentDeps & VerificationDeps;
  * Link and customer of an identity check without a final decision. Otherwise throws LINK_ENDED or
  * CONFLICT.
  */
-async function openUndecided(ctx: Ctx, secret: string) {
+async function openUndecidedLink(ctx: Ctx, secret: string) {
   const openedLink = await openLink(ctx, secret);
   if (isFinal(openedLink.customer)) {
     // A concurrent submission may have used the link between the two reads. LINK_ENDED is then the
@@ -66,7 +66,7 @@ async function openUndecided(ctx: Ctx, secret: string) {
 
 /** Customer whose data a request changes. The commit requires that the link is unchanged. */
 async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
-  const { link, customer } = await openUndecided(ctx, secret);
+  const { link, customer } = await openUndecidedLink(ctx, secret);
   ctx.require(kycLinks, link);
   return customer;
 }
@@ -137,7 +137,7 @@ async function assertHolderOfCustomer(ctx: Ctx, customer: CustomerRow, id: strin
 }
 
 async function submitLink(ctx: Ctx, deps: PageDeps, secret: string) {
-  const { link, customer } = await openUndecided(ctx, secret);
+  const { link, customer } = await openUndecidedLink(ctx, secret);
   const row = await submit(ctx, deps, customer.id).catch(async (error: unknown) => {
     // If a concurrent submission has used the link, LINK_ENDED is the correct error.
     await openLink(ctx, secret);

@@ -60,7 +60,7 @@ const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
  */
 const OPTIONAL_IN_FILES: readonly string[] = ['businessInfo.incorporatedOn', 'businessInfo.taxId'];
 
-const CSV = {
+const CSV_OPTIONS = {
   delimiter: ',',
   record_delimiter: ['\r\n', '\n'],
   relax_column_count: true,
@@ -70,7 +70,7 @@ const CSV = {
 /** Cells of each row, or undefined if any row is malformed. */
 function parseCells(bytes: Uint8Array): string[][] | undefined {
   try {
-    return parse(Buffer.from(bytes), CSV) as string[][];
+    return parse(Buffer.from(bytes), CSV_OPTIONS) as string[][];
   } catch {
     return undefined;
   }

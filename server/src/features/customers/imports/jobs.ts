@@ -148,9 +148,9 @@ async function finishImport(
 }
 
 /** Stages the result of a slice, unless another worker has recorded it. */
-async function recordSlice(ctx: Ctx, currentRow: ImportRow, slice: Slice): Promise<void> {
-  const row = await ctx.read(imports, currentRow.id);
-  if (!row || isFinished(row) || row.next_byte !== currentRow.next_byte) return;
+async function recordSlice(ctx: Ctx, rowBefore: ImportRow, slice: Slice): Promise<void> {
+  const row = await ctx.read(imports, rowBefore.id);
+  if (!row || isFinished(row) || row.next_byte !== rowBefore.next_byte) return;
   for (const failure of slice.failures) insertError(ctx, row, failure);
   const updatedImport = ctx.update(imports, row, {
     status: importStates.next(row.status, 'begin'),
@@ -173,9 +173,9 @@ async function rejectFile(ctx: Ctx, id: string): Promise<void> {
  * Fails an import whose file can no longer be read. The platform must upload the remaining rows
  * again.
  */
-async function failUnreadable(ctx: Ctx, currentRow: ImportRow): Promise<void> {
-  const row = await ctx.read(imports, currentRow.id);
-  if (!row || isFinished(row) || row.next_byte !== currentRow.next_byte) return;
+async function failUnreadable(ctx: Ctx, rowBefore: ImportRow): Promise<void> {
+  const row = await ctx.read(imports, rowBefore.id);
+  if (!row || isFinished(row) || row.next_byte !== rowBefore.next_byte) return;
   const nextNumber = nextRowNumber(row);
   const message = `The file could not be read from row ${nextNumber} on. Upload the remaining rows again.`;
   const failure = {

@@ -129,7 +129,7 @@ function headerProblem(columns: readonly string[] | undefined): Problem | null {
   };
 }
 
-/** Checks that the bytes are UTF-8 without NUL, which PostgreSQL cannot store. */
+/** Checks that the bytes are UTF-8 without NUL, because PostgreSQL cannot store NUL. */
 function createTextCheck() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let isText = true;

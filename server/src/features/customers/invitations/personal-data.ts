@@ -26,7 +26,7 @@ export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<nu
   return rowsToErase.length;
 }
 
-const INVITATIONS = `update invitations set version = version + 1,
+const ERASE_ADDRESSES_SQL = `update invitations set version = version + 1,
     inviter_uma = case when customer_id = $1 then $2 else inviter_uma end,
     invitee_uma = case when invitee_customer_id = $1 then $2 else invitee_uma end
   where (customer_id = $1 and inviter_uma <> $2) or (invitee_customer_id = $1 and invitee_uma <> $2)
@@ -41,6 +41,6 @@ export const invitationPersonalData: PersonalData = {
     await eraseInvitations(ctx, id);
   },
   async empty({ db }, { id }) {
-    return { invitations: await changedRows(db, INVITATIONS, [id, tombstoneOf(id)]) };
+    return { invitations: await changedRows(db, ERASE_ADDRESSES_SQL, [id, tombstoneOf(id)]) };
   },
 };

@@ -3,7 +3,7 @@
 import type { Effects } from '../../../kernel/effects.ts';
 
 /** Maximum length of the part before the @, `$` included. */
-const MAX_LENGTH = 64;
+const MAX_USER_LENGTH = 64;
 const ADDRESS_FORM = /^(\$[a-z0-9\-_.+]+)@(.+)$/;
 
 export const normalizeUmaAddress = (text: string): string => text.toLowerCase();
@@ -14,8 +14,8 @@ export const normalizeUmaAddress = (text: string): string => text.toLowerCase();
 export function umaAddressError(address: string, domain: string): string | null {
   const [, user = '', host] = ADDRESS_FORM.exec(address) ?? [];
   if (!user) return 'must be $name@domain, with a name of letters, digits and - _ . +';
-  if (user.length > MAX_LENGTH)
-    return `must not be longer than ${MAX_LENGTH} characters before the @`;
+  if (user.length > MAX_USER_LENGTH)
+    return `must not be longer than ${MAX_USER_LENGTH} characters before the @`;
   return host === domain ? null : `must be in the platform's domain ${domain}`;
 }
 

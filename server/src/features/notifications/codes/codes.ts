@@ -74,7 +74,7 @@ const digestOf = (vault: Vault, { id, binding }: CodePurpose, code: string): str
   vault.digest('code', JSON.stringify([id, binding, code]));
 
 /**
- * Stages a new code, which replaces the previous code. Throws RATE_LIMITED within `resendAfterMs`.
+ * Stages a new code that replaces the previous code. Throws RATE_LIMITED within `resendAfterMs`.
  */
 export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string> {
   const { rules, fixedCode } = purpose;
@@ -137,14 +137,14 @@ export async function revokeCode(ctx: Ctx, id: string): Promise<void> {
 
 const DAY_MS = 24 * 3_600_000;
 
-const REMOVE = 'delete from codes where id = any($1::text[]) returning id';
+const REMOVE_SQL = 'delete from codes where id = any($1::text[]) returning id';
 
 /**
  * Removes codes by ID and returns their number. Erasures use it, because the keyed hash of a code
- * covers the address, which is personal data.
+ * includes the address.
  */
 export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<number> =>
-  changedRows(db, REMOVE, [ids]);
+  changedRows(db, REMOVE_SQL, [ids]);
 
 /** Deletes codes a day after they expired. */
 export const codeSweep = () =>

@@ -14,9 +14,9 @@ export const MAX_COUNTED = 1_000;
 const MAX_SEARCHED = 200;
 const FAILURE_PERIOD_MS = 86_400_000;
 
-// Number 0 is the endpoint of the configuration, which may have no row.
-const HEALTH = `select p.id as platform_id, n.number, queued.pending, queued.oldest, dropped.failed,
-    success.at
+// Number 0 is the endpoint of the configuration. It may have no row.
+const HEALTH_SQL = `select p.id as platform_id, n.number, queued.pending, queued.oldest,
+    dropped.failed, success.at
   from unnest($1::text[]) p(id)
   cross join lateral (select 0 as number union select w.number from webhook_endpoints w
     where w.platform_id = p.id and w.deleted_at is null) n
@@ -45,7 +45,7 @@ const rowsOf = (
   platformIds: readonly string[],
 ): Promise<Row[]> => {
   const since = idsFrom('Webhook', effects.now() - FAILURE_PERIOD_MS);
-  return db.query<Row>(HEALTH, [platformIds, MAX_COUNTED, since, MAX_SEARCHED]);
+  return db.query<Row>(HEALTH_SQL, [platformIds, MAX_COUNTED, since, MAX_SEARCHED]);
 };
 
 const presentHealth = (row: Pick<Row, 'pending' | 'oldest' | 'failed'>) => ({

@@ -365,9 +365,11 @@ export function documentsStep(proofs: () => RequiredProof[]): Step {
           drawnProofs.set(proof.key, renderProof(stage, proof, redraw));
         cards.replaceChildren(...[...drawnProofs.values()].map(({ root }) => root));
         const isOpen = proofs().some((proof) => gapOf(stage.state, proof));
-        buttons.replaceChildren(action('Continue', go, { kind: isOpen ? 'plain' : 'primary' }));
+        buttons.replaceChildren(
+          action('Continue', submitStep, { kind: isOpen ? 'plain' : 'primary' }),
+        );
       };
-      const go = (): void => {
+      const submitStep = (): void => {
         const missingProofs = proofs().filter((proof) => gapOf(stage.state, proof));
         if (!missingProofs.length) return void stage.next();
         showErrorSummary(

@@ -91,7 +91,7 @@ export function ownersStep(): Step {
         const errorSummary = h('div');
         const add = action('Add a person', () => edit(undefined));
         add.id = freshId('add');
-        const go = (): void => {
+        const submitStep = (): void => {
           const { state } = stage;
           if (!needsOwners(state)) return void stage.next();
           const missingEntries = gapsOfBusiness(state).map((gap) => ({
@@ -113,7 +113,7 @@ export function ownersStep(): Step {
               'and at least one person who controls it.',
           ),
           ...(owners.length ? [people] : []),
-          h('div', { class: 'buttons' }, add, action('Continue', go, { kind: 'primary' })),
+          h('div', { class: 'buttons' }, add, action('Continue', submitStep, { kind: 'primary' })),
         );
         if (container.isConnected) add.focus({ preventScroll: true });
       }
