@@ -1,6 +1,6 @@
-// Cards for row 7, created over HTTP on a server with a separate database. Cardholders have a card on a USD
-// account. Some have another card on their wallet, with a delegated key. The peer uses a copy of the
-// database. The server has finished its work and exited before the measurement.
+// Cards for row 7, created over HTTP on a server with a separate database. Cardholders have a card on a
+// USD account, and some have another card on their wallet, with a delegated key. The peer uses a copy of
+// the database. The server has exited before the measurement.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {

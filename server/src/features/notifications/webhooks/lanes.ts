@@ -1,7 +1,7 @@
-// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane with a number of
-// slots. A success adds one slot and a failure halves their number, so an unavailable receiver
-// occupies one request. The lanes of one platform share its maximum. A lane without a request in
-// flight may exceed it by one, so that a slow endpoint does not stop the others.
+// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane, whose number of slots
+// grows by one after a success and is halved after a failure. The lanes of one platform share its
+// maximum. A lane without a request in flight may exceed it by one, so that a slow endpoint does not stop
+// the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';

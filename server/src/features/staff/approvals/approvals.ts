@@ -1,6 +1,6 @@
-// Changes that require the approval of a second operator. The change set of a requested change is
-// stored without a commit. On approval the change is prepared again. An identical change set is
-// committed together with the decision. If it differs, the change must be requested again.
+// Changes that require the approval of a second operator. The change set of a requested change is stored
+// without a commit. On approval the change is prepared again, and an identical change set is committed
+// together with the decision. If the change set differs, the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';

@@ -1,7 +1,6 @@
-// Payments to a Lightning invoice. An invoice expires, can state an amount, and is valid for one
-// payment across all platforms. Amount, expiry and use are checked for the quote and again at the
-// start of the payment. The payment then inserts a row of `invoice_uses`. The row prevents a second
-// payment.
+// Payments to a Lightning invoice. An invoice expires, can state an amount, and is valid for one payment
+// across all platforms. Amount, expiry and use are checked for the quote and again at the start of the
+// payment. The payment then inserts a row of `invoice_uses`, which prevents a second payment.
 
 import { type Invoice, parseBolt11 } from '../../../../catalog/crypto/bolt11.ts';
 import { iso } from '../../../../kernel/effects.ts';
