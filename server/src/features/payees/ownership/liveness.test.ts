@@ -118,7 +118,7 @@ describe('liveness', () => {
     const expiredResponse = await requestPage('GET', verificationLink);
     expect(expiredResponse.statusCode).toBe(404);
     expect(expiredResponse.body).toContain('This link no longer works');
-    expect(expiredResponse.body).toContain('<span class="who">Travel rule</span>');
+    expect(expiredResponse.body).toContain('<span class="platform">Travel rule</span>');
     expect(expiredResponse.body).not.toMatch(/<(dl|form)\b/);
     await ownership.app.settle();
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');

@@ -370,7 +370,7 @@ describe('the page of a reset', () => {
     const { statusCode, body } = await requestPage('GET', verificationLink);
     expect(statusCode).toBe(404);
     expect(body).toContain('This link no longer works');
-    expect(body).toContain('<span class="who">Main</span>');
+    expect(body).toContain('<span class="platform">Main</span>');
     expect(body).not.toContain('<form');
   });
 
