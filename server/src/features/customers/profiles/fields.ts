@@ -41,7 +41,7 @@ const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'APPROVED', 'REJECTED', 'HOLD']
 export const KycStatus = describedEnum(
   'KycStatus',
   'KYC verification status of an individual. UNVERIFIED: not submitted. PENDING: under ' +
-    'review. APPROVED: verified. REJECTED: verification failed, which is final. HOLD: more ' +
+    'review. APPROVED: verified. REJECTED: verification failed permanently. HOLD: more ' +
     'information is required.',
   CHECK_STATUSES,
 );
@@ -49,7 +49,7 @@ export const KycStatus = describedEnum(
 export const KybStatus = describedEnum(
   'KybStatus',
   'KYB verification status of a business. UNVERIFIED: not submitted. PENDING: under ' +
-    'review. APPROVED: verified. REJECTED: verification failed, which is final. HOLD: more ' +
+    'review. APPROVED: verified. REJECTED: verification failed permanently. HOLD: more ' +
     'information is required.',
   CHECK_STATUSES,
 );

@@ -138,7 +138,7 @@ function currencyViolations(
   const offeredCodes = platform.currencies.map((each) => each.currencyCode);
   const unknownCodes = selectedCurrencies.filter((code) => !offeredCodes.includes(code));
   if (!unknownCodes.length) return [];
-  const message = `${unknownCodes.join(', ')}: not enabled for the platform`;
+  const message = `contains currencies that the platform has not enabled: ${unknownCodes.join(', ')}`;
   const constraint = { enum: offeredCodes };
   return [{ field: 'currencies', constraint, message, code: 'INVALID_INPUT' }];
 }
@@ -207,6 +207,6 @@ export function assertCurrenciesOffered(
     (!selectedCurrencies && unsupportedCodes.length < requestedCurrencies.length)
   )
     return;
-  const reason = `Not supported in ${region}: ${unsupportedCodes.join(', ')}.`;
+  const reason = `Currencies that are not offered in ${region}: ${unsupportedCodes.join(', ')}.`;
   throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupportedCodes });
 }

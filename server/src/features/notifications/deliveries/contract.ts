@@ -79,7 +79,7 @@ const Attempt = named(
 
 const DELIVERY_FIELDS = {
   id: text('ID of the delivery.'),
-  endpointId: text('ID of the endpoint, which may have been deleted.'),
+  endpointId: text('ID of the endpoint. The endpoint may have been deleted.'),
   eventId: text('ID of the event.'),
   eventType: WebhookType,
   resourceId: text('ID of the resource that the event is about.'),
