@@ -1,7 +1,7 @@
 // A payment from another UMA provider to a customer's UMA address. The platform approves the
 // payment by its response to the approval request. The funds are then collected from the sending
 // provider. They are credited to the customer's internal account, or forwarded over a rail to the
-// customer's default external account for such payments.
+// customer's default external account for UMA payments.
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';

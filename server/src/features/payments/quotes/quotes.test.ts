@@ -420,18 +420,18 @@ describe('platform fees', () => {
     ok(await execute(quote.id), 200);
     await app.settle();
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
-    const returnedQuote = await createQuote('EUR', '005');
-    ok(await execute(returnedQuote.quote.id), 200);
+    const returnedPayment = await createQuote('EUR', '005');
+    ok(await execute(returnedPayment.quote.id), 200);
     await app.advance(MINUTE);
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
-    expect((await readBalances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
-    const waivedFeeQuote = await createQuote('EUR', '000', 100_00, {
+    expect((await readBalances(app, returnedPayment.account.id)).balance).toBe(1_000_00);
+    const waivedFeePayment = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,
       },
     });
-    expect(waivedFeeQuote.quote.platformFeesIncluded).toBe(0);
+    expect(waivedFeePayment.quote.platformFeesIncluded).toBe(0);
     const zeroFees = feeConfigs.map((fee) => ({
       ...fee,
       variableFeeBps: 0,

@@ -206,12 +206,12 @@ describe('createQuote', () => {
       'CUSTOMER_DELETED',
     ]);
     const bank = await createExternalAccount(app, null, 'EUR');
-    const transfer = {
+    const transferRequest = {
       source: { accountId: payeeBalance.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await expectError('/transfer-out', transfer, [410, 'CUSTOMER_DELETED']);
+    await expectError('/transfer-out', transferRequest, [410, 'CUSTOMER_DELETED']);
   });
 
   it('rejects a customer who is not approved', async () => {
@@ -220,12 +220,12 @@ describe('createQuote', () => {
     const bank = await createExternalAccount(app, unapprovedCustomer.id, 'USD');
     const notReadyError: [number, string] = [403, 'USER_NOT_READY'];
     await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReadyError);
-    const transfer = {
+    const transferRequest = {
       source: { accountId: account.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await expectError('/transfer-out', transfer, notReadyError);
+    await expectError('/transfer-out', transferRequest, notReadyError);
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const source = {
       sourceType: 'ACCOUNT',
@@ -370,12 +370,12 @@ describe('production platform', () => {
       ),
       201,
     );
-    const transfer = {
+    const transferRequest = {
       source: { accountId: btc.id },
       destination: { accountId: lightning.id },
       amount: 1_000,
     };
-    await expectError('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
+    await expectError('/transfer-out', transferRequest, [501, 'NOT_IMPLEMENTED'], options);
     const realtimeSource = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
     const request = { ...quoteBody(usd.id, bank.id, 100_00), source: realtimeSource };
     await expectError('/quotes', request, [501, 'NOT_IMPLEMENTED'], options);

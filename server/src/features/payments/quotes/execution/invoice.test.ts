@@ -103,9 +103,9 @@ describe('invoice', () => {
         { receivingAmount: 50_000 },
       ]);
     }
-    const transfer = { source: { accountId: from.btc }, destination: { accountId: to } };
+    const transferAccounts = { source: { accountId: from.btc }, destination: { accountId: to } };
     const mismatchResponse = await app.call('POST', '/transfer-out', {
-      ...transfer,
+      ...transferAccounts,
       amount: 49_999,
     });
     expect(outcomeOf(mismatchResponse)).toEqual([400, 'INVALID_AMOUNT']);
@@ -113,11 +113,11 @@ describe('invoice', () => {
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
     // The network fee is ten satoshis. The received amount must match.
     const transferResponse = await app.call('POST', '/transfer-out', {
-      ...transfer,
+      ...transferAccounts,
       amount: 50_000,
     });
     expect(outcomeOf(transferResponse)).toEqual([400, 'INVALID_AMOUNT']);
-    ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
+    ok(await app.call('POST', '/transfer-out', { ...transferAccounts, amount: 50_010 }), 201);
   });
 
   it('without an amount accepts any amount', async () => {
