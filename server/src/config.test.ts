@@ -450,7 +450,7 @@ describe('readConfig', () => {
     for (const line of lines) expect(line).not.toContain('\n');
   });
 
-  it('prints every setting for --help', () => {
+  it('prints the settings for --help', () => {
     const result = readConfig({ PORT: 'invalid' }, ['--help']);
     expect('help' in result && result.help).toBe(settingsHelp());
     for (const name of [

@@ -154,8 +154,8 @@ const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])]
 );
 
 function unknownFlag(name: string): string {
-  const intended = nearest(name, FLAGS);
-  const proposal = intended === undefined ? '' : `. Nearest match: ${intended}`;
+  const nearestFlag = nearest(name, FLAGS);
+  const proposal = nearestFlag === undefined ? '' : `. Nearest match: ${nearestFlag}`;
   return `${name} is not a setting${proposal}. Try --help.`;
 }
 

@@ -254,7 +254,7 @@ describe('validateAccountInfo', () => {
     ).toBe(true);
   });
 
-  it('validates bank and custodian names in production only, with suggestions', () => {
+  it('validates bank and custodian names in production only, and suggests bank names', () => {
     const infoOfUnlistedBank = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
     expect(invalidFields(infoOfUnlistedBank)).toEqual([]);
     const [error] = validateAccountInfo(infoOfUnlistedBank, 'NGN', PRODUCTION).errors;

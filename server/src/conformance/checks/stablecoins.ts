@@ -12,7 +12,7 @@ import type { CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';
 
-const MODE =
+const TEST_MODE =
   'In its test mode the adapter accepts the client "TEST" with the secret "TEST" and the token ' +
   '"TEST", and reads the result of an order from its description: "TEST COMPLETED", "TEST FAILED" ' +
   'or "TEST HELD".';
@@ -101,7 +101,7 @@ export const stablecoinChecks: CheckGroup = {
       name: 'stablecoins.prepare',
       action: 'an order is validated, and its state requested',
       expected: 'accepted, then status 404 for the state: no order exists',
-      remedy: `/stablecoins/prepare must have no effect. ${MODE}`,
+      remedy: `/stablecoins/prepare must have no effect. ${TEST_MODE}`,
       async run(session) {
         const order = await createOrder(session, 'COMPLETED');
         const { result } = await session.read('/stablecoins/prepare', order, StablecoinPreview);
@@ -148,7 +148,7 @@ export const stablecoinChecks: CheckGroup = {
       name: `stablecoins.${result.toLowerCase()}`,
       action: `an order with the result "${result.toLowerCase()}" is sent again`,
       expected: `${result.toLowerCase()}, each time`,
-      remedy: `${MODE} Store the result, and do not report a contradictory state.`,
+      remedy: `${TEST_MODE} Store the result, and do not report a contradictory state.`,
       run: (session: Session) => assertFinalResult(session, result),
     })),
     {

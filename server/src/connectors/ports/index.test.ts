@@ -361,7 +361,7 @@ describe.each(IDENTITY_CONNECTORS)('the identity checks of the %s connector', (n
 });
 
 describe('production', () => {
-  it('has a rail other than the sandbox, and no optional connector by default', () => {
+  it('has a rail other than that of the sandbox, and no optional connector by default', () => {
     const portsWithoutSettings = connectorRegistry(effects)('production');
     const sandbox = connectorRegistry(effects)('sandbox');
     expect(portsWithoutSettings.rail).toBeDefined();
