@@ -28,7 +28,6 @@ export interface TransferFacts
   country?: string | undefined;
 }
 
-/** Returns the facts of an instruction. */
 export const factsOf = (instruction: RailInstruction, environment: Mode): TransferFacts => ({
   ...instruction,
   environment,

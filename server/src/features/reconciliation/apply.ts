@@ -30,7 +30,6 @@ import {
 type PageLine = StatementPage['lines'][number];
 type NewLine = Omit<LineRow, 'version' | 'created_at'>;
 
-/** Lines per change set. */
 export const LINES_PER_COMMIT = 200;
 
 /** Creates the row of a day if it does not exist. */

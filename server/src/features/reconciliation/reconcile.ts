@@ -79,7 +79,6 @@ async function dayIn(ctx: Ctx, key: DayKey): Promise<DayRow> {
   return day;
 }
 
-/** Differences by their keys. */
 async function differencesBy(
   ctx: Pick<Ctx, 'db'>,
   keys: readonly string[],

@@ -51,7 +51,7 @@ export interface Route {
   railMode: 'AUTO' | 'MANUAL' | null;
 }
 
-/** Limit of European law for one transfer to a wallet without a proof of ownership. */
+/** Limit of Regulation (EU) 2023/1113 for one transfer to a wallet without a proof of ownership. */
 const UNPROVEN_WALLET_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
 const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
 const UNVERIFIED_STATUSES: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];

@@ -68,7 +68,10 @@ async function partiesOf(
   return parties;
 }
 
-/** Payment instructions for a REALTIME_FUNDING payment. */
+/**
+ * Payment instructions for a REALTIME_FUNDING payment. Throws NOT_IMPLEMENTED if no connected rail supports
+ * the currency, and SERVICE_UNAVAILABLE if the provider does not respond.
+ */
 async function payInInstructions(
   ctx: Ctx,
   payer: Payer & { kind: 'realtime' },

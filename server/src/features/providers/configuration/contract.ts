@@ -34,7 +34,6 @@ export const TRANSFER_FIELDS = {
   country: { ...CountryCode, description: 'Country of the external account, ISO 3166-1 alpha-2.' },
 };
 
-/** The fields of a new route. */
 export const NEW_ROUTE = {
   environment: Environment,
   providerId: nullable(text('Name of the selected provider, or null for the built-in rail.')),
