@@ -183,7 +183,14 @@ const UpdateRequest = named(
       url: Type.Optional(
         text(`URL that deliveries are sent to. Rejected if deliveries are pulled. ${URL_RULES}`),
       ),
-      description: Type.Optional(nullable(settings.description)),
+      description: Type.Optional(
+        nullable(
+          withDescription(
+            settings.description,
+            'Display name, at most 255 characters. Null removes the name.',
+          ),
+        ),
+      ),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional(settings.standardWebhooks),
       format: Type.Optional(settings.format),

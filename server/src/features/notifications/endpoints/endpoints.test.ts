@@ -201,12 +201,12 @@ describe('createWebhookEndpoint', () => {
     expect(
       (await app.call('POST', '/webhook-endpoints', { url: PUBLIC_URL }, { platform })).status,
     ).toBe(403);
-    const production = { platform: app.production };
+    const asProduction = { platform: app.production };
     const localReply = await app.call(
       'POST',
       '/webhook-endpoints',
       { url: receiver.url },
-      production,
+      asProduction,
     );
     expect([localReply.status, localReply.body.details.errors[0].field]).toEqual([400, 'url']);
   });

@@ -61,8 +61,11 @@ async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
   const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED);
   if (addedEndpoints.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
-    const reason = `A platform has at most ${MAX_ENDPOINTS} endpoints. Delete an endpoint first.`;
-    throw new Fault('INVALID_INPUT', reason);
+    throw new Fault(
+      'INVALID_INPUT',
+      `A platform has at most ${MAX_ENDPOINTS} endpoints in addition to its configured endpoint. ` +
+        'Delete an endpoint first.',
+    );
   }
   return Math.max(CONFIGURED, ...addedEndpoints.map((row) => row.number)) + 1;
 }

@@ -33,8 +33,8 @@ const LANES_PER_BATCH = 500;
 const NEW_LEASES_PER_BATCH = 256;
 /**
  * An endpoint with a backlog is read from the end of the previous read. An event that is committed
- * later at an earlier position is found by the next read from the start, which follows after this
- * time at the latest.
+ * later at an earlier position is found by the next read from the start. That read follows after
+ * this time at the latest.
  */
 const CONTINUE_MS = 1_000;
 /** Events without an endpoint that are discarded in one statement. */
@@ -110,13 +110,13 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
   /** Continues at the last position, after which no event is buffered, or at the start. */
   function requestOf(lane: LaneId, maximum: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
-    const buffered = lanes.buffered(lane).size;
+    const bufferedCount = lanes.buffered(lane).size;
     const laneProgress = progress.get(keyOf(lane));
-    if (buffered && laneProgress && laneProgress.until > now) {
+    if (bufferedCount && laneProgress && laneProgress.until > now) {
       return { platformId, endpoint, take: maximum, after: laneProgress.position };
     }
-    if (!buffered) progress.delete(keyOf(lane));
-    return { platformId, endpoint, take: maximum + buffered, after: null };
+    if (!bufferedCount) progress.delete(keyOf(lane));
+    return { platformId, endpoint, take: maximum + bufferedCount, after: null };
   }
 
   function noteProgress(requests: readonly ReadRequest[], events: readonly DueEvent[], now: Time) {

@@ -86,7 +86,7 @@ interface ListInput extends PageInput {
 }
 
 // The literal predicate of the partial index. With a parameter the index would not be used.
-const IN_REVIEW = `select id, platform_id, created_at from external_accounts
+const ACCOUNTS_IN_REVIEW = `select id, platform_id, created_at from external_accounts
   where status = 'UNDER_REVIEW' and deleted_at is null and ($1::text is null or platform_id = $1)
   order by created_at, id limit $2`;
 
@@ -96,7 +96,7 @@ async function externalAccountsInReview(
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
   const rows = await db.query<Pick<ExternalAccountRow, 'id' | 'platform_id' | 'created_at'>>(
-    IN_REVIEW,
+    ACCOUNTS_IN_REVIEW,
     [platformId ?? null, limit + 1],
   );
   const data = rows.slice(0, limit).map(({ id, platform_id, created_at }) => ({

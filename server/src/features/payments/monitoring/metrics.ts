@@ -135,7 +135,7 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const from = new Date(floor(start, LENGTHS_MS[grain]));
   const filters = [type ?? null, currency ?? null, rail ?? null];
   const groups = GROUPS.filter((each) => groupBy.includes(each));
-  const [complete] = await runtime.db.query<{ until: Time | null }>(COMPLETE_UNTIL_SQL, [
+  const [completeRow] = await runtime.db.query<{ until: Time | null }>(COMPLETE_UNTIL_SQL, [
     platforms,
   ]);
   const values = [grain, from, new Date(end), ...filters, ...(platforms ? [platforms] : [])];
@@ -149,7 +149,7 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
     bucket,
     from: iso(from.getTime()),
     until: iso(end),
-    completeUntil: complete?.until == null ? null : iso(complete.until),
+    completeUntil: completeRow?.until == null ? null : iso(completeRow.until),
     data: rows.map(presentRow),
   };
 }

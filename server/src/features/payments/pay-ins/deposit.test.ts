@@ -34,7 +34,7 @@ import {
 const incomingEventTypes = (statuses: string) =>
   statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
 const DAY = 24 * 3_600_000;
-const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const WALLET_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const app = testApp();
 
@@ -352,21 +352,21 @@ describe('declared wallet', () => {
     const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
     const declaredDepositId = await depositFrom(
-      WALLET.toLowerCase(),
+      WALLET_ADDRESS.toLowerCase(),
       'COUNTERPARTY_DECLARATION_REQUIRED',
     );
-    const verifiedDepositId = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
-    const depositInReviewId = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
+    const verifiedDepositId = await depositFrom(WALLET_ADDRESS, 'WALLET_VERIFICATION_REQUIRED');
+    const depositInReviewId = await depositFrom(WALLET_ADDRESS, 'COMPLIANCE_REVIEW');
     const otherDepositId = await depositFrom(
       '0x0000000000000000000000000000000000000001',
       'COMPLIANCE_REVIEW',
     );
     const otherHolder = await createAccountHolder('USDC');
-    ok(await register(otherHolder.person.id, WALLET, { vaspName }), 201);
+    ok(await register(otherHolder.person.id, WALLET_ADDRESS, { vaspName }), 201);
     ok(await register(person.id, '0x52908400098527886E0F7030069857D2E4169EE7'), 201);
     await app.settle();
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 400 });
-    ok(await register(person.id, WALLET, { vaspName }), 201);
+    ok(await register(person.id, WALLET_ADDRESS, { vaspName }), 201);
     await app.settle();
     const states = await Promise.all(
       [declaredDepositId, verifiedDepositId, depositInReviewId, otherDepositId].map(readPayment),
