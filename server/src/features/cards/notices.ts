@@ -1,6 +1,7 @@
 // Notices of a network about an approved payment, one function each. Only impossible notices are
-// rejected, so late and unfunded notices are applied. If the account cannot pay a cleared amount,
-// the payment becomes an exception. If the card is closed, the unpaid amount is written off.
+// rejected permanently, so late and unfunded notices are applied. If the account cannot pay a
+// cleared amount, the payment becomes an exception. If the card is closed, the unpaid amount is
+// written off.
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';

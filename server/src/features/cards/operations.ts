@@ -93,7 +93,6 @@ async function filtersOf(
   return [...filters, { column: 'id', op: 'in', value: await findFundedCardIds(ctx, accountId) }];
 }
 
-/** All operations on cards. */
 export const cardOperations = (deps: CardDeps) => [
   handle(createCard, async (ctx, { body }) => ({
     status: 201,

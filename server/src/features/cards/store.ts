@@ -16,7 +16,7 @@ export const cards = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** Id of the cardholder. */
+    /** ID of the cardholder. */
     customer_id: col.text,
     platform_card_id: col.text,
     state: col.enum<CardState>().mut,
@@ -29,7 +29,7 @@ export const cards = table(
     currency: col.text,
     /** Maximum of one authorization, in minor units of `currency`. */
     max_spend: col.int8.null.mut,
-    /** Ids of the funding accounts, in order. A closed card keeps its last funding accounts. */
+    /** IDs of the funding accounts, in order. A closed card keeps its last funding accounts. */
     funding: col.json<string[]>().mut,
     /**
      * Number and security code, sealed by the issuer. Null before the card is issued and after its

@@ -1,6 +1,7 @@
 // Opens a card payment, and undoes a payment that was approved too late. Every payment is opened
-// with a row, a debit also with a hold. A clearing in the same message is applied like a later
-// clearing. Undoing reverses the postings and closes the payment.
+// with a row, a debit also with a hold of the amount that the account can pay. A clearing in the
+// same message is applied like a later clearing. Undoing reverses the postings and closes the
+// payment.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';

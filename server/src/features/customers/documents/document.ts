@@ -69,7 +69,6 @@ async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
 const isDecided = ({ customer, owner }: Holder): boolean =>
   isFinal(customer) || (owner !== null && isFinal(owner));
 
-/** Dependencies of the document operations. */
 export interface DocumentDeps {
   connectors(environment: Mode): Connectors;
   files: Pick<Files, 'read'>;

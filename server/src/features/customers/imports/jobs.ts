@@ -35,7 +35,6 @@ interface ImportDeps extends RowDeps {
   files: Pick<Files, 'read'>;
 }
 
-/** Maximum size of a slice. */
 const SLICE_LIMITS = { rows: 1_024, bytes: 1_048_576 };
 /**
  * Concurrent slices in this process. Limited so that imports do not delay other jobs of the worker.

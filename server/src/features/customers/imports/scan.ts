@@ -151,7 +151,6 @@ function createTextCheck() {
   };
 }
 
-/** Inspector for uploaded CSV files. */
 export function inspectCsv(): Inspector {
   const text = createTextCheck();
   const splitter = createRowSplitter();

@@ -144,7 +144,9 @@ function requiredPaths(person: Json, paths: readonly string[]): string[] {
   return paths.filter((path) => !NUMBER_FIELDS.some((name) => path.split('.').at(-1) === name));
 }
 
-/** Errors of the identity number. */
+/**
+ * Errors of a NON_US_TAX_ID: a missing country of issuance, or a person who requires a US number.
+ */
 function identifierGaps(id: string, person: Json, prefix = ''): VerificationError[] {
   if (person.idType !== 'NON_US_TAX_ID') return [];
   if (requiredIdentifier(person) !== 'US')

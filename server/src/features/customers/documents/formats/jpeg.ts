@@ -62,7 +62,7 @@ export function jpegReader(): Reader {
   function readByte(byte: number): State {
     if (state === 'marker') {
       if (byte === 0xff) return 'code';
-      return frame.length === 0 ? 'broken' : 'marker'; // Decoders skip garbage between segments.
+      return frame.length === 0 ? 'broken' : 'marker'; // Decoders skip invalid bytes.
     }
     if (state === 'code') return startSegment(byte);
     if (state === 'high') {

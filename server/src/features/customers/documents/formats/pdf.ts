@@ -3,7 +3,7 @@
 // trailer or in a cross-reference stream, anywhere in the file.
 import type { Reader } from './reader.ts';
 
-/** Garbage may follow `%%EOF`. */
+/** Trailing data may follow `%%EOF`. */
 const TAIL_BYTES = 2_048;
 const END_PATTERN = /startxref\s+\d+\s+%%EOF/;
 /** Bounded in length, so that a match across two chunks is found. */

@@ -171,7 +171,7 @@ interface UploadTarget {
   path: string;
 }
 
-/** Uploads one file with its description. Returns the rejection, if any. */
+/** Uploads one file with the properties of its document. Returns the rejection, if any. */
 async function uploadOne(
   { stage, bars, method, path }: UploadTarget,
   values: Json,
