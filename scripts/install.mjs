@@ -87,10 +87,10 @@ function isInstalled(packagePath, entry, installedPackages) {
   return installedPackage.version === entry.version && isSameBuild;
 }
 
-const listText = () => fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8');
+const lockFileText = () => fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8');
 
 const stampFor = (dev) => ({
-  list: createHash('sha256').update(listText()).digest('hex'),
+  list: createHash('sha256').update(lockFileText()).digest('hex'),
   platform: `${process.platform}-${process.arch}`,
   dev,
 });
@@ -106,7 +106,7 @@ function hasCompletedInstallation(dev) {
 function requiredInstallation(dev) {
   const installedPackages = readJson(INSTALLED)?.packages;
   if (!installedPackages) return { dev, fresh: true };
-  const { packages } = JSON.parse(listText());
+  const { packages } = JSON.parse(lockFileText());
   const missingEntries = Object.entries(packages)
     .filter(
       ([packagePath, entry]) => packagePath.includes('node_modules/') && isExpected(entry, dev),
@@ -130,7 +130,7 @@ function isRunning(pid) {
   }
 }
 
-/** The process that holds the lock. 0 if its ID is not written yet, or undefined if none runs. */
+/** ID of the process that holds the lock. 0 if it is not written yet, or undefined if none runs. */
 function holder() {
   try {
     const [name] = fs.readdirSync(LOCK);
@@ -156,7 +156,7 @@ function tryLock() {
     fs.renameSync(LOCK, renamedLock);
     fs.rmSync(renamedLock, { recursive: true });
   } catch {
-    // Another process has already renamed it.
+    // Another process has already renamed the lock.
   }
   return false;
 }
@@ -164,7 +164,9 @@ function tryLock() {
 async function lock() {
   for (let isReported = false; !tryLock(); await sleep(POLL_MS)) {
     if (!isReported && holder()) {
-      print(`Another process (${holder()}) is installing packages here. Waiting for it …`);
+      print(
+        `Another process (${holder()}) is installing packages in this checkout. Waiting for it …`,
+      );
       isReported = true;
     }
   }

@@ -1,4 +1,4 @@
-// `npm run deploy:image [-- --archive FILE]`: builds the image of a release with
+// `npm run deploy:image [-- --archive FILE --base FOLDER]`: builds the image of a release with
 // deploy/container/Dockerfile and runs it as in production. The container is unprivileged, has a read-only
 // root and uses a real PostgreSQL. debootstrap and the Node that runs this script form the base image, so
 // no registry is needed. Requires root on Debian, and `apt-get install buildah podman runc debootstrap
@@ -65,7 +65,7 @@ function createArchive() {
   return scratchPath('release', name);
 }
 
-/** An image with Debian and Node, as the Dockerfile expects it. */
+/** An image with Debian and Node, as the Dockerfile expects it. `--base` is a folder with Debian. */
 function createBase() {
   const folder = values.base ? path.resolve(values.base) : scratchPath('base');
   const packages = '--include=libstdc++6,libatomic1,ca-certificates';

@@ -1,5 +1,5 @@
 // `npm run attack [-- --seed N --requests M]`: bundles and runs the attacks on a separate server.
-// Without a seed it generates one and prints it.
+// Without a seed, a random seed is generated and printed.
 import { parseArgs } from 'node:util';
 import { countOf, flagsOrExit, runTest } from './bundle.mjs';
 

@@ -1,5 +1,5 @@
-// `npm run sim:providers [-- --seed N --steps M --seeds K]`: runs the simulator of providers. Without a seed
-// it uses a random one. Further seeds are the numbers after the first.
+// `npm run sim:providers [-- --seed N --steps M --seeds K]`: runs the simulator of providers. Without a seed,
+// a random seed is used. Further seeds are the numbers after the first.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';

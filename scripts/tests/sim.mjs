@@ -1,5 +1,5 @@
 // `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles and runs the simulator on
-// temporary databases. Without a seed it generates one and prints it.
+// temporary databases. Without a seed, a random seed is generated and printed.
 import { parseArgs } from 'node:util';
 import { countOf, flagsOrExit, runTest } from './bundle.mjs';
 

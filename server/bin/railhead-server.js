@@ -1,6 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=64
-// The server's own command: `start`, and every noun of the operator. The output of installing and building
-// is written to standard error, so that `--json` stays one JSON value on standard output.
+// The command `railhead-server`: `start`, and the nouns of docs/command.md. The output of the
+// installation and the build is written to standard error. With `--json`, standard output therefore
+// contains only one JSON value.
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../../scripts/build.mjs';
 import { ensureInstalled } from '../../scripts/install.mjs';

@@ -1,6 +1,6 @@
 // Prerequisites of the first request: a platform with its accounts and an API token. The file is
-// outside the features, because one change set contains rows of three of them. Used by the operator's command
-// and by the first start.
+// outside the features, because one change set contains rows of three of them. The operator's command
+// and the first start use it.
 
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import type { FundingPort } from './connectors/ports/index.ts';
@@ -36,7 +36,6 @@ import { checkSigningKeys } from './runtime/security/keys.ts';
 /** Provider of the funding details of an environment, or undefined without such a connector. */
 export type FundingOf = (environment: Mode) => FundingPort | undefined;
 
-/** Credentials of a platform. */
 interface Credentials {
   clientId: string;
   clientSecret: string;
@@ -71,7 +70,7 @@ export const FIRST_CURRENCIES = [
   'USDB',
 ] as const;
 
-/** The functions of this file for the operator API, and functions of later features for earlier ones. */
+/** The dependencies of the operator API: functions of this file, `accountPorts` and personal data. */
 export const provisioningBy = (
   fundingOf: FundingOf,
   accountPorts: Provisioning['accountPorts'],
@@ -144,7 +143,7 @@ interface FirstStart {
   isCreated: boolean;
   platformId: string;
   clientId: string;
-  /** Present if this call created it, or if the fixed secret is correct. */
+  /** Present if this call created the platform, or if the requested secret is correct. */
   clientSecret?: string;
 }
 
@@ -206,8 +205,8 @@ export async function firstStart(
 }
 
 /**
- * Prepares a migrated database for the first change set. Returns the signing keys, which are started and
- * stopped together with the keys of the installation.
+ * Prepares a migrated database for the first change set. Returns the signing keys. Starting and
+ * stopping them also starts and stops the data keys of the installation.
  */
 export async function prepareDatabase(
   runtime: Runtime,

@@ -165,7 +165,7 @@ export interface App {
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Closes each connection with its next reply. Call `stop` afterwards. */
   drain(draining: DrainOptions): Promise<void>;
-  /** Starts the loops of its roles. `keysChanged` is called after a change of the signing key. */
+  /** Starts the loops of the roles. `keysChanged` is called after a change of the signing key. */
   start(keysChanged?: () => void): void;
   /** Compiles every schema in steps between requests, so that compilation delays no request. */
   compileSchemas(): Promise<void>;
@@ -173,7 +173,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** A platform may have many rows. */
+/** Statement timeout of a reset, because a platform may have many rows. */
 const RESET_TIMEOUT_MS = 60_000;
 
 /** Functions of the whole server for the operations that reset and fill a sandbox platform. */
@@ -241,7 +241,8 @@ interface RecorderDeps extends Pick<Settings, 'databaseUrl' | 'connectionLimits'
 
 /**
  * Records requests on a connection whose commits do not wait for the disk. `ports` is for the
- * feature of recorded requests. The operations are a function, because they are created after the features.
+ * feature of recorded requests. The operations are a function, because they are created after the
+ * features.
  */
 function recorderOf(deps: RecorderDeps, operations: () => readonly Operation[]) {
   const { databaseUrl, connectionLimits, effects, log, metrics } = deps;
@@ -329,7 +330,10 @@ interface PublicPages {
   publicUrl?: string | undefined;
 }
 
-/** Adds the other routes of the role `api`: documentation and hosted pages. */
+/**
+ * Adds the routes of the role `api` that are not operations: the keys of webhooks, the messages of
+ * providers, the documentation and the hosted pages.
+ */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, deps, operations, bearers, limiter, log, openApi, siteFolder } = options;
   addWebhookKeys(server, options.publishedKeys);

@@ -85,13 +85,15 @@ describe('readConfig', () => {
 
   it('allows webhooks to this machine except in production, or as configured', () => {
     const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: 'ab'.repeat(32) };
-    const allowed = (env: Record<string, string>, argv: string[] = []) =>
+    const allowsLoopback = (env: Record<string, string>, argv: string[] = []) =>
       validConfig(env, argv).loopbackWebhooks;
-    expect([allowed({}), allowed({ NODE_ENV: 'test' }), allowed(production)]).toEqual([
-      ...[true, true, false],
-    ]);
-    expect(allowed({ ...production, RAILHEAD_LOOPBACK_WEBHOOKS: 'allowed' })).toBe(true);
-    expect(allowed({}, ['--loopback-webhooks', 'refused'])).toBe(false);
+    expect([
+      allowsLoopback({}),
+      allowsLoopback({ NODE_ENV: 'test' }),
+      allowsLoopback(production),
+    ]).toEqual([...[true, true, false]]);
+    expect(allowsLoopback({ ...production, RAILHEAD_LOOPBACK_WEBHOOKS: 'allowed' })).toBe(true);
+    expect(allowsLoopback({}, ['--loopback-webhooks', 'refused'])).toBe(false);
     expect(errorsOf({ RAILHEAD_LOOPBACK_WEBHOOKS: 'yes' })).toEqual([
       'RAILHEAD_LOOPBACK_WEBHOOKS must be allowed or refused.',
     ]);
@@ -448,7 +450,7 @@ describe('readConfig', () => {
     for (const line of lines) expect(line).not.toContain('\n');
   });
 
-  it('prints every setting for --help', () => {
+  it('prints the settings for --help', () => {
     const result = readConfig({ PORT: 'invalid' }, ['--help']);
     expect('help' in result && result.help).toBe(settingsHelp());
     for (const name of [

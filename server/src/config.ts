@@ -1,6 +1,6 @@
-// Reads the settings from the environment and from flags. All errors are returned together, one line
-// each. The help and the table of docs/settings.md are generated from the same list of settings of the
-// server and of its connectors, so they cannot diverge.
+// Reads the settings from the environment and from flags. All errors are returned together, one
+// line each. The help and the table of docs/settings.md are generated from the same list of
+// settings of the server and of its connectors, so they cannot diverge.
 import path from 'node:path';
 import {
   type ConnectorValues,
@@ -119,16 +119,16 @@ function readFlags(argv: readonly string[]): Flags {
   const flags: Flags = { values: new Map(), settings: [], otherArguments: [], errors: [] };
   for (let index = 0; index < argv.length; index += 1) {
     const argument = argv[index]!;
-    const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(argument) ?? [];
+    const [, name, , inlineValue] = /^--([^=]+)(=(.*))?$/s.exec(argument) ?? [];
     const setting = name && SETTINGS.find(({ flag }) => flag === name);
     if (!setting) {
       flags.otherArguments.push(argument);
       continue;
     }
     const nextArgument = argv[index + 1];
-    const value = inline ?? (nextArgument?.startsWith('--') ? undefined : nextArgument);
+    const value = inlineValue ?? (nextArgument?.startsWith('--') ? undefined : nextArgument);
     flags.settings.push(argument);
-    if (inline === undefined && value !== undefined) {
+    if (inlineValue === undefined && value !== undefined) {
       flags.settings.push(value);
       index += 1;
     }
@@ -154,8 +154,8 @@ const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])]
 );
 
 function unknownFlag(name: string): string {
-  const intended = nearest(name, FLAGS);
-  const proposal = intended === undefined ? '' : `. Nearest match: ${intended}`;
+  const nearestFlag = nearest(name, FLAGS);
+  const proposal = nearestFlag === undefined ? '' : `. Nearest match: ${nearestFlag}`;
   return `${name} is not a setting${proposal}. Try --help.`;
 }
 
@@ -282,12 +282,12 @@ export function readConfig(
   errors.push(...unknownArguments(otherArguments));
   const values = new Map<string, string>();
   for (const setting of SETTINGS) {
-    const flagged = flagValues.get(setting.env);
-    const text = flagged ?? (env[setting.env] || setting.fallback);
+    const flagText = flagValues.get(setting.env);
+    const text = flagText ?? (env[setting.env] || setting.fallback);
     if (text === undefined) continue;
     values.set(setting.env, text);
     const problem = setting.validate(text);
-    const name = flagged === undefined ? setting.env : `--${setting.flag}`;
+    const name = flagText === undefined ? setting.env : `--${setting.flag}`;
     if (problem) errors.push(`${name} ${problem}.`);
   }
   errors.push(...combinationErrors(values));

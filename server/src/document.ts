@@ -16,7 +16,7 @@ export { operatorReferenceFiles, referenceFiles } from './http/reference.ts';
 export { operatorDocument } from './operator-api/mount.ts';
 export { statesPage } from './states-page.ts';
 
-/** Placeholders, because the parts are not called while the document is generated. */
+/** Placeholders, because the dependencies are not called while the document is generated. */
 const contractsOfServer = (): Contract[] => {
   const deps: Partial<Deps> = {
     tokens: {} as Deps['tokens'],
@@ -34,7 +34,7 @@ export const publishedErrors = () =>
     commonCodes: commonCodesOf(contract),
   }));
 
-/** Operations of operators to which a policy with a smallest amount can apply. */
+/** IDs of the operator operations to which an approval policy with a minimum amount can apply. */
 export const postingOperations = (): string[] =>
   OPERATOR_OPERATIONS.flatMap(({ contract }) => (contract.postsMoney ? contract.operationId : []));
 

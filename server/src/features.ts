@@ -114,7 +114,9 @@ export const accountPorts = {
 } satisfies Omit<AccountPorts, 'connectors' | 'openWalletsForAccounts'> &
   Omit<TransitionPorts, 'runtime'>;
 
-/** The data keys that seal messages to customers. Customers are a later feature than messages. */
+/**
+ * The data key of a customer, which seals messages. Customers are a later feature than messages.
+ */
 export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
   const customer = await readCustomer(reader, id);
   return customer && dataKeyOf(customer);

@@ -108,7 +108,7 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
     number,
     { resolve(value: never): void; reject(error: Error): void }
   >();
-  let calls = 0;
+  let callCount = 0;
   const trackedChild = watch(child);
   child.on('message', ({ call, result, error }: Reply) => {
     const waiter = pendingCalls.get(call);
@@ -124,9 +124,9 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
     ...trackedChild,
     call: <R>(job: string, input?: unknown) =>
       new Promise<R>((resolve, reject) => {
-        calls++;
-        pendingCalls.set(calls, { resolve: resolve as (value: never) => void, reject });
-        child.send({ call: calls, job, input });
+        callCount++;
+        pendingCalls.set(callCount, { resolve: resolve as (value: never) => void, reject });
+        child.send({ call: callCount, job, input });
       }),
   };
 }

@@ -26,9 +26,9 @@ interface Progress {
 }
 
 /** A CSV file of customers whose IDs begin with `run`. */
-function fileOf(run: string, domain: string, rows: number): string {
+function fileOf(run: string, domain: string, rowCount: number): string {
   const lines = [COLUMNS.join(',')];
-  for (let index = 0; index < rows; index++) {
+  for (let index = 0; index < rowCount; index++) {
     const id = `${run}-${index}`;
     lines.push(
       `$${id}@${domain},${id},INDIVIDUAL,Ada Lovelace,1990-01-15,1 Main St,Austin,TX,78701,US`,
@@ -109,8 +109,8 @@ function post(agent: http.Agent, port: number, body: string): Promise<number> {
 
 async function registerIndividually(
   port: number,
-  bodies: (index: number) => string,
-  rows: number,
+  bodyAt: (index: number) => string,
+  requestCount: number,
   connections: number,
 ): Promise<Run> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
@@ -118,21 +118,21 @@ async function registerIndividually(
   let [nextIndex, errors] = [0, 0];
   const startMs = performance.now();
   const caller = async () => {
-    while (nextIndex < rows) {
+    while (nextIndex < requestCount) {
       const startedAt = performance.now();
-      if ((await post(agent, port, bodies(nextIndex++))) !== 201) errors++;
+      if ((await post(agent, port, bodyAt(nextIndex++))) !== 201) errors++;
       latencies.push(performance.now() - startedAt);
     }
   };
   await Promise.all(Array.from({ length: connections }, caller));
   agent.destroy();
-  return runOf(rows - errors, errors, performance.now() - startMs, latencies);
+  return runOf(requestCount - errors, errors, performance.now() - startMs, latencies);
 }
 
 export async function importRows(bench: Bench): Promise<Row[]> {
   const { quick, cluster } = bench;
-  const rows = quick ? 2_000 : 50_000;
-  const individualCount = rows / 5;
+  const rowCount = quick ? 2_000 : 50_000;
+  const individualCount = rowCount / 5;
   const api = await bench.api();
   const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
   let runCount = 0;
@@ -154,7 +154,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     return run;
   };
   const importRows = () =>
-    measure('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
+    measure('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rowCount)));
   const peer = (connections: number, count = individualCount) =>
     measure('peer', (run) =>
       registerIndividually(api.port, (index) => bodyOf(run, umaDomain, index), count, connections),
@@ -174,7 +174,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     [`r${process.pid}`],
   )) as [{ n: string }];
   printProgress(`${n} customers exist`);
-  const file = sideOf(`a file of ${rows}`, results['import, a file']);
+  const file = sideOf(`a file of ${rowCount}`, results['import, a file']);
   const singleRequests = sideOf(
     `POST /customers, ${bestConnections}`,
     results['import, one by one'],

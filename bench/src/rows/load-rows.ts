@@ -114,19 +114,21 @@ interface Costs {
   errors: number;
 }
 
-const costsKey = (kind: Kind, processes: number) => `${kind} ${processes}`;
+const costsKey = (kind: Kind, processCount: number) => `${kind} ${processCount}`;
 
-/** Processor time for each execute of every kind with a number of processes. */
-async function costsWith(bench: Bench, processes: number, costsByKind: Map<string, Costs>) {
+/** Measures the processor time of an execute of each kind with a number of processes. */
+async function measureCosts(bench: Bench, processCount: number, costsByKey: Map<string, Costs>) {
   const { rounds, seconds } = bench.settings;
-  const api = await startOn(bench, ['--processes', `${processes}`]);
+  const api = await startOn(bench, ['--processes', `${processCount}`]);
   const load = startWorker('load');
   const executedBefore = await executedIn(bench, DATABASE);
   const server = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
-  await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES * processes });
+  await server.run('convert', api.port, CONNECTIONS, LONG_S, {
+    count: WARM_UP_QUOTES * processCount,
+  });
   const kindRows = Object.values(KINDS).map((kind) => {
     const costs: Costs = { us: [], perSecond: [], errors: 0 };
-    costsByKind.set(costsKey(kind, processes), costs);
+    costsByKey.set(costsKey(kind, processCount), costs);
     return { kind, costs };
   });
   for (let round = 1; round <= rounds; round++) {
@@ -136,7 +138,7 @@ async function costsWith(bench: Bench, processes: number, costsByKind: Map<strin
       costs.perSecond.push(run.perSecond);
       const rate = `${run.perSecond.toFixed(0)}/s, ${run.errors} errors`;
       const us = costs.us.at(-1)?.toFixed(0);
-      printProgress(`round ${round}, ${kind}, ${processes} processes: ${us} µs each, ${rate}`);
+      printProgress(`round ${round}, ${kind}, ${processCount} processes: ${us} µs each, ${rate}`);
     }
   }
   for (const child of [load, api.process]) await child.stop();
@@ -145,28 +147,28 @@ async function costsWith(bench: Bench, processes: number, costsByKind: Map<strin
 }
 
 export async function processRows(bench: Bench): Promise<Row[]> {
-  const costsByCount = new Map<string, Costs>();
-  for (const processes of PROCESSES) await costsWith(bench, processes, costsByCount);
+  const costsByKey = new Map<string, Costs>();
+  for (const processCount of PROCESSES) await measureCosts(bench, processCount, costsByKey);
   return Object.entries(KINDS).flatMap(([letter, kind]) => {
-    const costsWithProcesses = (processes: number) =>
-      costsByCount.get(costsKey(kind, processes)) as Costs;
-    const side = (processes: number) =>
+    const costsWithProcesses = (processCount: number) =>
+      costsByKey.get(costsKey(kind, processCount)) as Costs;
+    const side = (processCount: number) =>
       sizeOf(
-        costsWithProcesses(processes).us,
-        `${processes} processes`,
-        costsWithProcesses(processes).errors,
+        costsWithProcesses(processCount).us,
+        `${processCount} processes`,
+        costsWithProcesses(processCount).errors,
       );
     const rateOf = (n: number) => costsWithProcesses(n).perSecond.map((rate) => rate.toFixed(0));
     const rates = PROCESSES.map((n) => `${n}: ${rateOf(n).join(', ')}`);
     return [2, 4].map(
-      (processes, index): Row => ({
+      (processCount, index): Row => ({
         id: `13${letter}${index + 1}`,
         label: `processor time of an execute, ${kind === 'hot' ? 'one hot source' : 'spread'}`,
         unit: 'µs',
-        railhead: side(processes),
+        railhead: side(processCount),
         peer: side(1),
         slowdown: { maximum: 1.2 },
-        remark: index ? `per second with processes ${rates.join('; ')}` : undefined,
+        remark: index ? `per second by number of processes: ${rates.join('; ')}` : undefined,
       }),
     );
   });

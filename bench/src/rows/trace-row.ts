@@ -19,7 +19,7 @@ const LONG_S = 60;
 
 /** Starts a collector that accepts and counts all spans. */
 async function startCollector() {
-  let spans = 0;
+  let spanCount = 0;
   const server = http.createServer((request, response) => {
     let text = '';
     request.setEncoding('utf8');
@@ -27,7 +27,7 @@ async function startCollector() {
       text += chunk;
     });
     request.on('end', () => {
-      spans += text.split('"spanId"').length - 1;
+      spanCount += text.split('"spanId"').length - 1;
       response.setHeader('content-type', 'application/json').end('{}');
     });
   });
@@ -35,7 +35,7 @@ async function startCollector() {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    spans: () => spans,
+    spans: () => spanCount,
     stop() {
       server.close();
       server.closeAllConnections();

@@ -46,7 +46,8 @@ function hintOf({ code, requestId, fields, operationId }: RailheadError): string
   return requestId && !isRecord ? `Details: railhead logs get ${requestId}` : undefined;
 }
 
-const isOfApi = (error: unknown): error is RailheadError =>
+/** Whether the error is the reply of the API to a request. */
+export const isOfApi = (error: unknown): error is RailheadError =>
   error instanceof Error && error.name === 'RailheadError';
 
 function viewOf(error: unknown): ErrorView {

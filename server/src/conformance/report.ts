@@ -50,11 +50,11 @@ function row(cells: readonly string[], widths: readonly number[]): string[] {
 const HEAD = ['VERDICT', 'CHECK', 'ACTION', 'EXPECTED', 'ACTUAL'];
 
 function widthsOf(results: readonly CheckResult[], width: number): number[] {
-  const names = Math.max(...results.map(({ name }) => name.length), MIN_CELL);
-  const verdict = 'skipped'.length;
-  const available = Math.min(width, MAX_WIDTH) - verdict - names - GAP * 4;
-  const cell = Math.max(MIN_CELL, Math.floor(available / 3));
-  return [verdict, names, cell, cell, cell];
+  const nameWidth = Math.max(...results.map(({ name }) => name.length), MIN_CELL);
+  const verdictWidth = 'skipped'.length;
+  const availableWidth = Math.min(width, MAX_WIDTH) - verdictWidth - nameWidth - GAP * 4;
+  const cellWidth = Math.max(MIN_CELL, Math.floor(availableWidth / 3));
+  return [verdictWidth, nameWidth, cellWidth, cellWidth, cellWidth];
 }
 
 const count = (results: readonly CheckResult[], verdict: Verdict) =>

@@ -84,7 +84,7 @@ export async function runChecks(
   context: SessionContext,
   options: RunOptions,
 ): Promise<CheckResult[]> {
-  const withoutCapabilities = openSession(context, { protocol: '1' });
+  const initialSession = openSession(context, { protocol: '1' });
   let capabilities: Capabilities | undefined;
   const reportProgress = (result: CheckResult) => {
     options.progress?.(result);
@@ -92,10 +92,10 @@ export async function runChecks(
   };
   const capabilityResult = await resultOf(
     capabilityCheck(async () => {
-      capabilities = await withoutCapabilities.read('/capabilities', {}, Capabilities);
+      capabilities = await initialSession.read('/capabilities', {}, Capabilities);
       return capabilities;
     }),
-    withoutCapabilities,
+    initialSession,
   );
   reportProgress(capabilityResult);
   if (!capabilities) return [capabilityResult];

@@ -141,10 +141,10 @@ export function openSession(context: SessionContext, capabilities: Capabilities)
   async function poll<T>(
     find: () => Promise<T | undefined> | T | undefined,
   ): Promise<T | undefined> {
-    const end = effects.now() + waitMs;
+    const deadline = effects.now() + waitMs;
     for (;;) {
       const match = await find();
-      if (match !== undefined || effects.now() > end) return match;
+      if (match !== undefined || effects.now() > deadline) return match;
       await sleep(POLL_MS);
     }
   }

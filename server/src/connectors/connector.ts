@@ -71,7 +71,7 @@ interface Definition<
   open(context: ConnectorContext, settings: Static<Settings>): NoInfer<Offer<Always, Optional>>;
 }
 
-/** A connector whose settings and capabilities are checked against its schema by the compiler. */
+/** Defines a connector. The compiler checks `open` against its settings and capabilities. */
 export const defineConnector = <
   Settings extends TObject,
   const Always extends Capability = never,

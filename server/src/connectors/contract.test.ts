@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const fundingFile = path.join(folder, 'funding.json');
 writeFileSync(fundingFile, '{}');
 
-const SERVICE = 'https://provider.example/path?key=PRIVATE';
+const SERVICE_URL = 'https://provider.example/path?key=PRIVATE';
 
 /**
  * A valid value of each setting, by its environment variable. The URL of a service contains a
@@ -46,7 +46,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
 /** Settings that exclude another setting of the samples. */
 const EXCLUDED_SETTINGS = ['RAILHEAD_RATES_FILE'];
 
-const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ?? SERVICE;
+const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ?? SERVICE_URL;
 
 /** Values of the selected settings. */
 function valuesOf({ settings }: Connector, isSelected: (leaf: SettingLeaf) => boolean) {
@@ -90,7 +90,7 @@ type RequiredMembers<Port> = {
   [M in keyof Port]-?: undefined extends Port[M] ? never : M;
 }[keyof Port];
 
-/** A method of each capability. */
+/** Members that each capability must have. */
 const MEMBERS: {
   [Name in Capability]: readonly RequiredMembers<NonNullable<Capabilities[Name]>>[];
 } = {
@@ -292,7 +292,7 @@ describe('connectorRegistry', () => {
   });
 
   it('rejects settings that exclude each other', () => {
-    const conflictingSettings = { ratesUrl: SERVICE, ratesFile: fundingFile };
+    const conflictingSettings = { ratesUrl: SERVICE_URL, ratesFile: fundingFile };
     expect(() => connectorRegistry(testEffects(), conflictingSettings)).toThrow(
       'RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.',
     );

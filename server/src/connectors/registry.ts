@@ -60,8 +60,8 @@ export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSe
   /** Keys of the built-in wallet custodian. Absent: no built-in custodian. */
   custodyKeys?: CustodyKeys | undefined;
   /**
-   * Connectors for production of the program that starts the server. These connectors replace those
-   * of the list.
+   * Production connectors of the program that starts the server. These connectors replace those of
+   * the list.
    */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
   /** Circuit breakers for calls to providers. Default: circuits of the registry. */

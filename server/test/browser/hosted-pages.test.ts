@@ -132,7 +132,7 @@ async function openPage(size: Size, colorScheme: Theme) {
 }
 
 const expectBrand = async (page: Page) => {
-  await page.locator('header .who', { hasText: 'Northwind' }).waitFor();
+  await page.locator('header .platform', { hasText: 'Northwind' }).waitFor();
   await page.getByText('test data only').waitFor();
 };
 

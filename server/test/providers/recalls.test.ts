@@ -131,7 +131,9 @@ describe('recallTransfer', () => {
     const path = (id: string) => `/payouts/${id}/recall`;
     const body = { cause: 'CUSTOMER_REQUEST' };
     const openRejection = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
-    expect(openRejection.message).toBe('Only a settled payout can be recalled: it is PROCESSING.');
+    expect(openRejection.message).toBe(
+      'Only a settled payout can be recalled. This payout is PROCESSING.',
+    );
     await reportState(pendingPayment.id, { state: 'settled', reference: 'BANK-X' });
     expect((await decide(pendingPayment.id, { state: 'accepted' })).status).toBe(409);
     await recall(pendingPayment.id);

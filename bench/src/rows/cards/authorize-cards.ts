@@ -1,6 +1,6 @@
-// Cards for row 7, created over HTTP on a server with a separate database. Cardholders have a card on a USD
-// account. Some have another card on their wallet, with a delegated key. The peer uses a copy of the
-// database. The server has finished its work and exited before the measurement.
+// Cards for row 7, created over HTTP on a server with a separate database. Cardholders have a card on a
+// USD account, and some have another card on their wallet, with a delegated key. The peer uses a copy of
+// the database. The server has exited before the measurement.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -38,21 +38,14 @@ const QUICK_SIZES = { holders: 200, wallets: 50 };
 const POLL_MS = 200;
 const ISSUE_MS = 120_000;
 
-/** Accounts with suffixes of sandbox outcomes are not used, because their IDs are generated. */
-const isSkipped = ({ id }: Account) => /00[23]$/.test(id);
-
 async function accountOf(request: Request, customerId: string, currency: string, type: string) {
   const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
   const { data } = await request<{ data: Account[] }>('GET', path);
   return data.find((account) => account.type === type) as Account;
 }
 
-/**
- * Funds an account and creates a card on it. Returns the ID of the card, or undefined for a skipped
- * account.
- */
+/** Funds an account and creates a card on it. Returns the ID of the card. */
 async function createCard(request: Request, customerId: string, account: Account, name: string) {
-  if (isSkipped(account)) return undefined;
   await request('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
   const { id } = await request<{ id: string }>('POST', '/cards', {
     cardholderId: customerId,
@@ -67,14 +60,14 @@ async function createCard(request: Request, customerId: string, account: Account
  * Creates a customer with a card on its USD account, and another on its wallet if `hasWalletCard`.
  * Returns the IDs of the cards.
  */
-export async function holder(request: Request, index: number, hasWalletCard: boolean) {
+export async function createHolder(request: Request, index: number, hasWalletCard: boolean) {
   const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };
   const { id } = await request<{ id: string }>('POST', '/customers', body);
   const dollarAccount = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
   const accountCard = await createCard(request, id, dollarAccount, `${index}`);
-  if (!hasWalletCard) return { plain: accountCard };
+  if (!hasWalletCard) return { accountCard };
   const wallet = await accountOf(request, id, 'USDB', 'EMBEDDED_WALLET');
-  return { plain: accountCard, wallet: await createCard(request, id, wallet, `${index}-wallet`) };
+  return { accountCard, walletCard: await createCard(request, id, wallet, `${index}-wallet`) };
 }
 
 /** The provider of the bench issues all cards. */
@@ -95,9 +88,6 @@ export async function waitForCards(
   throw new Error(`the cards were not issued within ${ISSUE_MS} ms`);
 }
 
-export const definedIds = (ids: readonly (string | undefined)[]) =>
-  ids.filter((id) => id !== undefined);
-
 /** Creates the cards and both databases. `handler` creates the delegated keys of the wallets. */
 export async function createCards(bench: Bench, handler: Worker): Promise<Cards> {
   const { cluster, scratch, quick } = bench;
@@ -108,7 +98,7 @@ export async function createCards(bench: Bench, handler: Worker): Promise<Cards>
   const request = requester(server.port);
   const { holders, wallets: walletCount } = quick ? QUICK_SIZES : FULL;
   const createdHolders = await eachOf(Array.from({ length: holders }), (_, index) =>
-    holder(request, index, index < walletCount),
+    createHolder(request, index, index < walletCount),
   );
   await waitForCards(bench);
   await server.process.stop();
@@ -117,8 +107,8 @@ export async function createCards(bench: Bench, handler: Worker): Promise<Cards>
     'select platform_id from cards limit 1',
   );
   const platformId = row?.platform_id as string;
-  const accountCards = definedIds(createdHolders.map((holder) => holder.plain));
-  const wallets = definedIds(createdHolders.map((holder) => holder.wallet));
+  const accountCards = createdHolders.map(({ accountCard }) => accountCard);
+  const wallets = createdHolders.flatMap(({ walletCard }) => walletCard ?? []);
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   // The provider of row 7d issues the cards. Only its messages use these rows.
   await cluster.rows(CARDS_DATABASE, ISSUED_BY_PROVIDER);

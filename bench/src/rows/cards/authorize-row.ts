@@ -150,16 +150,16 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
   };
   const context = { bench, cards, groups };
   const peer = await preparePeer(context, peerHandler);
-  const server = requestSender(context, handler);
+  const authorize = requestSender(context, handler);
   const runs = await alternate(
     {
-      'handler, spread': () => server('spread'),
+      'handler, spread': () => authorize('spread'),
       'interactive, spread': () => peer.authorize('spread'),
-      'handler, hot': () => server('hot'),
+      'handler, hot': () => authorize('hot'),
       'interactive, hot': () => peer.authorize('hot'),
-      'handler, wallets': () => server('wallets'),
+      'handler, wallets': () => authorize('wallets'),
       'interactive, wallets': () => peer.authorize('wallets'),
-      'handler, messages': () => server('messages'),
+      'handler, messages': () => authorize('messages'),
       'interactive, messages': () => peer.authorize('messages'),
     },
     bench.settings.rounds,

@@ -16,7 +16,7 @@ import { printProgress, type Row, sideOf } from '../../table/row.ts';
 import type { Run } from '../../table/stats.ts';
 import { differences, executedIn, executor } from '../execute-row.ts';
 import { startOn } from '../load-rows.ts';
-import { definedIds, holder, ISSUED_BY_PROVIDER, waitForCards } from './authorize-cards.ts';
+import { createHolder, ISSUED_BY_PROVIDER, waitForCards } from './authorize-cards.ts';
 
 const MAX_P99_MS = 100;
 const PER_SECOND = 50;
@@ -49,11 +49,11 @@ async function createCards(bench: Bench, { port }: Api): Promise<string[]> {
   const request = requester(port);
   const count = bench.quick ? 20 : HOLDERS;
   const holders = await eachOf(Array.from({ length: count }), (_, index) =>
-    holder(request, FIRST_HOLDER + index, false),
+    createHolder(request, FIRST_HOLDER + index, false),
   );
   await waitForCards(bench, DATABASE);
   await bench.cluster.rows(DATABASE, ISSUED_BY_PROVIDER);
-  return definedIds(holders.map(({ plain }) => plain));
+  return holders.map(({ accountCard }) => accountCard);
 }
 
 interface Load {
@@ -118,9 +118,9 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
     peer: side('the same without payments', runs.alone),
     maxP99Ms: MAX_P99_MS,
   });
-  const half = (maxRate / 2).toFixed(0);
+  const halfRate = (maxRate / 2).toFixed(0);
   return [
-    row('7e', `beside ${half} payments/s`, runs.half),
+    row('7e', `beside ${halfRate} payments/s`, runs.half),
     row('7f', 'with as many payments as the server executes', runs.saturated),
   ];
 }

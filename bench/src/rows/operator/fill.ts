@@ -168,8 +168,8 @@ interface Fill {
 }
 
 /** Milliseconds since 1970 of a row: the rows are evenly spread over the time before now. */
-const spread = (now: number, length: number, rows: number, n = 'n') =>
-  `${now - length} + ${n} * ${length}::bigint / ${rows + 1}`;
+const spread = (now: number, length: number, rowCount: number, n = 'n') =>
+  `${now - length} + ${n} * ${length}::bigint / ${rowCount + 1}`;
 
 const timeSql = (time: string) => `to_timestamp((${time}) / 1000.0)`;
 

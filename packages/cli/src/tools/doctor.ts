@@ -2,6 +2,7 @@
 // remedy for each problem.
 import { Command } from 'commander';
 import { API_DATE, OPERATION_IDS } from '../api/metadata.ts';
+import { isOfApi } from '../errors.ts';
 import { EXIT, Finished } from '../exit.ts';
 import { withExamples } from '../help.ts';
 import { isObject, shortText } from '../output/values.ts';
@@ -136,8 +137,10 @@ async function checkSandboxClock(client: Client): Promise<Check> {
     if (!frozen && Math.abs(minutesAhead) < 1) return ok(name, 'real time');
     const text = `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : `${aheadText(minutesAhead)} ahead`}`;
     return ok(name, text);
-  } catch {
-    return ok(name, 'real time: a production platform');
+  } catch (error) {
+    // The reason says that the platform is not a sandbox, or that the token lacks a permission.
+    if (isOfApi(error) && error.status === 403) return ok(name, error.reason);
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
-// The country of an external account: by its type, its country field, its IBAN or its BIC.
+// The country of an external account: of its type, its field `country` or `region`, its IBAN or its
+// BIC. The first value that is a country applies.
 import { isCountry } from '../identity/countries.ts';
 import { ACCOUNT_TYPE_ROWS, isAccountType } from './account-types.ts';
 

@@ -37,7 +37,7 @@ const mobile = (phoneNumber: string, provider: string, country: string) => ({
   beneficiary: person(country),
 });
 
-const EVM = { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' };
+const EVM_DETAILS = { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' };
 
 const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> = {
   AED_ACCOUNT: {
@@ -150,13 +150,13 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
     accountNumber: '1234567',
     beneficiary: business('JP'),
   },
-  BASE_WALLET: EVM,
-  ETHEREUM_WALLET: { ...EVM, beneficiary: person('DE') },
+  BASE_WALLET: EVM_DETAILS,
+  ETHEREUM_WALLET: { ...EVM_DETAILS, beneficiary: person('DE') },
   LIGHTNING: { lightningAddress: 'amara@wallet.example' },
   LIGHTNING_ACCOUNT: { lightningAddress: 'amara@wallet.example' },
-  POLYGON_WALLET: { ...EVM, vaspName: 'Kraken' },
-  PLASMA_WALLET: EVM,
-  ARBITRUM_WALLET: EVM,
+  POLYGON_WALLET: { ...EVM_DETAILS, vaspName: 'Kraken' },
+  PLASMA_WALLET: EVM_DETAILS,
+  ARBITRUM_WALLET: EVM_DETAILS,
   SOLANA_WALLET: { address: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
   SPARK_WALLET: {
     address: 'spark1pgssy7d7vel0nh9m4326qc54e6rskpczn07dktww9rv4nu5ptvt0s9uc489gg2',

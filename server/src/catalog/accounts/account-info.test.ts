@@ -25,7 +25,7 @@ const SANDBOX = { production: false };
 const PRODUCTION = { production: true };
 const currencyFor = (type: AccountType) => ACCOUNT_TYPE_ROWS[type].currencies[0] ?? 'JPY';
 
-const fields = (info: Account, options = SANDBOX) =>
+const invalidFields = (info: Account, options = SANDBOX) =>
   validateAccountInfo(info, currencyFor(info.accountType as AccountType), options).errors.map(
     (error) => error.field,
   );
@@ -86,8 +86,8 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
       const invalidDetails = change(type, {
         [name]: value.slice(0, -1) + (value.endsWith('7') ? '8' : '7'),
       });
-      expect(fields(invalidDetails, SANDBOX)).toEqual([]);
-      expect(fields(invalidDetails, PRODUCTION)).toContain(`accountInfo.${name}`);
+      expect(invalidFields(invalidDetails, SANDBOX)).toEqual([]);
+      expect(invalidFields(invalidDetails, PRODUCTION)).toContain(`accountInfo.${name}`);
     }
   });
 });
@@ -136,7 +136,7 @@ describe('payment paths', () => {
     ['SOLANA_WALLET', {}, []],
   ] as const)('of %s with %o have the rails %o', (type, overrides, rails) => {
     const info = change(type, overrides);
-    expect(fields(info)).toEqual([]);
+    expect(invalidFields(info)).toEqual([]);
     expect(railsOf(info)).toEqual(rails);
   });
 
@@ -163,14 +163,14 @@ describe('payment paths', () => {
 describe('validateAccountInfo', () => {
   it('requires a PIX key in the format of its type, in production with valid check digits', () => {
     const infoOfEmailType = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
-    expect(fields(infoOfEmailType)).toEqual(['accountInfo.pixKey']);
+    expect(invalidFields(infoOfEmailType)).toEqual(['accountInfo.pixKey']);
     const infoWithSuffix = change('BRL_ACCOUNT', { pixKey: '52998224002' });
-    expect([fields(infoWithSuffix), fields(infoWithSuffix, PRODUCTION)]).toEqual([
+    expect([invalidFields(infoWithSuffix), invalidFields(infoWithSuffix, PRODUCTION)]).toEqual([
       [],
       ['accountInfo.pixKey'],
     ]);
     const infoWithTaxId = change('BRL_ACCOUNT', { taxId: '529982247256' });
-    expect([fields(infoWithTaxId), fields(infoWithTaxId, PRODUCTION)]).toEqual([
+    expect([invalidFields(infoWithTaxId), invalidFields(infoWithTaxId, PRODUCTION)]).toEqual([
       [],
       ['accountInfo.taxId'],
     ]);
@@ -178,13 +178,13 @@ describe('validateAccountInfo', () => {
 
   it('requires a business for a Chinese bank account, and one of two wallets for a phone number', () => {
     const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'A' };
-    expect(fields(change('CNY_ACCOUNT', { beneficiary: person }))).toEqual([
+    expect(invalidFields(change('CNY_ACCOUNT', { beneficiary: person }))).toEqual([
       'accountInfo.beneficiary.beneficiaryType',
     ]);
     const wallet = { accountNumber: undefined, phoneNumber: '+8613800000000', beneficiary: person };
     for (const bankName of ['AliPay', 'WechatPay']) {
       const info = change('CNY_ACCOUNT', { ...wallet, bankName });
-      expect([fields(info, PRODUCTION), railsOf(info)]).toEqual([[], ['MOBILE_MONEY']]);
+      expect([invalidFields(info, PRODUCTION), railsOf(info)]).toEqual([[], ['MOBILE_MONEY']]);
     }
     const { errors } = validateAccountInfo(
       change('CNY_ACCOUNT', { ...wallet, bankName: 'Alipay' }),
@@ -207,17 +207,20 @@ describe('validateAccountInfo', () => {
       'accountInfo.bolt12',
       'accountInfo.lightningAddress',
     ];
-    expect(fields(infoWithoutDestination)).toEqual(destinationFields);
-    expect(fields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(
+    expect(invalidFields(infoWithoutDestination)).toEqual(destinationFields);
+    expect(invalidFields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(
       destinationFields.slice(1),
     );
-    expect(fields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([
+    expect(invalidFields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([
       destinationFields[2],
     ]);
     const testInvoice = { lightningAddress: undefined, invoice: 'lnbcrt500u1pjqqqqqqqqqqq' };
     const invoice = change('LIGHTNING', testInvoice);
-    expect([fields(invoice), fields(invoice, PRODUCTION)]).toEqual([[], [destinationFields[0]]]);
-    expect(fields(change('LIGHTNING', { ...testInvoice, invoice: 'bc1q' }))).toEqual([
+    expect([invalidFields(invoice), invalidFields(invoice, PRODUCTION)]).toEqual([
+      [],
+      [destinationFields[0]],
+    ]);
+    expect(invalidFields(change('LIGHTNING', { ...testInvoice, invoice: 'bc1q' }))).toEqual([
       destinationFields[0],
     ]);
   });
@@ -225,45 +228,49 @@ describe('validateAccountInfo', () => {
   it.each(ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].kind === 'wallet'))(
     'requires an address on the network of %s, in production with a valid checksum',
     (type) => {
-      expect(fields(change(type, { address: 'elsewhere' }))).toEqual(['accountInfo.address']);
+      expect(invalidFields(change(type, { address: 'elsewhere' }))).toEqual([
+        'accountInfo.address',
+      ]);
       const addressWithSuffix = `${String(exampleOf(type).address).slice(0, -3)}002`;
       const info = change(type, { address: addressWithSuffix });
-      expect([fields(info), sandboxSuffixOf(info)]).toEqual([[], '002']);
-      expect(fields(info, PRODUCTION)).toEqual(['accountInfo.address']);
+      expect([invalidFields(info), sandboxSuffixOf(info)]).toEqual([[], '002']);
+      expect(invalidFields(info, PRODUCTION)).toEqual(['accountInfo.address']);
     },
   );
 
   it('requires a country for SWIFT, and an IBAN in countries whose banks accept only IBANs', () => {
-    expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
+    expect(invalidFields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual([
+      'accountInfo.country',
+    ]);
     const britishAccount = change('SWIFT_ACCOUNT', { country: 'GB' });
-    expect([fields(britishAccount), fields(britishAccount, PRODUCTION)]).toEqual([
+    expect([invalidFields(britishAccount), invalidFields(britishAccount, PRODUCTION)]).toEqual([
       [],
       ['accountInfo.iban'],
     ]);
     const accountWithIban = { ...britishAccount, iban: 'GB29NWBK60161331926819' };
-    expect(fields(accountWithIban, PRODUCTION)).toEqual([]);
+    expect(invalidFields(accountWithIban, PRODUCTION)).toEqual([]);
     expect(
       ['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(britishAccount), code)),
     ).toBe(true);
   });
 
-  it('validates bank and custodian names in production only, with suggestions', () => {
+  it('validates bank and custodian names in production only, and suggests bank names', () => {
     const infoOfUnlistedBank = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
-    expect(fields(infoOfUnlistedBank)).toEqual([]);
+    expect(invalidFields(infoOfUnlistedBank)).toEqual([]);
     const [error] = validateAccountInfo(infoOfUnlistedBank, 'NGN', PRODUCTION).errors;
     expect(error?.field).toBe('accountInfo.bankName');
     expect(error?.constraint?.enum).toContain('Access Bank');
     expect(error?.constraint?.enum?.length).toBeLessThanOrEqual(20);
     const infoOfUnknownVasp = change('POLYGON_WALLET', { vaspName: 'Exchange of Nowhere' });
-    expect([fields(infoOfUnknownVasp), fields(infoOfUnknownVasp, PRODUCTION)]).toEqual([
-      [],
-      ['accountInfo.vaspName'],
-    ]);
+    expect([
+      invalidFields(infoOfUnknownVasp),
+      invalidFields(infoOfUnknownVasp, PRODUCTION),
+    ]).toEqual([[], ['accountInfo.vaspName']]);
   });
 
   it('requires an existing country of residence of a beneficiary', () => {
     const beneficiary = { beneficiaryType: 'BUSINESS', legalName: 'A', countryOfResidence: 'ZZ' };
-    expect(fields(change('GBP_ACCOUNT', { beneficiary }))).toEqual([
+    expect(invalidFields(change('GBP_ACCOUNT', { beneficiary }))).toEqual([
       'accountInfo.beneficiary.countryOfResidence',
     ]);
   });

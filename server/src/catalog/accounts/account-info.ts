@@ -113,15 +113,15 @@ function directoryErrors(info: Account, row: AccountTypeRow, production: boolean
 }
 
 function beneficiaryErrors(info: Account, currency: string, options: ValidateOptions) {
-  const owner = info.beneficiary as Record<string, unknown> | undefined;
-  if (!owner) return [];
+  const beneficiary = info.beneficiary as Record<string, unknown> | undefined;
+  if (!beneficiary) return [];
   const unknownCountryFields = ['countryOfResidence', 'nationality'].filter((name) => {
-    const value = owner[name];
+    const value = beneficiary[name];
     return typeof value === 'string' && !isCountry(value);
   });
   const missingFields =
     options.strictBeneficiary && rowOf(info).kind !== 'wallet'
-      ? missingRecommendedFields(owner, currency)
+      ? missingRecommendedFields(beneficiary, currency)
       : [];
   return [
     ...unknownCountryFields.map((name) => ({
@@ -233,8 +233,8 @@ export function completeAccountInfo<T extends Account>(info: T): T {
 
 /** Name of the beneficiary, for comparison with the account holder at the institution. */
 export function beneficiaryNameOf(info: Account): string | undefined {
-  const owner = info.beneficiary as { fullName?: string; legalName?: string } | undefined;
-  return owner?.fullName ?? owner?.legalName;
+  const beneficiary = info.beneficiary as { fullName?: string; legalName?: string } | undefined;
+  return beneficiary?.fullName ?? beneficiary?.legalName;
 }
 
 export const isWalletInfo = (info: Account): boolean =>
@@ -247,7 +247,7 @@ export const isSelfCustody = (info: Account): boolean =>
 /** Rail that can debit the account. Undefined if none can. */
 export const debitRailOf = (info: Account): PaymentRail | undefined => rowOf(info).debitRail;
 
-/** Network of a wallet. Undefined for other accounts and for networks without a label. */
+/** Network of a wallet. Undefined for other accounts and if the row contains no network. */
 export const networkOf = (info: Account): string | undefined => rowOf(info).network;
 
 /** Network of a withdrawal to the account, for its network fee. Includes Lightning. */

@@ -41,34 +41,34 @@ const CNY_WALLETS = ['AliPay', 'WechatPay'];
 
 /** A bank account requires a business. A phone number requires one of two wallets. */
 export const cnyRule: Rule = (info) => {
-  const wallet = CNY_WALLETS.includes(textOf(info, 'bankName') ?? '');
-  if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !wallet) {
+  const isWallet = CNY_WALLETS.includes(textOf(info, 'bankName') ?? '');
+  if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !isWallet) {
     const message = `must be ${CNY_WALLETS.join(' or ')} for a phone number`;
     return fieldError('bankName', message, { enum: CNY_WALLETS });
   }
-  const owner = info.beneficiary as Details | undefined;
-  if (textOf(info, 'accountNumber') && owner && owner.beneficiaryType !== 'BUSINESS') {
+  const beneficiary = info.beneficiary as Details | undefined;
+  if (textOf(info, 'accountNumber') && beneficiary && beneficiary.beneficiaryType !== 'BUSINESS') {
     const message = 'must be BUSINESS for a bank account';
     return fieldError('beneficiary.beneficiaryType', message, { enum: ['BUSINESS'] });
   }
   return [];
 };
 
-const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
+const LIGHTNING_FIELDS = ['invoice', 'bolt12', 'lightningAddress'] as const;
 
 /**
  * Exactly one destination, in its format. In production, an invoice has a valid checksum and is for
  * the main network.
  */
 export const lightningRule: Rule = (info, production) => {
-  const presentFields = LIGHTNING.filter((name) => info[name] !== undefined);
+  const presentFields = LIGHTNING_FIELDS.filter((name) => info[name] !== undefined);
   if (presentFields.length !== 1) {
-    const message = `exactly one of ${LIGHTNING.join(', ')} is required`;
-    return (presentFields.length ? presentFields : LIGHTNING).flatMap((name) =>
+    const message = `exactly one of ${LIGHTNING_FIELDS.join(', ')} is required`;
+    return (presentFields.length ? presentFields : LIGHTNING_FIELDS).flatMap((name) =>
       fieldError(name, message),
     );
   }
-  const name = presentFields[0] as (typeof LIGHTNING)[number];
+  const name = presentFields[0] as (typeof LIGHTNING_FIELDS)[number];
   const value = textOf(info, name) ?? '';
   const formats = {
     invoice: hasBolt11Format,
@@ -106,7 +106,7 @@ export const custodianRule: Rule = (info, production) => {
 };
 
 /** Countries whose banks accept only an IBAN. */
-const IBAN_ONLY = new Set([...scaRegion, 'BR', 'CH', 'GB']);
+const IBAN_ONLY_COUNTRIES = new Set([...scaRegion, 'BR', 'CH', 'GB']);
 
 /** The country exists. In production, an IBAN is present if its banks require one. */
 export const swiftRule: Rule = (info, production) => {
@@ -114,7 +114,7 @@ export const swiftRule: Rule = (info, production) => {
   if (!country) return [];
   if (!isCountry(country))
     return fieldError('country', 'must be an ISO 3166-1 alpha-2 country code');
-  if (production && IBAN_ONLY.has(country) && !textOf(info, 'iban')) {
+  if (production && IBAN_ONLY_COUNTRIES.has(country) && !textOf(info, 'iban')) {
     return fieldError('iban', `is required for banks in ${country}`);
   }
   return [];

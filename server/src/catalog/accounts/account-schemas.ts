@@ -88,7 +88,7 @@ function branch(type: AccountType, isResponse: boolean): TObject {
     ...(isResponse && hasRails ? { paymentRails: railsProperty(row) } : {}),
     ...ownerProperties(type, row),
   };
-  // Request and response of a wallet have the same schema and share one component.
+  // Without rails, request and response have the same schema and share one component.
   const suffix = isResponse || !hasRails ? 'Info' : 'Input';
   const example = isResponse && hasRails ? {} : { examples: [exampleOf(type)] };
   const schema = Type.Object(properties, { title: typeTitle(type, row), ...example });

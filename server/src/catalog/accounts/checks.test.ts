@@ -61,15 +61,15 @@ describe('isIban', () => {
 describe('isAbaRouting', () => {
   it.each(['021000021', '011401533', '091000019', '121000248', '026009593'])(
     'accepts %s, and rejects every text that differs in one digit',
-    (accountNumber) => {
-      expect(isAbaRouting(accountNumber)).toBe(true);
-      expect(withOneDigitChanged(accountNumber).filter(isAbaRouting)).toEqual([]);
+    (routingNumber) => {
+      expect(isAbaRouting(routingNumber)).toBe(true);
+      expect(withOneDigitChanged(routingNumber).filter(isAbaRouting)).toEqual([]);
     },
   );
   it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])(
     'rejects %s',
-    (accountNumber) => {
-      expect(isAbaRouting(accountNumber)).toBe(false);
+    (routingNumber) => {
+      expect(isAbaRouting(routingNumber)).toBe(false);
     },
   );
 });
@@ -77,31 +77,30 @@ describe('isAbaRouting', () => {
 describe('isClabe', () => {
   it.each(['032180000118359719', '002010077777777771', '646180157000000004'])(
     'accepts %s, and rejects every text that differs in one digit',
-    (accountNumber) => {
-      expect(isClabe(accountNumber)).toBe(true);
-      expect(withOneDigitChanged(accountNumber).filter(isClabe)).toEqual([]);
+    (clabe) => {
+      expect(isClabe(clabe)).toBe(true);
+      expect(withOneDigitChanged(clabe).filter(isClabe)).toEqual([]);
     },
   );
   it.each(['032180000118359710', '03218000011835971', '0321800001183597190'])(
     'rejects %s',
-    (accountNumber) => {
-      expect(isClabe(accountNumber)).toBe(false);
+    (clabe) => {
+      expect(isClabe(clabe)).toBe(false);
     },
   );
 });
 
 describe('isBrazilianTaxId', () => {
-  it.each(['52998224725', '11144477735', '12345678909'])('accepts the CPF %s', (accountNumber) => {
-    expect([isCpf(accountNumber), isBrazilianTaxId(accountNumber)]).toEqual([true, true]);
+  it.each(['52998224725', '11144477735', '12345678909'])('accepts the CPF %s', (taxId) => {
+    expect([isCpf(taxId), isBrazilianTaxId(taxId)]).toEqual([true, true]);
   });
   it.each(['52998224726', '11111111111', '00000000000', '5299822472', '529.982.247-25'])(
     'rejects the CPF %s',
-    (accountNumber) => expect(isCpf(accountNumber)).toBe(false),
+    (taxId) => expect(isCpf(taxId)).toBe(false),
   );
   it.each(['11222333000181', '11444777000161', '00000000000191', '12ABC34501DE35'])(
     'accepts the CNPJ %s',
-    (accountNumber) =>
-      expect([isCnpj(accountNumber), isBrazilianTaxId(accountNumber)]).toEqual([true, true]),
+    (taxId) => expect([isCnpj(taxId), isBrazilianTaxId(taxId)]).toEqual([true, true]),
   );
   it.each([
     '11222333000182',
@@ -109,8 +108,8 @@ describe('isBrazilianTaxId', () => {
     '12ABC34501DE36',
     '12abc34501de35',
     '1122233300018',
-  ])('rejects the CNPJ %s', (accountNumber) =>
-    expect([isCnpj(accountNumber), isBrazilianTaxId(accountNumber)]).toEqual([false, false]),
+  ])('rejects the CNPJ %s', (taxId) =>
+    expect([isCnpj(taxId), isBrazilianTaxId(taxId)]).toEqual([false, false]),
   );
 });
 

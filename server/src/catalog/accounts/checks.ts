@@ -85,10 +85,11 @@ export const isBrazilianTaxId = (text: string): boolean =>
 /** Argentine CVU or CBU: 22 digits in two blocks, each with a check digit. */
 export function isCbu(text: string): boolean {
   if (!/^[0-9]{22}$/.test(text)) return false;
-  const bank = weightedSum(text.slice(0, 7), [7, 1, 3, 9, 7, 1, 3]);
-  const account = weightedSum(text.slice(8, 21), [3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]);
+  const bankSum = weightedSum(text.slice(0, 7), [7, 1, 3, 9, 7, 1, 3]);
+  const accountSum = weightedSum(text.slice(8, 21), [3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]);
   return (
-    Number(text[7]) === (10 - (bank % 10)) % 10 && Number(text[21]) === (10 - (account % 10)) % 10
+    Number(text[7]) === (10 - (bankSum % 10)) % 10 &&
+    Number(text[21]) === (10 - (accountSum % 10)) % 10
   );
 }
 

@@ -1,4 +1,4 @@
-// Valid and invalid addresses of every supported chain.
+// Valid and invalid EVM, Solana, Tron and Spark addresses, and Lightning destinations.
 import { bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -184,7 +184,7 @@ describe('the Lightning validators', () => {
   });
 });
 
-describe('the validators of all chains', () => {
+describe('the address validators', () => {
   it('throw no error for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

@@ -7,6 +7,7 @@ import { bolt11 } from '../../connectors/sandbox/payments/bolt11.ts';
 import { parseBolt11 } from './bolt11.ts';
 
 const HASH = '0001020304050607080900010203040506070809000102030405060708090102';
+// Tagged fields of the published invoices: payment secret and payment hash.
 const S = 'sp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygs';
 const P = 'pp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypq';
 const ISSUED_AT = 1_496_314_658;

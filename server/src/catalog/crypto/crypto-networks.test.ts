@@ -34,16 +34,16 @@ describe('networks', () => {
 });
 
 describe('addresses', () => {
-  const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-  const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  const EVM_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+  const BITCOIN_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 
   it('of one network are invalid on another', () => {
-    expect(NETWORKS.BASE.isAddress(EVM, true)).toBe(true);
-    expect(NETWORKS.BITCOIN.isAddress(BITCOIN, true)).toBe(true);
-    expect(NETWORKS.SOLANA.isAddress(EVM, false)).toBe(false);
-    expect(NETWORKS.BITCOIN.isAddress(EVM, false)).toBe(false);
-    expect(NETWORKS.ETHEREUM.isAddress(BITCOIN, false)).toBe(false);
+    expect(NETWORKS.BASE.isAddress(EVM_ADDRESS, true)).toBe(true);
+    expect(NETWORKS.BITCOIN.isAddress(BITCOIN_ADDRESS, true)).toBe(true);
+    expect(NETWORKS.SOLANA.isAddress(EVM_ADDRESS, false)).toBe(false);
+    expect(NETWORKS.BITCOIN.isAddress(EVM_ADDRESS, false)).toBe(false);
+    expect(NETWORKS.ETHEREUM.isAddress(BITCOIN_ADDRESS, false)).toBe(false);
     expect(NETWORKS.LIGHTNING.isAddress('ada@wallet.example', true)).toBe(true);
-    expect(NETWORKS.LIGHTNING.isAddress(BITCOIN, false)).toBe(false);
+    expect(NETWORKS.LIGHTNING.isAddress(BITCOIN_ADDRESS, false)).toBe(false);
   });
 });

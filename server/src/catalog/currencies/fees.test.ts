@@ -10,7 +10,7 @@ describe('serviceFeeOf', () => {
     expect(serviceFeeOf('USD', 'USD')).toEqual(NO_FEE);
   });
 
-  it('returns 5 dollars for 1,000 dollars to euros', () => {
+  it('results in a total fee of 5 dollars on 1,000 dollars to euros', () => {
     expect(calculateFees(100_000n, serviceFeeOf('USD', 'EUR')).total).toBe(500n);
   });
 });

@@ -5,10 +5,13 @@ import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';
 import { type Currency, findCurrency } from './currencies.ts';
 
 /** Currencies whose domestic payment systems reject a payment without the name of the sender. */
-const NAME_REQUIRED: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
+const CURRENCIES_REQUIRING_NAME: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
 
 const REQUIRED_FIELDS = new Map<string, readonly CounterpartyFieldName[]>([
-  ...NAME_REQUIRED.map((code): [string, CounterpartyFieldName[]] => [code, ['FULL_NAME']]),
+  ...CURRENCIES_REQUIRING_NAME.map((code): [string, CounterpartyFieldName[]] => [
+    code,
+    ['FULL_NAME'],
+  ]),
   // Inward remittance in China is matched by name and citizenship.
   ['CNY', ['FULL_NAME', 'NATIONALITY']],
   // Korean banks match real name and birth date.

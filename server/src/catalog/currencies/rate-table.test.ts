@@ -106,7 +106,7 @@ describe('midRate', () => {
     expect(scale(9_154n, midRate(table, 'EUR', 'JPY')!, 'halfUp')).toBe(15_723n);
   });
 
-  it('has exact inverses and exact cross rates', () => {
+  it('has exact inverses, including those of cross rates', () => {
     for (const [from, to] of [
       ['USD', 'EUR'],
       ['EUR', 'JPY'],

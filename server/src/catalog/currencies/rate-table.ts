@@ -132,9 +132,9 @@ export function tableOfCsv(text: string, isStrict: boolean): ParsedTable {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [name = '', rate = '', ...otherCells] = line.split(',').map((each) => each.trim());
-    const word = name.toLowerCase();
-    if (word === 'currency' && rate.toLowerCase() === 'rate') continue;
-    if (word === 'base' || word === 'at') header.set(word, rate);
+    const lowerCaseName = name.toLowerCase();
+    if (lowerCaseName === 'currency' && rate.toLowerCase() === 'rate') continue;
+    if (lowerCaseName === 'base' || lowerCaseName === 'at') header.set(lowerCaseName, rate);
     else
       rows.push({
         position: `line ${index + 1}`,

@@ -89,10 +89,10 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
  */
 export function referenceRate(from: string, to: string): Rate | undefined {
   const [source, target] = [findCurrency(from), findCurrency(to)];
-  const [fromUsd, toUsd] = [perUsd(from), perUsd(to)];
-  if (!source || !target || !fromUsd || !toUsd) return undefined;
-  const num = toUsd.num * fromUsd.den * 10n ** BigInt(target.decimals);
-  const den = toUsd.den * fromUsd.num * 10n ** BigInt(source.decimals);
+  const [fromPerUsd, toPerUsd] = [perUsd(from), perUsd(to)];
+  if (!source || !target || !fromPerUsd || !toPerUsd) return undefined;
+  const num = toPerUsd.num * fromPerUsd.den * 10n ** BigInt(target.decimals);
+  const den = toPerUsd.den * fromPerUsd.num * 10n ** BigInt(source.decimals);
   const divisor = greatestCommonDivisor(num, den);
   return { num: num / divisor, den: den / divisor };
 }

@@ -109,7 +109,6 @@ function timeError({ iat, exp, nbf }: OidcToken['claims'], now: Time): string | 
   return nbf - seconds > CLOCK_SKEW_S ? 'The token is not valid yet.' : undefined;
 }
 
-/** Validates the claims of a parsed token. */
 export function validateOidcClaims({ issuer, claims }: OidcToken, now: Time): OidcResult {
   const { sub, email, nonce } = claims;
   const audience = audienceOf(claims.aud);

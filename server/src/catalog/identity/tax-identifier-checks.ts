@@ -64,20 +64,20 @@ function checkBelgian(text: string): boolean {
   return [number, 2_000_000_000 + number].some((each) => 97 - (each % 97) === check);
 }
 
-const SPANISH = 'TRWAGMYFPDXBNJZSQVHLCKE';
+const SPANISH_CHECK_LETTERS = 'TRWAGMYFPDXBNJZSQVHLCKE';
 
 /** DNI and NIE. Numbers with the letters K, L and M have no published check. */
 function checkSpanish(text: string): boolean {
   if (/^[KLM]/.test(text)) return true;
   const number = text.slice(0, 8).replace(/^[XYZ]/, (letter) => String('XYZ'.indexOf(letter)));
-  return SPANISH[Number(number) % 23] === text[8];
+  return SPANISH_CHECK_LETTERS[Number(number) % 23] === text[8];
 }
 
-const FINNISH = '0123456789ABCDEFHJKLMNPRSTUVWXY';
+const FINNISH_CHECK_CHARACTERS = '0123456789ABCDEFHJKLMNPRSTUVWXY';
 
 /** With or without the century sign. */
 const checkFinnish: Check = (text) =>
-  FINNISH[Number(text.slice(0, 6) + text.slice(-4, -1)) % 31] === text.at(-1);
+  FINNISH_CHECK_CHARACTERS[Number(text.slice(0, 6) + text.slice(-4, -1)) % 31] === text.at(-1);
 
 const checkFrench: Check = (text) => Number(text.slice(0, 10)) % 511 === Number(text.slice(10));
 
@@ -91,7 +91,7 @@ function checkIrish(text: string): boolean {
   return 'WABCDEFGHIJKLMNOPQRSTUV'[remainder] === text[7];
 }
 
-const ITALIAN_ODD = [
+const ITALIAN_ODD_VALUES = [
   1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
 ];
 
@@ -100,7 +100,7 @@ function checkItalian(text: string): boolean {
     /\d/.test(char) ? Number(char) : char.charCodeAt(0) - 'A'.charCodeAt(0);
   const sum = [...text.slice(0, 15)].reduce(
     (total, char, index) =>
-      total + (index % 2 ? valueOfChar(char) : (ITALIAN_ODD[valueOfChar(char)] as number)),
+      total + (index % 2 ? valueOfChar(char) : (ITALIAN_ODD_VALUES[valueOfChar(char)] as number)),
     0,
   );
   return String.fromCharCode(65 + (sum % 26)) === text[15];

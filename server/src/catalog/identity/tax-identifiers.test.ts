@@ -1,4 +1,5 @@
-// Tax identifiers of each country: sources, formats, check digits, and the identifier that a person requires.
+// Tax identifiers of each country: sources, formats, check digits, and the identifier that a person
+// requires.
 import { describe, expect, it } from 'vitest';
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';

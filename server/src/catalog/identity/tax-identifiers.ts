@@ -118,20 +118,20 @@ const NATIONAL_ROWS: Readonly<Record<string, readonly [...Row, authority: string
  * Countries listed by the OECD whose format varies or has changed. 3 to 30 letters and digits are
  * accepted.
  */
-const WITHOUT_FORMAT = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA
+const COUNTRIES_WITHOUT_FORMAT = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA
 PK SA SC SM SX TT UY VC WS`;
 
 const IRS = 'IRS, list of jurisdictions that do not issue foreign TINs';
 const CRS = 'self-certification guidance on the Common Reporting Standard';
 
 /** Countries that issue no number, or only to self-employed persons, with the source. */
-const NOT_ISSUED: Readonly<Record<string, string>> = {
+const NON_ISSUING_COUNTRIES: Readonly<Record<string, string>> = {
   ...{ AE: OECD, AI: OECD, BH: OECD, BS: OECD, KW: OECD },
   ...{ BM: IRS, KY: IRS, VG: IRS },
   ...{ MC: CRS, OM: CRS, QA: CRS, TC: CRS, VU: CRS },
 };
 
-const GENERAL = { name: 'Tax identification number', pattern: ANY_FORMAT };
+const GENERAL_FIELDS = { name: 'Tax identification number', pattern: ANY_FORMAT };
 
 const sourceOf = (publisher: string, code: string) => `${publisher}: ${countryName(code)}`;
 
@@ -141,30 +141,34 @@ const rowsOf = (rows: Readonly<Record<string, Row>>, publisher: string) =>
     { name, example, pattern, isIssued: true, source: sourceOf(publisher, code) },
   ]);
 
-const RECORDED = new Map<string, TaxIdentifier>([
+const RECORDED_IDENTIFIERS = new Map<string, TaxIdentifier>([
   ...rowsOf(EU_ROWS, EU),
   ...rowsOf(OECD_ROWS, OECD),
   ...Object.entries(NATIONAL_ROWS).map(([code, row]): [string, TaxIdentifier] => {
     const [name, example, pattern, source] = row;
     return [code, { name, example, pattern, isIssued: true, source }];
   }),
-  ...WITHOUT_FORMAT.split(/\s/).map((code): [string, TaxIdentifier] => [
+  ...COUNTRIES_WITHOUT_FORMAT.split(/\s/).map((code): [string, TaxIdentifier] => [
     code,
-    { ...GENERAL, isIssued: true, source: sourceOf(OECD, code) },
+    { ...GENERAL_FIELDS, isIssued: true, source: sourceOf(OECD, code) },
   ]),
-  ...Object.entries(NOT_ISSUED).map(([code, source]): [string, TaxIdentifier] => [
+  ...Object.entries(NON_ISSUING_COUNTRIES).map(([code, source]): [string, TaxIdentifier] => [
     code,
-    { ...GENERAL, isIssued: false, source: sourceOf(source, code) },
+    { ...GENERAL_FIELDS, isIssued: false, source: sourceOf(source, code) },
   ]),
 ]);
 
-const UNRECORDED: TaxIdentifier = { ...GENERAL, isIssued: true, source: 'none recorded' };
+const UNRECORDED_IDENTIFIER: TaxIdentifier = {
+  ...GENERAL_FIELDS,
+  isIssued: true,
+  source: 'none recorded',
+};
 
 /** Tax identifiers by country code, without the United States and its territories. */
 export const TAX_IDENTIFIERS: ReadonlyMap<string, TaxIdentifier> = new Map(
   COUNTRY_CODES.filter((code) => !US_TERRITORIES.includes(code)).map((code) => [
     code,
-    RECORDED.get(ISSUING_COUNTRY[code] ?? code) ?? UNRECORDED,
+    RECORDED_IDENTIFIERS.get(ISSUING_COUNTRY[code] ?? code) ?? UNRECORDED_IDENTIFIER,
   ]),
 );
 
@@ -185,7 +189,7 @@ function patternOf(source: string): RegExp {
 
 /** Whether a number has the format of its country. */
 export function hasTaxIdentifierFormat(country: string, text: string): boolean {
-  const { pattern } = TAX_IDENTIFIERS.get(country) ?? UNRECORDED;
+  const { pattern } = TAX_IDENTIFIERS.get(country) ?? UNRECORDED_IDENTIFIER;
   return patternOf(pattern).test(compactTaxIdentifier(text));
 }
 

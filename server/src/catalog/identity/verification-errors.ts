@@ -105,7 +105,6 @@ type FindingDefinition = Definition<FindingWithDocuments['acceptedDocuments'][nu
 
 export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
 
-/** Whether a string is a finding type. */
 export const isFindingType = (text: string): text is FindingType => Object.hasOwn(FINDINGS, text);
 
 export const findingKind = (type: FindingType): FindingDefinition => FINDINGS[type];

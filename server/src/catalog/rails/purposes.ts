@@ -26,8 +26,8 @@ export const PurposeOfPayment = named(
 );
 
 // The Reserve Bank of India requires a purpose code for every inward remittance.
-const PURPOSE_REQUIRED: ReadonlySet<string> = new Set(['INR']);
+const CURRENCIES_REQUIRING_PURPOSE: ReadonlySet<string> = new Set(['INR']);
 
 /** Whether a payout in this currency requires a purpose. */
 export const requiresPurpose = (destinationCurrency: string): boolean =>
-  PURPOSE_REQUIRED.has(destinationCurrency);
+  CURRENCIES_REQUIRING_PURPOSE.has(destinationCurrency);

@@ -4,8 +4,8 @@ import { CALENDAR_IDS, CALENDARS, calendarsOf, isBusinessDay } from './business-
 import { incompleteCalendars, isTimeZone, settlementDates } from './settlement-dates.ts';
 
 const timeOf = (text: string) => Date.parse(text);
-const SEPA = { rail: 'SEPA', currency: 'EUR', country: 'DE' } as const;
-const AT_16 = { time: '16:00', timeZone: 'Europe/Berlin' };
+const SEPA_TRANSFER = { rail: 'SEPA', currency: 'EUR', country: 'DE' } as const;
+const CUT_OFF_AT_16 = { time: '16:00', timeZone: 'Europe/Berlin' };
 
 /** Easter Sunday, by the anonymous Gregorian algorithm. */
 function easterOf(year: number): number {
@@ -56,22 +56,24 @@ describe('business days', () => {
 describe('settlementDates', () => {
   it('starts on the same day before the cut-off time, and on the next business day after it', () => {
     // In winter, 16:00 in Berlin is 15:00 UTC.
-    expect(settlementDates(timeOf('2026-01-05T14:59:59Z'), SEPA, AT_16)).toEqual({
+    expect(settlementDates(timeOf('2026-01-05T14:59:59Z'), SEPA_TRANSFER, CUT_OFF_AT_16)).toEqual({
       ...{ startsOn: '2026-01-05', expectedOn: '2026-01-06', isAfterCutOff: false },
       ...{ calendars: ['T2'], incomplete: [] },
     });
-    expect(settlementDates(timeOf('2026-01-05T15:00:00Z'), SEPA, AT_16)).toMatchObject({
+    expect(
+      settlementDates(timeOf('2026-01-05T15:00:00Z'), SEPA_TRANSFER, CUT_OFF_AT_16),
+    ).toMatchObject({
       ...{ startsOn: '2026-01-06', expectedOn: '2026-01-07', isAfterCutOff: true },
     });
     // In summer, 16:00 in Berlin is 14:00 UTC.
-    expect(settlementDates(timeOf('2026-07-06T14:00:00Z'), SEPA, AT_16).startsOn).toBe(
-      '2026-07-07',
-    );
+    expect(
+      settlementDates(timeOf('2026-07-06T14:00:00Z'), SEPA_TRANSFER, CUT_OFF_AT_16).startsOn,
+    ).toBe('2026-07-07');
   });
 
   it('skips weekends and holidays', () => {
     const datesOf = (time: string) => {
-      const { startsOn, expectedOn } = settlementDates(timeOf(time), SEPA, AT_16);
+      const { startsOn, expectedOn } = settlementDates(timeOf(time), SEPA_TRANSFER, CUT_OFF_AT_16);
       return [startsOn, expectedOn];
     };
     expect(datesOf('2026-04-02T10:00:00Z')).toEqual(['2026-04-02', '2026-04-07']);
@@ -92,16 +94,18 @@ describe('settlementDates', () => {
     expect(settlementDates(timeOf('2026-12-25T12:00:00Z'), instantTransfer)).toMatchObject({
       ...{ startsOn: '2026-12-25', expectedOn: '2026-12-25', calendars: [] },
     });
-    expect(settlementDates(timeOf('2026-12-25T18:00:00Z'), instantTransfer, AT_16).startsOn).toBe(
-      '2026-12-26',
-    );
+    expect(
+      settlementDates(timeOf('2026-12-25T18:00:00Z'), instantTransfer, CUT_OFF_AT_16).startsOn,
+    ).toBe('2026-12-26');
   });
 
   it('counts all weekdays of a year without an entry, and returns the incomplete calendar', () => {
-    expect(settlementDates(timeOf('2028-04-14T10:00:00Z'), SEPA)).toMatchObject({
+    expect(settlementDates(timeOf('2028-04-14T10:00:00Z'), SEPA_TRANSFER)).toMatchObject({
       ...{ startsOn: '2028-04-14', expectedOn: '2028-04-17', incomplete: ['T2'] },
     });
-    expect(settlementDates(timeOf('2027-12-31T20:00:00Z'), SEPA, AT_16).incomplete).toEqual(['T2']);
+    expect(
+      settlementDates(timeOf('2027-12-31T20:00:00Z'), SEPA_TRANSFER, CUT_OFF_AT_16).incomplete,
+    ).toEqual(['T2']);
   });
 });
 

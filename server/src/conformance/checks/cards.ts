@@ -7,7 +7,7 @@ import type { Attempt, CardDecision } from '../inbox.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';
 
-const MODE =
+const TEST_MODE =
   'In its test mode the adapter pays 10.00 once with each new card whose platformCardId is ' +
   '"TEST PAYMENT". It requests authorization from Railhead, and clears an approved payment.';
 /** Platform ID of a card with which the adapter pays. */
@@ -130,7 +130,7 @@ export const cardChecks: CheckGroup = {
       name: 'cards.approved',
       action: 'a payment is approved',
       expected: 'clearing of at most the approved amount, with the same authorizationId',
-      remedy: `${MODE} Report each entry of the network once, with its entryId.`,
+      remedy: `${TEST_MODE} Report each entry of the network once, with its entryId.`,
       async run(session) {
         const { order, fields } = await payWithNewCard(session, 'APPROVED');
         const { authorizationId, currency } = fields;
@@ -148,7 +148,7 @@ export const cardChecks: CheckGroup = {
       name: 'cards.declined',
       action: 'a payment is declined',
       expected: 'the payment is not cleared',
-      remedy: `${MODE} A declined payment has no further effect.`,
+      remedy: `${TEST_MODE} A declined payment has no further effect.`,
       async run(session) {
         const { order } = await payWithNewCard(session, 'DECLINED');
         return assertNotPaid(session, order);
@@ -158,7 +158,7 @@ export const cardChecks: CheckGroup = {
       name: 'cards.unanswered',
       action: 'the response to an authorization is 503, and the card has no stand-in amount',
       expected: 'the authorization is not approved',
-      remedy: `${MODE} Without a decision, approve at most standIn.maxAmount.`,
+      remedy: `${TEST_MODE} Without a decision, approve at most standIn.maxAmount.`,
       async run(session) {
         const { order } = await payWithNewCard(session);
         return assertNotPaid(session, order);

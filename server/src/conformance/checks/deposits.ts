@@ -16,11 +16,11 @@ async function detailsOf(session: Session, accountId: string): Promise<string> {
   return JSON.stringify(instructions);
 }
 
-const newAccount = ({ context }: Session) => `InternalAccount:${uuid7(context.effects)}`;
+const newAccountId = ({ context }: Session) => `InternalAccount:${uuid7(context.effects)}`;
 
 /**
- * Sends a transfer whose amount is received again. Returns the transfer, its first deposit message,
- * and a function that returns all of them.
+ * Sends a transfer whose amount is then received as a deposit. Returns the transfer, the first
+ * message about the deposit, and a function that returns all messages about it.
  */
 async function sendDeposit(session: Session, statuses: readonly number[] = []) {
   const transfer = session.transfer('deposit');
@@ -45,12 +45,15 @@ export const depositChecks: CheckGroup = {
       expected: 'the same details',
       remedy: 'Store the details with accountId, and return them to every later call.',
       async run(session) {
-        const account = newAccount(session);
+        const accountId = newAccountId(session);
         const [firstDetails, secondDetails] = await Promise.all([
-          detailsOf(session, account),
-          detailsOf(session, account),
+          detailsOf(session, accountId),
+          detailsOf(session, accountId),
         ]);
-        if (firstDetails !== secondDetails || firstDetails !== (await detailsOf(session, account)))
+        if (
+          firstDetails !== secondDetails ||
+          firstDetails !== (await detailsOf(session, accountId))
+        )
           throw failure('the details differ');
         return 'the same each time';
       },
@@ -62,8 +65,8 @@ export const depositChecks: CheckGroup = {
       remedy: 'Open an account, or generate a reference, for each accountId.',
       async run(session) {
         const [firstDetails, secondDetails] = await Promise.all([
-          detailsOf(session, newAccount(session)),
-          detailsOf(session, newAccount(session)),
+          detailsOf(session, newAccountId(session)),
+          detailsOf(session, newAccountId(session)),
         ]);
         if (firstDetails === secondDetails) throw failure('the same details for two accounts');
         return 'different';

@@ -134,8 +134,8 @@ export const consistencyChecks: CheckGroup = {
       expected: 'a response within 15 s. Less than 1 s is recommended',
       remedy: 'Respond with "accepted" or "unknown" without waiting for the bank.',
       run(session) {
-        const slowest = [...session.durations].sort((a, b) => b.durationMs - a.durationMs)[0];
-        return slowest ? `${slowest.durationMs} ms for ${slowest.path}` : 'no call';
+        const slowestCall = [...session.durations].sort((a, b) => b.durationMs - a.durationMs)[0];
+        return slowestCall ? `${slowestCall.durationMs} ms for ${slowestCall.path}` : 'no call';
       },
     },
   ],

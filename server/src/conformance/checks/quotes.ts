@@ -7,11 +7,11 @@ import type { Session } from '../session.ts';
 import { failure, skipError } from '../verdict.ts';
 
 const PAIR = { from: 'USD', to: 'EUR' };
-const SOLD = 1_000_00;
+const SOLD_AMOUNT = 1_000_00;
 
 const newRequest = ({ context }: Session) => ({
   ...PAIR,
-  ...{ quoteId: `Quote:${uuid7(context.effects)}`, side: 'SELL', amount: SOLD },
+  ...{ quoteId: `Quote:${uuid7(context.effects)}`, side: 'SELL', amount: SOLD_AMOUNT },
 });
 
 async function quoteOf(session: Session, request: ReturnType<typeof newRequest>) {
@@ -24,7 +24,7 @@ async function quoteOf(session: Session, request: ReturnType<typeof newRequest>)
 async function holdQuote(session: Session) {
   const request = newRequest(session);
   const { reference, rate } = await quoteOf(session, request);
-  const amounts = { soldAmount: SOLD, boughtAmount: Math.floor(SOLD * Number(rate)) };
+  const amounts = { soldAmount: SOLD_AMOUNT, boughtAmount: Math.floor(SOLD_AMOUNT * Number(rate)) };
   return { ...PAIR, ...amounts, quoteId: request.quoteId, reference };
 }
 
@@ -93,8 +93,8 @@ export const quoteChecks: CheckGroup = {
       expected: '"rejected", or the status 404',
       remedy: 'Reject an exchange without a held rate.',
       async run(session) {
-        const rate = await holdQuote(session);
-        const body = { ...rate, quoteId: newRequest(session).quoteId, reference: 'unknown' };
+        const heldQuote = await holdQuote(session);
+        const body = { ...heldQuote, quoteId: newRequest(session).quoteId, reference: 'unknown' };
         const { status, body: text } = await session.call('/rates/redeem', body);
         if (status === 404 || text.includes('"rejected"')) return `status ${status}`;
         throw failure(`status ${status}, ${text.slice(0, 60)}`);

@@ -5,7 +5,7 @@ import type { Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';
 import { failure } from '../verdict.ts';
 
-const MODE =
+const TEST_MODE =
   'In its test mode the adapter grants the recall of a transfer with the text "TEST RECALLED", and ' +
   'rejects the recall of other transfers.';
 
@@ -44,7 +44,7 @@ export const recallChecks: CheckGroup = {
       name: 'recalls.granted',
       action: 'the return of a settled transfer is requested twice and granted',
       expected: 'accepted, then the transfer is returned once',
-      remedy: `${MODE} Report the transfer as returned when the funds have been returned.`,
+      remedy: `${TEST_MODE} Report the transfer as returned when the funds have been returned.`,
       async run(session) {
         const transfer = await settleTransfer(session, 'recalled');
         await Promise.all([request(session, transfer), request(session, transfer)]);
@@ -65,7 +65,7 @@ export const recallChecks: CheckGroup = {
       name: 'recalls.rejected',
       action: 'the return of a settled transfer is requested and rejected',
       expected: 'rejected, and the transfer remains settled',
-      remedy: `${MODE} A rejected recall has no effect on the transfer.`,
+      remedy: `${TEST_MODE} A rejected recall has no effect on the transfer.`,
       async run(session) {
         const transfer = await settleTransfer(session, 'settled');
         const decision = await decisionOf(session, transfer);

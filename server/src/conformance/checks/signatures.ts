@@ -53,7 +53,7 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'no-digest',
-    action: 'the signature does not cover Content-Digest',
+    action: 'a call has no Content-Digest, and the signature does not cover the body',
     remedy: 'Require that the signature covers "@method" "@authority" "@path" "content-digest".',
     alteration: () => ({
       components: ['@method', '@authority', '@path'],

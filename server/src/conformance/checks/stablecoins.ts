@@ -12,7 +12,7 @@ import type { CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';
 
-const MODE =
+const TEST_MODE =
   'In its test mode the adapter accepts the client "TEST" with the secret "TEST" and the token ' +
   '"TEST", and reads the result of an order from its description: "TEST COMPLETED", "TEST FAILED" ' +
   'or "TEST HELD".';
@@ -32,17 +32,17 @@ async function accountOf(session: Session) {
 /** Links a wallet, and returns an order of a mint that has this result. */
 async function createOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD') {
   const account = await accountOf(session);
-  const linkedToken = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
-  if (linkedToken.result !== 'found') throw failure(`the token is ${linkedToken.result}`);
+  const tokenReply = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
+  if (tokenReply.result !== 'found') throw failure(`the token is ${tokenReply.result}`);
   const [id, accountId] = [uuid7(session.context.effects), `ExternalAccount:${result}`];
   const details = { accountType: 'SPARK_WALLET', address: 'spark1test' };
-  const wallet = { account, externalAccountId: accountId, details, rail: 'SPARK' };
-  const link = await session.read('/stablecoins/link', wallet, StablecoinLink);
+  const linkInput = { account, externalAccountId: accountId, details, rail: 'SPARK' };
+  const link = await session.read('/stablecoins/link', linkInput, StablecoinLink);
   if (link.result !== 'linked') throw failure(`the wallet is ${link.result}`);
   return {
     ...{ orderId: `StablecoinOperation:${id}`, type: 'MINT', account, token },
-    ...{ decimals: linkedToken.decimals, baseCurrency: linkedToken.baseCurrency },
-    amount: `10${'0'.repeat(linkedToken.decimals)}`,
+    ...{ decimals: tokenReply.decimals, baseCurrency: tokenReply.baseCurrency },
+    amount: `10${'0'.repeat(tokenReply.decimals)}`,
     ...{ source: 'WIRE', rail: 'SPARK', description: `TEST ${result}` },
     to: { accountId, rail: 'SPARK', reference: link.reference },
     orderedAt: iso(session.context.effects.now()),
@@ -101,7 +101,7 @@ export const stablecoinChecks: CheckGroup = {
       name: 'stablecoins.prepare',
       action: 'an order is validated, and its state requested',
       expected: 'accepted, then status 404 for the state: no order exists',
-      remedy: `/stablecoins/prepare must have no effect. ${MODE}`,
+      remedy: `/stablecoins/prepare must have no effect. ${TEST_MODE}`,
       async run(session) {
         const order = await createOrder(session, 'COMPLETED');
         const { result } = await session.read('/stablecoins/prepare', order, StablecoinPreview);
@@ -148,7 +148,7 @@ export const stablecoinChecks: CheckGroup = {
       name: `stablecoins.${result.toLowerCase()}`,
       action: `an order with the result "${result.toLowerCase()}" is sent again`,
       expected: `${result.toLowerCase()}, each time`,
-      remedy: `${MODE} Store the result, and do not report a contradictory state.`,
+      remedy: `${TEST_MODE} Store the result, and do not report a contradictory state.`,
       run: (session: Session) => assertFinalResult(session, result),
     })),
     {

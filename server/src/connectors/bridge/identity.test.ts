@@ -54,16 +54,16 @@ const SUBMITTED_CASE: IdentityCase = {
 describe('httpIdentity', () => {
   const service = openForFile(startIdentityService);
 
-  const notes: string[] = [];
+  const problems: string[] = [];
   const port = () =>
-    httpIdentity(testEffects(), service.url, (problem) => void notes.push(problem));
+    httpIdentity(testEffects(), service.url, (problem) => void problems.push(problem));
 
   it('sends the case unchanged and reads the verdict', async () => {
     service.respondWith({ state: 'approved' });
     expect(await port().submit(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
     expect(await port().check(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
     expect(service.cases).toEqual([SUBMITTED_CASE, SUBMITTED_CASE]);
-    expect(notes).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('returns unknown for any other response, and logs no case and no address', async () => {
@@ -78,12 +78,12 @@ describe('httpIdentity', () => {
       reply.writeHead(200).end(JSON.stringify({ state: 'approved', pad: 'x'.repeat(1_100_000) }));
     });
     expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
-    expect(notes).toEqual([
+    expect(problems).toEqual([
       'The identity service responded with 201 and without a verdict.',
       'The identity service responded with 200 and without a verdict.',
       'The identity service does not respond.',
       expect.stringMatching(/^The identity service /),
     ]);
-    expect(notes.join()).not.toMatch(/Ada|127\.0\.0\.1/);
+    expect(problems.join()).not.toMatch(/Ada|127\.0\.0\.1/);
   });
 });

@@ -88,11 +88,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `note` receives a description of a problem with the service, without its address. */
+/** `reportProblem` receives a description of a problem with the service, without its address. */
 export function httpIdentity(
   effects: Effects,
   url: string,
-  note: (problem: string) => void,
+  reportProblem: (problem: string) => void,
 ): IdentityPort {
   /**
    * Posts a case. `details` and `personalInfo` have the fields of customers and owners in the API:
@@ -116,9 +116,9 @@ export function httpIdentity(
       });
       const verdict = reply.status === 200 ? parseVerdict(parseJson(reply.body)) : undefined;
       if (verdict) return verdict;
-      note(`The identity service responded with ${reply.status} and without a verdict.`);
+      reportProblem(`The identity service responded with ${reply.status} and without a verdict.`);
     } catch {
-      note('The identity service does not respond.');
+      reportProblem('The identity service does not respond.');
     }
     return UNKNOWN_RESULT;
   }

@@ -17,7 +17,7 @@ export const bridge = defineConnector({
     }),
   }),
   capabilities: ['identity'],
-  open: ({ provider, reportProblem: note }, { identityUrl }) => ({
-    identity: httpIdentity(provider('identity'), identityUrl, note),
+  open: ({ provider, reportProblem }, { identityUrl }) => ({
+    identity: httpIdentity(provider('identity'), identityUrl, reportProblem),
   }),
 });

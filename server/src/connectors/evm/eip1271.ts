@@ -1,7 +1,6 @@
-// The call of EIP-1271 in bytes, and the meaning of a node's response.
-// `isValidSignature(bytes32,bytes)` runs the code of the wallet. The selector of the call as result
-// means valid. Any other result, such as the empty one of an account without code, and a reverted
-// call mean invalid. Other responses are inconclusive.
+// The call of EIP-1271 in bytes, and the meaning of a node's response. `isValidSignature(bytes32,bytes)`
+// runs the code of the wallet. The selector of the call as result means valid, any other result or a
+// reverted call means invalid. Other responses are inconclusive.
 
 const SELECTOR = '1626ba7e';
 const WORD = 32;

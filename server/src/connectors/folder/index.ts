@@ -11,5 +11,5 @@ export const folder = defineConnector({
   settings: Type.Object({ folder: FilesFolder }),
   capabilities: ['storage'],
   fallbackFor: ['storage'],
-  open: (_parts, settings) => ({ storage: folderStorage(settings.folder) }),
+  open: (_context, settings) => ({ storage: folderStorage(settings.folder) }),
 });

@@ -33,25 +33,25 @@ async function writeAll(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): P
  * first use.
  */
 export function folderStorage(folder: string): StoragePort {
-  const placeOf = (name: string) => path.join(folder, checkedName(name));
-  const partOf = (name: string) => `${placeOf(name)}.part`;
+  const pathOf = (name: string) => path.join(folder, checkedName(name));
+  const temporaryPathOf = (name: string) => `${pathOf(name)}.part`;
   return {
     async put(name, bytes) {
-      const partPath = partOf(name);
+      const temporaryPath = temporaryPathOf(name);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       try {
-        await writeAll(await open(partPath, 'w', 0o600), bytes);
-        await rename(partPath, placeOf(name));
+        await writeAll(await open(temporaryPath, 'w', 0o600), bytes);
+        await rename(temporaryPath, pathOf(name));
       } catch (error) {
-        await rm(partPath, { force: true });
+        await rm(temporaryPath, { force: true });
         throw error;
       }
       await syncFolder(folder);
     },
-    get: (name, from = 0) => createReadStream(placeOf(name), { start: from }),
+    get: (name, from = 0) => createReadStream(pathOf(name), { start: from }),
     async remove(name) {
-      await rm(partOf(name), { force: true });
-      await rm(placeOf(name), { force: true });
+      await rm(temporaryPathOf(name), { force: true });
+      await rm(pathOf(name), { force: true });
     },
   };
 }

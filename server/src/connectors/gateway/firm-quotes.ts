@@ -42,8 +42,8 @@ export const firmQuotes = (client: ProviderClient): ProviderPort['firmQuotes'] =
       const { checkAfterSeconds = REDEEM_AFTER_S } = reply;
       return { state: 'pending', checkAfterMs: checkAfterSeconds * 1_000 };
     }
-    const { reference: exchange, soldAmount, boughtAmount } = reply;
+    const { reference: exchangeReference, soldAmount, boughtAmount } = reply;
     const exchangedAmounts = { sold: BigInt(soldAmount), bought: BigInt(boughtAmount) };
-    return { state: 'redeemed', reference: exchange, ...exchangedAmounts };
+    return { state: 'redeemed', reference: exchangeReference, ...exchangedAmounts };
   },
 });

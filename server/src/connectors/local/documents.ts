@@ -1,6 +1,6 @@
 // The built-in document check, based on the file alone. It rejects a file that a reviewer could not
 // use while the customer can still upload another. Content and authenticity are checked by a
-// provider that replaces this one, or by a reviewer.
+// provider that replaces this check, or by a reviewer.
 import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports/documents.ts';
 
 /** Minimum of the shorter side of an image with legible print. */

@@ -35,19 +35,19 @@ function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): st
 /** Instructions for one payment, over rails that settle within minutes. Empty if there are none. */
 function instructionsFor(
   payment: PaymentFunding,
-  each: PaymentInstructions,
+  collectionAccount: PaymentInstructions,
 ): PaymentInstructions[] {
-  const { paymentRails } = each.accountOrWalletInfo as { paymentRails?: unknown };
+  const { paymentRails } = collectionAccount.accountOrWalletInfo as { paymentRails?: unknown };
   const realtimeRails = (Array.isArray(paymentRails) ? paymentRails : []).filter(
     (rail: string) => isRail(rail) && RAILS[rail].instant,
   );
   if (realtimeRails.length === 0) return [];
   const { accountOrWalletInfo, ...otherFields } = addReference(
-    each,
+    collectionAccount,
     payment.reference,
     payment.owner,
   );
-  const notes = [termsOf(payment), each.instructionsNotes].filter(Boolean).join(' ');
+  const notes = [termsOf(payment), collectionAccount.instructionsNotes].filter(Boolean).join(' ');
   const info = { ...accountOrWalletInfo, paymentRails: realtimeRails };
   return [{ ...otherFields, accountOrWalletInfo: info, instructionsNotes: notes }];
 }

@@ -13,10 +13,10 @@ import { fileRates, httpRates } from './rates.ts';
 const NOW = Date.UTC(2026, 0, 5, 9);
 const HOUR = 3_600_000;
 
-let notes: string[] = [];
-const options = { maxAgeMs: HOUR, reportProblem: (problem: string) => void notes.push(problem) };
+let problems: string[] = [];
+const options = { maxAgeMs: HOUR, reportProblem: (problem: string) => void problems.push(problem) };
 afterEach(() => {
-  notes = [];
+  problems = [];
 });
 
 const tableText = (eur: string, publishedAt = NOW) =>
@@ -62,7 +62,7 @@ describe('httpRates', () => {
     expect(await readEuroRate(port)).toBe('0.92');
     expect(requestCount).toBe(2);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW);
-    expect(notes).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('httpRates', () => {
     ],
   ])(
     'uses its last table while the service returns %j, until the table is too old',
-    async (invalidReply, reportProblem) => {
+    async (invalidReply, expectedProblem) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
       reply = { status: 200, body: tableText('0.9154') };
@@ -91,7 +91,7 @@ describe('httpRates', () => {
       effects.set(NOW + HOUR + 5_000);
       expect(await readEuroRate(port)).toBeUndefined();
       expect(requestCount).toBe(3);
-      expect(notes).toEqual([reportProblem, reportProblem]);
+      expect(problems).toEqual([expectedProblem, expectedProblem]);
     },
   );
 
@@ -107,7 +107,7 @@ describe('httpRates', () => {
   it('returns no rate if the service is unavailable, and logs no address', async () => {
     const port = httpRates(testEffects(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
     expect(await readEuroRate(port)).toBeUndefined();
-    expect(notes).toEqual(['The rate service does not respond.']);
+    expect(problems).toEqual(['The rate service does not respond.']);
   });
 });
 
@@ -129,7 +129,7 @@ describe('fileRates', () => {
     expect(await readEuroRate(port)).toBe('0.92');
     effects.set(NOW + 6_000);
     await readEuroRate(port);
-    expect(notes).toEqual([
+    expect(problems).toEqual([
       `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
         'rates.QQQ: QQQ is not a supported currency.',
     ]);

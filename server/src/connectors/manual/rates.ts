@@ -59,7 +59,7 @@ function recentRate(
  * is used until the table is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
-  const { maxAgeMs, reportProblem: note } = options;
+  const { maxAgeMs, reportProblem } = options;
   let table: RateTable | undefined;
   let requestAt = 0;
   let pendingFetch: Promise<void> | undefined;
@@ -85,7 +85,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
 
   async function renew(): Promise<void> {
     const problem = await request().catch(() => 'does not respond');
-    if (problem) note(`The rate service ${problem}.`);
+    if (problem) reportProblem(`The rate service ${problem}.`);
     requestAt = effects.now() + (problem ? RETRY_AFTER_MS : REFRESH_INTERVAL_MS);
     pendingFetch = undefined;
   }

@@ -10,7 +10,7 @@ export const oidc = defineConnector({
   modes: ['production'],
   settings: Type.Object({ oidcIssuers: OidcIssuers }),
   capabilities: ['oidc'],
-  open: ({ provider, reportProblem: note }, { oidcIssuers: issuers }) => ({
-    oidc: httpOidc(provider('oidc'), { issuers, reportProblem: note }),
+  open: ({ provider, reportProblem }, { oidcIssuers: issuers }) => ({
+    oidc: httpOidc(provider('oidc'), { issuers, reportProblem }),
   }),
 });

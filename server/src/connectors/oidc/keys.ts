@@ -63,11 +63,11 @@ async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerif
   return createLocalJWKSet((await jsonAt(effects, url)) as unknown as JSONWebKeySet);
 }
 
-/** The keys of one provider. `note` receives a description of a problem. */
+/** The keys of one provider. `reportProblem` receives a description of a problem. */
 export function providerKeys(
   effects: Effects,
   issuer: string,
-  note: (problem: string) => void,
+  reportProblem: (problem: string) => void,
 ): ProviderKeys {
   let cachedKeys: FetchedKeys | undefined;
   let failedAt: Time | undefined;
@@ -80,7 +80,7 @@ export function providerKeys(
       return cachedKeys;
     } catch (cause) {
       failedAt = effects.now();
-      note(`The identity provider ${issuer} does not return its keys.`);
+      reportProblem(`The identity provider ${issuer} does not return its keys.`);
       throw new Error('an identity provider is unavailable', { cause });
     } finally {
       pendingFetch = undefined;

@@ -31,10 +31,10 @@ const NO_KEY = {
 
 function setUp(issuers: readonly string[] = [provider.issuer]) {
   const effects = testEffects();
-  const notes: string[] = [];
+  const problems: string[] = [];
   const { verify } = httpOidc(effects, {
     issuers,
-    reportProblem: (problem) => notes.push(problem),
+    reportProblem: (problem) => problems.push(problem),
   });
   const claims = () => {
     const seconds = effects.now() / 1000;
@@ -43,7 +43,7 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
   };
   return {
     effects,
-    notes,
+    problems,
     claims,
     verify: (text: string) => verify(text, effects.now()),
     /** The verification result for a token signed by this key. */
@@ -264,11 +264,13 @@ describe('an unavailable provider', () => {
   ] as [string, string, () => Parameters<typeof provider.spoil>[1]][])(
     'causes an error instead of a rejection if it %s',
     async (_description, path, response) => {
-      const { verifyToken, notes, advance } = setUp();
+      const { verifyToken, problems, advance } = setUp();
       provider.spoil(path, response());
       provider.spoil('/more', { keys: [firstProviderKey.jwk] });
       await expect(verifyToken(firstProviderKey)).rejects.toThrow('is unavailable');
-      expect(notes).toEqual([`The identity provider ${provider.issuer} does not return its keys.`]);
+      expect(problems).toEqual([
+        `The identity provider ${provider.issuer} does not return its keys.`,
+      ]);
       expect(provider.takeRequests()).not.toContain('/more');
       // The provider is called again only after a pause.
       provider.restore();
@@ -279,13 +281,13 @@ describe('an unavailable provider', () => {
     },
   );
 
-  it('is reported at the timeout if it does not respond', async () => {
+  it('causes an error at the timeout if it does not respond', async () => {
     const { verifyToken } = setUp();
     provider.spoil('/keys', () => {});
     await expect(verifyToken(firstProviderKey)).rejects.toThrow('is unavailable');
   }, 10_000);
 
-  it('is reported immediately for an unknown key, and after five minutes for a cached one', async () => {
+  it('causes an error immediately for an unknown key, and after five minutes for a cached one', async () => {
     const closedProvider = await startIdentityProvider([firstProviderKey]);
     const { verifyToken, advance } = setUp([closedProvider.issuer]);
     const ownClaims = { iss: closedProvider.issuer };

@@ -57,10 +57,13 @@ async function verifySignature(text: string, keys: ProviderKeys): Promise<Signat
 
 export function httpOidc(
   effects: Effects,
-  { issuers, reportProblem: note = () => {} }: OidcSettings,
+  { issuers, reportProblem = () => {} }: OidcSettings,
 ): OidcPort {
   const providers = new Map(
-    [...OIDC_ISSUERS, ...issuers].map((issuer) => [issuer, providerKeys(effects, issuer, note)]),
+    [...OIDC_ISSUERS, ...issuers].map((issuer) => [
+      issuer,
+      providerKeys(effects, issuer, reportProblem),
+    ]),
   );
   return {
     async verify(text, now) {

@@ -5,9 +5,8 @@
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
 
-/** An order of a card. */
 export interface CardOrder {
-  /** Id of the card. A repeated order must be idempotent. */
+  /** ID of the card. A repeated order must be idempotent. */
   id: string;
   platformId: string;
   cardholderId: string;
@@ -39,7 +38,7 @@ export interface IssuedCard {
   secret: string;
 }
 
-/** `pending` without a time of the next poll waits for a notice. */
+/** `pending` without `checkAfterMs` is not polled again. */
 export type IssueProgress =
   | { state: 'issued'; card: IssuedCard }
   | { state: 'pending'; checkAfterMs?: number }

@@ -1,4 +1,5 @@
-// Requirements for the document check of every connector, and the file names that script the sandbox.
+// Requirements for the document check of every connector, and the file names that script the
+// sandbox.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';
@@ -49,7 +50,7 @@ describe.each(offersOf('documents', effects))(
       }
     });
 
-    it('rejects a faulty document with a documented code, without content of the document', async () => {
+    it('rejects only with a documented code, and with no content of the document', async () => {
       const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
       for (const document of names.flatMap((name) =>
         FAULTY_FINDINGS.map((each) => documentOf(name, each)),

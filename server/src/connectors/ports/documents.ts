@@ -16,7 +16,7 @@ export interface DocumentFindings {
   readable: boolean;
   /** Whether the file is encrypted. */
   locked: boolean;
-  /** Width in pixels. Null for other files than images. */
+  /** Width in pixels. Null for files other than images. */
   width: number | null;
   height: number | null;
 }

@@ -14,7 +14,7 @@ interface IdentityOwner {
 /** A document of a case, without its file. */
 interface IdentityDocument {
   id: string;
-  /** Id of the customer or the owner. */
+  /** ID of the customer or the owner. */
   holder: string;
   documentType: string;
   side?: string;
@@ -43,7 +43,7 @@ export interface IdentityCase {
 /** Missing or incorrect data, or a reason for a rejection. */
 export interface IdentityFinding {
   type: FindingType;
-  /** Id of the customer, owner or document. Default: the customer. */
+  /** ID of the customer, owner or document. Default: the customer. */
   resourceId?: string;
   field?: string;
   reason?: string;

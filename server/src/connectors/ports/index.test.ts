@@ -147,9 +147,9 @@ describe.each(offersOf('rail', effects))(
   },
 );
 
-const RATES = offersOf('rates', effects, settings);
+const RATE_OFFERS = offersOf('rates', effects, settings);
 
-describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates) => {
+describe.each(RATE_OFFERS)('the rates of the %s connector in %s', (_name, _mode, rates) => {
   it('have an inverse, and a time in the past', async () => {
     const codes = ['USD', 'EUR', 'JPY', 'MXN', 'BTC'];
     for (const from of codes) {
@@ -170,9 +170,9 @@ describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates
   });
 });
 
-const FUNDING = offersOf('funding', effects, settings);
+const FUNDING_OFFERS = offersOf('funding', effects, settings);
 
-describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, funding) => {
+describe.each(FUNDING_OFFERS)('the funding of the %s connector in %s', (_name, _mode, funding) => {
   const idAt = (number: number) =>
     `InternalAccount:018f0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
   const instructionsOf = (number: number, currency: string) =>
@@ -361,7 +361,7 @@ describe.each(IDENTITY_CONNECTORS)('the identity checks of the %s connector', (n
 });
 
 describe('production', () => {
-  it('has a rail other than the sandbox, and no optional connector by default', () => {
+  it('has a rail other than that of the sandbox, and no optional connector by default', () => {
     const portsWithoutSettings = connectorRegistry(effects)('production');
     const sandbox = connectorRegistry(effects)('sandbox');
     expect(portsWithoutSettings.rail).toBeDefined();

@@ -11,7 +11,7 @@ interface OutgoingMessage {
 
 /**
  * `sent`: the service has accepted the message. `rejected`: the service will never accept it. An
- * error is retried while the message is useful. The error contains no recipient and no text.
+ * error is retried until the message expires. The error contains no recipient and no text.
  */
 type MessageReply = 'sent' | 'rejected';
 

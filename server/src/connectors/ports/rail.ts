@@ -41,8 +41,9 @@ export type FailureReason =
 
 /**
  * State of an instruction. `unknown` is never a failure and is polled again. `checkAfterMs` is the
- * time to the next poll. Without it a settled instruction is final, and an accepted one waits for a
- * notice. `refundable: false`: the funds of a failed payout cannot be returned automatically.
+ * time to the next poll. Without it a settled instruction is final, and the result of an accepted
+ * one is reported later. `refundable: false`: the funds of a failed payout cannot be returned
+ * automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -92,8 +93,8 @@ export interface RailPort {
   /** Polled at the times of `checkAfterMs`. `now` is the clock of the caller. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
-   * Requests the cancellation of an instruction that is not settled. `accepted`: `cancelled` will
-   * follow by `check` or a notice. `rejected`: the instruction continues. Absent: instructions
+   * Requests the cancellation of an instruction that is not settled. `accepted`: a later `check` or
+   * report has the state `cancelled`. `rejected`: the instruction continues. Absent: instructions
    * cannot be canceled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;

@@ -41,7 +41,7 @@ export interface HeldQuote {
 export const REDEMPTION_REJECTIONS = ['EXPIRED', 'LIMIT_EXCEEDED', 'OTHER'] as const;
 type RedemptionRejection = (typeof REDEMPTION_REJECTIONS)[number];
 
-/** `redeemed` with other amounts than the requested ones is a difference for an operator. */
+/** `redeemed` with amounts other than the requested ones is recorded as DIFFERENT. */
 export type Redemption =
   | { state: 'pending'; checkAfterMs: number }
   | { state: 'redeemed'; reference: string; sold: bigint; bought: bigint }

@@ -52,12 +52,13 @@ export interface ProviderToken {
 
 export type TokenLookup =
   | { state: 'found'; token: ProviderToken }
-  /** Unknown to the provider, or another token on the network. */
+  /** The token is unknown to the provider. */
   | { state: 'absent' }
+  /** The network identifier belongs to another token. */
   | { state: 'mismatch' }
   | UnlinkedResult;
 
-/** An external account that funds a mint or receives a burn. */
+/** An external account for the orders of mints and burns. */
 export interface LinkedAccount {
   id: string;
   /** Details of the account in the form of the API. */
@@ -91,7 +92,7 @@ export interface OrderAccount {
 }
 
 export interface MintOrder {
-  /** Id of the operation. A repeated order must be idempotent. */
+  /** ID of the operation. A repeated order must be idempotent. */
   id: string;
   type: 'MINT' | 'BURN';
   token: TokenName;
@@ -108,7 +109,7 @@ export interface MintOrder {
   orderedAt: Time;
 }
 
-/** Payment instructions that the order waits for. */
+/** Instructions for the payment that the order waits for. */
 export interface FundingInstructions {
   rail: string;
   network: string;

@@ -1,5 +1,5 @@
 // Requirements for every custodian of wallets, tested with the client library of such wallets, and
-// the differences between those of the two modes.
+// the differences between the custodians of the two modes.
 
 import { randomBytes, verify } from 'node:crypto';
 import { mnemonicToEntropy, validateMnemonic } from '@scure/bip39';
@@ -193,7 +193,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     ['compressed', CLIENT.publicKey],
     ['uncompressed', clientPublicKey],
     ['in upper case', clientPublicKey.toUpperCase()],
-  ])('is decrypted with a key that is %s', async (_, key) => {
+  ])('is decrypted together with a client key that is %s', async (_, key) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: key });
     const encryptedBundle = codeBundle(parseBundle(bundle).signedData.targetPublic as string, text);

@@ -1,6 +1,6 @@
 // Files in a bucket of an S3-compatible service. The size of an object must be known before its
-// first byte is sent, and an upload can take minutes. A file is therefore staged on the local disk,
-// sealed, and sent once it is complete. The staging file has no name, so it disappears after a
+// first byte is sent, and an upload can take minutes. A sealed file is therefore staged on the
+// local disk, and sent once it is complete. The staging file has no name, so it disappears after a
 // crash.
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';

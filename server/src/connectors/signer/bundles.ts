@@ -27,7 +27,7 @@ export function bundleOf(data: Readonly<Record<string, unknown>>, signer?: Signe
   });
 }
 
-/** The part of a sealed message that a bundle contains. */
+/** A sealed message in the fields of a bundle, in hexadecimal. */
 export const sealedFields = ({ encapsulatedKey, ciphertext }: SealedMessage) => ({
   encappedPublic: encapsulatedKey.toString('hex'),
   ciphertext: ciphertext.toString('hex'),
@@ -63,7 +63,7 @@ const CIPHERTEXT = /^(?:[0-9a-f]{2}){16,1024}$/i;
 const matchingText = (value: unknown, pattern: RegExp): string | undefined =>
   typeof value === 'string' && pattern.test(value) ? value : undefined;
 
-/** Parses an encrypted code of a client, or undefined for another format. */
+/** Parses an encrypted code of a client. Undefined for another format. */
 export function readOtpBundle(text: string): SealedMessage | undefined {
   const fields = objectIn(text);
   const encapsulatedKey = matchingText(fields?.encappedPublic, UNCOMPRESSED_KEY);

@@ -39,7 +39,7 @@ function recordingKeys(): CustodyKeys & { sealedValues: [string, string][] } {
     },
     open(sealedText, context) {
       const [text, name] = sealedValues[Number(sealedText)] as [string, string];
-      if (name !== context) throw new Error('of another context');
+      if (name !== context) throw new Error('sealed for another context');
       return hex(text);
     },
     derive: (purpose) => Buffer.alloc(32, purpose.length),

@@ -193,9 +193,9 @@ export function localCustody(
       const pair = sealedPair(keys, target, targetContext(id));
       try {
         const plaintext = await openWith(pair, message);
-        const text = plaintext && readOtpPlaintext(plaintext);
+        const codeAndKey = plaintext && readOtpPlaintext(plaintext);
         plaintext?.fill(0);
-        return text;
+        return codeAndKey;
       } finally {
         pair.scalar.fill(0);
       }

@@ -155,7 +155,7 @@ describe('data sealed to a client', () => {
 });
 
 describe('numbers that begin with zeros', () => {
-  /** The first pair from `from` on that matches. */
+  /** The matching pair with the smallest scalar that is at least `from`. */
   function firstMatchingPair(from: number, matches: (pair: P256Pair) => boolean): P256Pair {
     for (let number = from; ; number++) {
       const pair = pairOf(number.toString(16).padStart(64, '0'));
@@ -179,12 +179,12 @@ describe('numbers that begin with zeros', () => {
     const sealedMessage = await sealTo(recipient.point, plaintext, ephemeral);
     expect(sealedMessage.encapsulatedKey).toHaveLength(65);
     expect(await openWith(recipient, sealedMessage)).toEqual(plaintext);
-    const decryptedText = hpkeDecrypt({
+    const decryptedBytes = hpkeDecrypt({
       ciphertextBuf: sealedMessage.ciphertext,
       encappedKeyBuf: sealedMessage.encapsulatedKey,
       receiverPriv: recipient.scalar.toString('hex'),
     });
-    expect(Buffer.from(decryptedText)).toEqual(plaintext);
+    expect(Buffer.from(decryptedBytes)).toEqual(plaintext);
   });
 });
 

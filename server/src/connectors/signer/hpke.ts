@@ -59,7 +59,7 @@ export async function sealTo(
   return { encapsulatedKey, ciphertext: Buffer.from(await sender.seal(plaintext, aad)) };
 }
 
-/** Decrypts a message to `recipient`, or undefined if it cannot be decrypted. */
+/** Decrypts a message to `recipient`. Undefined if the message cannot be decrypted. */
 export async function openWith(
   recipient: P256Pair,
   { encapsulatedKey, ciphertext }: SealedMessage,

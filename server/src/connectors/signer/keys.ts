@@ -1,5 +1,5 @@
-// Secrets of the installation that the custodian uses, and the custodian's signing keys. The
-// secrets and keys are derived, so every process signs with the same keys.
+// The custodian's signing keys and the key pairs of sealed scalars. Signing keys are derived from
+// the master key, so every process signs with the same keys.
 import { generateP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
 import type { CustodyKeys } from '../ports/wallets.ts';
 import type { Signer } from './bundles.ts';
@@ -16,10 +16,10 @@ export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Si
 /** The key pair of a scalar that was sealed before, for the caller to wipe. */
 export function sealedPair(
   keys: Pick<CustodyKeys, 'open'>,
-  text: string,
+  sealedScalar: string,
   context: string,
 ): P256Pair {
-  const pair = p256Pair(keys.open(text, context));
-  if (!pair) throw new Error(`no key in the ${context}`);
+  const pair = p256Pair(keys.open(sealedScalar, context));
+  if (!pair) throw new Error(`the ${context} is not a valid P-256 key`);
   return pair;
 }

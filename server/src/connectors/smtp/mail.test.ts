@@ -138,13 +138,15 @@ describe('smtpMail', () => {
 });
 
 describe('the connection to a mail server that hangs', () => {
-  /** A server that sends no reply, or with `isGreeting` a greeting and then one line endlessly. */
-  async function hangingServer(isGreeting: boolean): Promise<{ url: string; close(): void }> {
+  /**
+   * A server that sends no reply, or with `hasGreeting` a greeting and then endless reply lines.
+   */
+  async function hangingServer(hasGreeting: boolean): Promise<{ url: string; close(): void }> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => undefined);
-      if (!isGreeting) return;
+      if (!hasGreeting) return;
       socket.write('220 ready\r\n');
       const lineTimer = setInterval(() => socket.write('250-more\r\n'), 500);
       socket.on('close', () => clearInterval(lineTimer));
@@ -164,8 +166,8 @@ describe('the connection to a mail server that hangs', () => {
     ['with endless reply lines', true],
   ])(
     'is aborted within the deadline, %s',
-    async (_description, isGreeting) => {
-      const hangingMailServer = await hangingServer(isGreeting);
+    async (_description, hasGreeting) => {
+      const hangingMailServer = await hangingServer(hasGreeting);
       const startMs = performance.now();
       expect(await errorTextOf(mail(hangingMailServer.url).send(message))).toContain(
         'did not accept the message',

@@ -1,5 +1,5 @@
-// The query of a window of postings reads only the table blocks of its period. Its cost is therefore
-// independent of the number of postings.
+// The query of a window of postings reads only the table blocks of its period. Its cost is
+// therefore independent of the number of postings.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { idSql } from '../../../test/kit/app/query-plans.ts';

@@ -1,7 +1,7 @@
-// Postings of one ledger account, newest first, with the balance after each. Postings have no index by
-// account, because every payment would write to it. A page reads windows of time, which grow until they
-// contain enough rows. Balances are calculated backwards from the current balance, which the first window
-// reads in the same snapshot.
+// Postings of one ledger account, newest first, with the balance after each. Postings have no index
+// by account, because every payment would write to it. A page reads windows of time, which grow
+// until they contain enough rows. Balances are calculated backwards from the current balance, which
+// the first window reads in the same snapshot.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
 import type { Phase } from '../../ledger/transfer.ts';

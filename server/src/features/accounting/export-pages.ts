@@ -130,7 +130,7 @@ const balanceView = (row: BalanceLine) => ({
   closing: Number(row.closing),
 });
 
-/** A page of balances by day. With `idle` also on days without postings. */
+/** A page of balances by day. With `idle` also other days with a balance other than zero. */
 export const balancesPage = (
   stream: RowStream,
   { idle = false, ...query }: ExportQuery & { idle?: boolean | undefined },

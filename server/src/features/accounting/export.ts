@@ -84,8 +84,9 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
   order by t.created_at, t.id limit $7::bigint`;
 
 /**
- * Replaces the first authorized amount of a card payment by the amount posted to its account. Refunds are
- * subtracted, because the refund columns have no amount and mean a full refund for other payments.
+ * Replaces the first authorized amount of a card payment with the amount posted to its account.
+ * Refunds are subtracted, because the refund columns have no amount and mean a full refund for
+ * other payments.
  */
 function withPostedAmounts(row: TransactionLine): TransactionLine {
   const { sent_currency: currency } = row;
@@ -122,9 +123,9 @@ export interface PostingLine {
   amount: bigint;
 }
 
-// The ID of a system account contains its environment. All other accounts belong to a platform. Both sides
-// of a transfer are in one environment. Units with a point are excluded: velocity limits and stablecoins of
-// platforms.
+// The ID of a system account contains its environment. All other accounts belong to a platform.
+// Both sides of a transfer are in one environment. Units with a point are excluded: velocity limits
+// and stablecoins of platforms.
 const POSTINGS = `with lines as (
     select l.*, coalesce(t.platform_id, d.platform_id, c.platform_id) as platform_id,
       coalesce(p.environment, split_part(l.debit, ':', 2)) as environment,
@@ -163,8 +164,8 @@ export interface BalanceLine {
   closing: bigint;
 }
 
-// Calculates backwards from the current balances, for accounts with transfers only. The day after the range
-// contains all later transfers.
+// Calculates backwards from the current balances, for accounts with transfers only. The day after
+// the range contains all later transfers.
 const DAYS_WITH_TRANSFERS = `with legs as (
     select debit as account, currency, created_at, amount as debits, 0 as credits
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
@@ -218,7 +219,7 @@ const balancesOf = (commonTables: string, lines: string) => `${commonTables}
 const CHANGED_BALANCES = balancesOf(DAYS_WITH_TRANSFERS, 'run');
 const ALL_BALANCES = balancesOf(DAYS_WITH_TRANSFERS + DAYS_WITHOUT_TRANSFERS, 'lines');
 
-/** Balances on days with transfers. With `idle` also on days without transfers. */
+/** Balances on days with transfers. With `idle` also other days with a balance other than zero. */
 export const exportBalances = (
   stream: RowStream,
   { idle, ...range }: ExportRange & { idle: boolean },

@@ -1,6 +1,7 @@
-// The chart of accounts and the trial balance. System accounts are read by the common prefix of their IDs.
-// Accounts of customers and platforms are counted up to a limit. Above the limit their sum is derived from
-// the system accounts, because the balances of an environment and currency sum to zero.
+// The chart of accounts and the trial balance. System accounts are read by the common prefix of
+// their IDs. Accounts of customers and platforms are counted up to a limit. Above the limit their
+// sum is derived from the system accounts, because the balances of an environment and currency sum
+// to zero.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
@@ -33,9 +34,9 @@ interface LedgerRow {
 }
 
 function presentSystem({ id, currency, balance, held, created_at }: LedgerRow) {
-  const deps = partsOfSystemAccount(id);
-  if (!deps) throw new Error(`${id} is not a system account`);
-  const { environment: mode, purpose } = deps;
+  const idParts = partsOfSystemAccount(id);
+  if (!idParts) throw new Error(`${id} is not a system account`);
+  const { environment: mode, purpose } = idParts;
   return {
     id,
     type: typeOfPurpose(purpose),
@@ -195,8 +196,8 @@ export async function ledgerAccountById(
 /** Maximum number of accounts of customers and platforms that are counted. */
 const MAX_COUNTED = 50_000;
 
-// Accounts of single platforms have a separate statement, because plans do not depend on the values. Order
-// and limit in a lateral join require a range of the index for each platform.
+// Accounts of single platforms have a separate statement, because plans do not depend on the
+// values. Order and limit in a lateral join require a range of the index for each platform.
 const ALL_ACCOUNTS = 'from internal_accounts i join ledger_accounts a on a.id = i.id';
 const ACCOUNTS_OF_PLATFORMS = `from unnest($5::text[]) o(id)
     cross join lateral (select id, platform_id, currency, customer_id from internal_accounts

@@ -1,12 +1,13 @@
-// The row of the latest verification of the ledger, which is also the claim of the next verification.
+// The row of the latest verification of the ledger, which is also the claim of the next
+// verification.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 
 /** Delay of the first verification, so that it does not slow down the start. */
 const FIRST_DELAY_MS = 600_000;
 /**
- * Exceeds the duration of every verification. A verification whose process stopped is repeated after this
- * time.
+ * Exceeds the duration of every verification. A verification whose process stopped is repeated
+ * after this time.
  */
 const LEASE_MS = 3_600_000;
 

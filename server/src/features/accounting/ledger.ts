@@ -1,7 +1,8 @@
-// Verification of the ledger, and the transfers of one transaction. Balances are recomputed from the first
-// transfer in one statement, so the result is consistent while a server posts. Holds are recomputed
-// independently, as pending transfers without a resolving transfer, to detect errors in the arithmetic of
-// holds. The circulating supply of stablecoins is recomputed from mints and burns, apart from the totals.
+// Verification of the ledger, and the transfers of one transaction. Balances are recomputed from
+// the first transfer in one statement, so the result is consistent while a server posts. Holds are
+// recomputed independently, as pending transfers without a resolving transfer, to detect errors in
+// the arithmetic of holds. The circulating supply of stablecoins is recomputed from mints and
+// burns, apart from the totals.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -14,7 +15,8 @@ import { readTransaction } from '../payments/transactions/index.ts';
 import { supplyProblems } from '../stablecoins/index.ts';
 import { recordCheck } from './ledger-check-store.ts';
 
-// A resolving transfer (post, void) is stored under the step of its pending transfer with the suffix `!`.
+// A resolving transfer (post, void) is stored under the step of its pending transfer with the
+// suffix `!`.
 const VERIFY = `with legs as (
     select debit as account, currency,
       case when phase in ('posted', 'post') then -amount else 0 end as net
@@ -109,7 +111,7 @@ export const readableAmount = (amount: string | bigint, unit: string): string =>
   formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
 
 function problemsOf({ mismatches, unmatchedResolutions, totals }: Recount): string[] {
-  const accounts = mismatches.flatMap((account) => {
+  const accountProblems = mismatches.flatMap((account) => {
     const { id, currency } = account;
     const amountText = (text: string) => `${readableAmount(text, currency)} ${currency}`;
     if (account.missing)
@@ -133,12 +135,12 @@ function problemsOf({ mismatches, unmatchedResolutions, totals }: Recount): stri
   const resolutionProblems = unmatchedResolutions.map(
     ({ transactionId, step }) => `${transactionId} ${step} resolves no pending transfer`,
   );
-  const sums = totals
+  const sumProblems = totals
     .filter((each) => each.sum !== '0')
     .map(
       ({ currency, sum }) => `${currency} sums to ${readableAmount(sum, currency)} instead of zero`,
     );
-  return [...accounts, ...resolutionProblems, ...sums];
+  return [...accountProblems, ...resolutionProblems, ...sumProblems];
 }
 
 /** Totals of a currency, in minor units. */
@@ -177,8 +179,8 @@ const toNumbers = (total: CurrencyTotal) => ({
 });
 
 /**
- * Recomputes every balance from the transfers. Returns totals by currency, problems as sentences, and
- * both as JSON.
+ * Recomputes every balance from the transfers. Returns totals by currency, problems as sentences,
+ * and both as JSON.
  */
 export async function recountLedger({ query }: Pick<Database, 'query'>) {
   const [row] = await query<Recount>(VERIFY);

@@ -1,5 +1,5 @@
-// Payments of agents that need SCA of the customer or a signature of the wallet holder, and two hundred
-// concurrent payments.
+// Payments of agents that need SCA of the customer or a signature of the wallet holder, and two
+// hundred concurrent payments.
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -44,14 +44,14 @@ describe('payment that requires SCA', () => {
     const transfer = () =>
       agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 10_00 });
     const { id } = ok(await transfer(), 201);
-    const moveCustomer = "update customers set region = 'DE', version = version + 1 where id = $1";
-    await app.runtime.db.query(moveCustomer, [agent.customer.id]);
+    const regionSql = "update customers set region = 'DE', version = version + 1 where id = $1";
+    await app.runtime.db.query(regionSql, [agent.customer.id]);
     expect(codeOf(await transfer())).toEqual([409, 'CONFLICT']);
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
     expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('executes with an authorized quote and is rejected as a transfer', async () => {
+  it('requires authorization with a quote and is rejected as a transfer', async () => {
     const payer = await createScaPayer(app);
     const { person } = payer;
     const eurAccountId = payer.eur.id;
@@ -124,8 +124,8 @@ describe('quote with an embedded wallet as source', () => {
       wallet.customer.id,
       overrides as Record<string, unknown>,
     );
-    const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
-    const body = quoteBody(wallet.accountId, target.id, 10_000_000);
+    const payeeAccount = await createExternalAccount(app, wallet.customer.id, 'EUR');
+    const body = quoteBody(wallet.accountId, payeeAccount.id, 10_000_000);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
     const execute = (headers: Record<string, string> = {}) =>
@@ -139,14 +139,17 @@ describe('quote with an embedded wallet as source', () => {
 
   it('requires the signature of the holder with the request', async () => {
     const walletQuote = await setUpWalletQuote();
-    const key = { 'idempotency-key': 'k' };
-    expect(codeOf(await walletQuote.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    const keyHeaders = { 'idempotency-key': 'k' };
+    expect(codeOf(await walletQuote.execute(keyHeaders))).toEqual([
+      401,
+      'WALLET_SIGNATURE_MISSING',
+    ]);
     const { session } = await walletPaymentFixture(app).createFundedWallet();
     const otherStamp = await stampWith(session.privateKey, payloadOf(walletQuote.quote));
-    const wrongResponse = await walletQuote.execute(stampHeaders(otherStamp, key));
+    const wrongResponse = await walletQuote.execute(stampHeaders(otherStamp, keyHeaders));
     expect(wrongResponse.status).toBe(401);
     expect(await walletQuote.readSpendableBalance()).toBe(100_000_000);
-    const result = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp, key)), 200);
+    const result = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp, keyHeaders)), 200);
     expect(result.status).toBe('APPROVED');
     expect(await walletQuote.readSpendableBalance()).toBe(90_000_000);
   });
@@ -195,8 +198,8 @@ describe('two hundred concurrent transfers at a limit', () => {
     });
     await app.settle();
     expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 - max * 1_00);
-    const lines = (await agent.readAudit()).map(({ what }) => what);
-    expect(lines.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(max);
-    expect(lines.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(200 - max);
+    const auditEvents = (await agent.readAudit()).map(({ what }) => what);
+    expect(auditEvents.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(max);
+    expect(auditEvents.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(200 - max);
   });
 });

@@ -1,5 +1,5 @@
-// Audit of failed requests, approvals, deletion of default deposit accounts and of customers with their
-// agents, and retention of device codes.
+// Audit of failed requests, approvals, deletion of default deposit accounts and of customers with
+// their agents, and retention of device codes.
 import { describe, expect, it } from 'vitest';
 import {
   auditEventsOf,
@@ -37,23 +37,23 @@ describe('failed request of an agent', () => {
     const quote = await agent.createQuote(50_01);
     expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(codeOf(await agent.execute('Quote:unknown'))).toEqual([404, 'QUOTE_NOT_FOUND']);
-    const lines = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
-    expect(lines.map(({ actor, details }) => [actor, details.code])).toEqual([
+    const auditEntries = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
+    expect(auditEntries.map(({ actor, details }) => [actor, details.code])).toEqual([
       [agent.id, 'INSUFFICIENT_FUNDS'],
       [agent.id, 'INSUFFICIENT_FUNDS'],
       [agent.id, 'QUOTE_NOT_FOUND'],
     ]);
-    expect(lines[0]?.details).toMatchObject({
+    expect(auditEntries[0]?.details).toMatchObject({
       from: agent.usd,
       to: agent.externalAccountId,
       amount: '5001',
     });
-    expect(lines[1]?.details).toMatchObject({ quoteId: quote.id });
+    expect(auditEntries[1]?.details).toMatchObject({ quoteId: quote.id });
     const { dailyTransactionCount, dailySpend } = await agent.readUsage();
     expect([dailyTransactionCount, dailySpend]).toEqual([0, 0]);
   });
 
-  it('is audited once if many concurrent payments exceed the balance', async () => {
+  it('is audited once for each concurrent payment that exceeds the balance', async () => {
     const agent = await openAgentPayer(app, fixture, {}, 30_00);
     const responses = await Promise.all(
       Array.from({ length: 12 }, () => agent.transfer('out', 10_00)),
@@ -71,11 +71,11 @@ describe('failed request of an agent', () => {
 describe('approval', () => {
   it('leaves the action pending if the customer must log in first', async () => {
     const person = await createPhoneVerifiedCustomer(app);
-    const euros = await findInternalAccount(app, person.id, 'EUR');
-    await fundAccount(app, euros.id, 100_00);
-    const target = await createExternalAccount(app, person.id, 'EUR');
+    const eurAccount = await findInternalAccount(app, person.id, 'EUR');
+    await fundAccount(app, eurAccount.id, 100_00);
+    const payeeAccount = await createExternalAccount(app, person.id, 'EUR');
     const agent = await fixture.connectAgent(person.id, REQUIRES_APPROVAL);
-    const body = quoteBody(euros.id, target.id, 10_00);
+    const body = quoteBody(eurAccount.id, payeeAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
     const action = ok(await agent.call('POST', path), 200);
@@ -98,16 +98,16 @@ describe('approval', () => {
 
   it('leaves the action pending during a lockout of the customer', async () => {
     const person = await createPhoneVerifiedCustomer(app);
-    const euros = await findInternalAccount(app, person.id, 'EUR');
-    await fundAccount(app, euros.id, 100_00);
-    const target = await createExternalAccount(app, person.id, 'EUR');
+    const eurAccount = await findInternalAccount(app, person.id, 'EUR');
+    await fundAccount(app, eurAccount.id, 100_00);
+    const payeeAccount = await createExternalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
     const [requestingAgent, automaticAgent] = [
       await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
       await fixture.connectAgent(person.id),
     ];
     const prepareExecution = async ({ call }: typeof requestingAgent) => {
-      const body = quoteBody(euros.id, target.id, 10_00);
+      const body = quoteBody(eurAccount.id, payeeAccount.id, 10_00);
       const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
       return { quote, execute: () => call('POST', `/agents/me/quotes/${quote.id}/execute`) };
     };
@@ -123,7 +123,7 @@ describe('approval', () => {
     expect(codeOf(await fixture.callAsPlatform('POST', approvalPath))).toEqual(lockedError);
     expect(codeOf(await executeAutomatically())).toEqual(lockedError);
     const realtimeSource = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
-    const body = { ...quoteBody(euros.id, target.id, 10_00), source: realtimeSource };
+    const body = { ...quoteBody(eurAccount.id, payeeAccount.id, 10_00), source: realtimeSource };
     expect(codeOf(await automaticAgent.call('POST', '/agents/me/quotes', body))).toEqual(
       lockedError,
     );
@@ -171,14 +171,14 @@ describe('deletion of a customer', () => {
   it('deletes its agents and rejects their pending actions', async () => {
     const person = await createCustomer(app);
     const account = await findInternalAccount(app, person.id, 'USD');
-    const target = await createExternalAccount(app, person.id, 'USD');
+    const payeeAccount = await createExternalAccount(app, person.id, 'USD');
     const agents = [
       await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
       await fixture.connectAgent(person.id, REQUIRES_APPROVAL),
     ];
     const body = {
       source: { accountId: account.id },
-      destination: { accountId: target.id },
+      destination: { accountId: payeeAccount.id },
       amount: 1_00,
     };
     for (const each of agents) ok(await each.call('POST', '/agents/me/transfer-out', body), 201);
@@ -206,7 +206,7 @@ describe('deletion of a customer', () => {
     );
     const reason = 'The customer was deleted.';
     expect(rows).toEqual(Array(2).fill({ status: 'REJECTED', reason, payment: 'FAILED' }));
-    const lines = await app.runtime.db.query(
+    const auditEntries = await app.runtime.db.query(
       `select agent_id as agent, actor, details ->> 'reason' as reason from agent_audit
         where customer_id = $1 and what in ('DELETED', 'ACTION_REJECTED') order by what, id`,
       [person.id],
@@ -216,7 +216,7 @@ describe('deletion of a customer', () => {
       [person.id],
     );
     expect(actor).toMatch(/^Token:/);
-    expect(lines).toEqual(
+    expect(auditEntries).toEqual(
       [null, reason].flatMap((expectedReason) =>
         agents.map(({ id }) => ({ agent: id, actor, reason: expectedReason })),
       ),
@@ -225,7 +225,7 @@ describe('deletion of a customer', () => {
 });
 
 describe('device code', () => {
-  it('can be queried for a month after its expiry', async () => {
+  it('can be queried for 30 days after its expiry', async () => {
     const person = await createCustomer(app);
     const body = { name: 'Late', customerId: person.id, policy: policyBody() };
     const { deviceCode } = ok(await fixture.callAsPlatform('POST', '/agents', body), 201);

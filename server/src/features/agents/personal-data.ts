@@ -1,5 +1,5 @@
-// Personal data of agents. An export lists the data. An erasure removes the data and the rejection reasons of
-// agent actions.
+// Personal data of agents. An export lists the data. An erasure removes the agents, clears the
+// rejection reasons of agent actions, and retains the audit.
 import {
   CUSTOMER_ROWS_SQL,
   changedRows,

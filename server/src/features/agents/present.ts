@@ -20,13 +20,17 @@ export function emptyUsage({ policy }: AgentRow): AgentUsage {
 /** Days and months are UTC. The reset fields contain the next day and month. */
 function usageOf({ count, day, month }: AgentUsage, now: number): AgentView['usage'] {
   const today = new Date(now);
-  const [year, index, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
+  const [year, monthIndex, date] = [
+    today.getUTCFullYear(),
+    today.getUTCMonth(),
+    today.getUTCDate(),
+  ];
   return {
     dailyTransactionCount: Number(count),
     dailySpend: Number(day.amount),
-    dailyResetDate: iso(Date.UTC(year, index, date + 1)).slice(0, 10),
+    dailyResetDate: iso(Date.UTC(year, monthIndex, date + 1)).slice(0, 10),
     monthlySpend: Number(month.amount),
-    monthlyResetMonth: iso(Date.UTC(year, index + 1, 1)).slice(0, 7),
+    monthlyResetMonth: iso(Date.UTC(year, monthIndex + 1, 1)).slice(0, 7),
   };
 }
 

@@ -20,7 +20,9 @@ export const actionStates = stateTable<ActionStatus, 'approve' | 'reject' | 'fai
 
 export type CodeStatus = 'PENDING' | 'REDEEMED' | 'REPLACED';
 
-/** Lifecycle of a device code. Expiry has no state, because `expires_at` is compared with the clock. */
+/**
+ * Lifecycle of a device code. Expiry has no state, because `expires_at` is compared with the clock.
+ */
 export const codeStates = stateTable<CodeStatus, 'redeem' | 'replace'>('device code', {
   PENDING: { redeem: 'REDEEMED', replace: 'REPLACED' },
   REDEEMED: {},

@@ -1,5 +1,5 @@
-// Tables of agents, device codes, actions and the audit. Usage of spending limits is counted in the ledger,
-// like the velocity limits of platforms.
+// Tables of agents, device codes, actions and the audit. Usage of spending limits is counted in the
+// ledger, like the velocity limits of platforms.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import type { Policy } from './policy/policy.ts';
@@ -20,7 +20,10 @@ export const agents = table('agents', {
   /** Null before the device code is redeemed and after deletion. */
   token_hash: col.text.null.mut,
   policy: col.json<Policy>().mut,
-  /** Former currencies of the limits and the times of their replacement. Earlier spending still counts. */
+  /**
+   * Former currencies of the limits and the times of their replacement. Earlier spending still
+   * counts.
+   */
   former_currencies: col.json<{ currency: string; until: string }[]>().mut,
   deleted_at: col.time.null.mut,
   created_at: col.time,

@@ -110,14 +110,14 @@ describe('createCard', () => {
   it('replays the reply for the same idempotency key', async () => {
     const holder = await fixture.createCardholder();
     const body = fixture.cardBody(holder);
-    const key = { 'idempotency-key': newCardName() };
-    const firstCard = ok(await fixture.call('POST', '/cards', body, key), 201);
-    expect(ok(await fixture.call('POST', '/cards', body, key), 201)).toEqual(firstCard);
+    const keyHeaders = { 'idempotency-key': newCardName() };
+    const firstCard = ok(await fixture.call('POST', '/cards', body, keyHeaders), 201);
+    expect(ok(await fixture.call('POST', '/cards', body, keyHeaders), 201)).toEqual(firstCard);
     const conflictingResponse = await fixture.call(
       'POST',
       '/cards',
       { ...body, maxSpendPerTransaction: 1 },
-      key,
+      keyHeaders,
     );
     expect(conflictingResponse.status).toBe(409);
     const { data } = ok(
@@ -159,8 +159,11 @@ describe('the cardholder', () => {
 
 describe('the funding sources', () => {
   it('are USD accounts, or USDB in a balance or a wallet', async () => {
-    const usdb = await fixture.createCardholder({ currency: 'USDB' });
-    expect(await fixture.createCard(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
+    const usdbHolder = await fixture.createCardholder({ currency: 'USDB' });
+    expect(await fixture.createCard(usdbHolder)).toMatchObject({
+      state: 'ACTIVE',
+      currency: 'USD',
+    });
     const wallet = await walletFixture(app).createWalletCustomer();
     expect((await fixture.createCard(wallet)).fundingSources).toEqual([wallet.accountId]);
     const balance = await findInternalAccount(app, wallet.customer.id, 'USDB');
@@ -202,11 +205,11 @@ describe('the funding sources', () => {
   });
 
   it('have one currency that can fund cards', async () => {
-    const usd = await fixture.createCardholder();
-    const eur = await findInternalAccount(app, usd.customer.id, 'EUR');
-    const usdb = await findInternalAccount(app, usd.customer.id, 'USDB');
-    const fundingSources = [usd.accountId, eur.id, usdb.id];
-    expect(sourceErrors(await fixture.requestCard(usd, { fundingSources }))).toEqual([
+    const holder = await fixture.createCardholder();
+    const eur = await findInternalAccount(app, holder.customer.id, 'EUR');
+    const usdb = await findInternalAccount(app, holder.customer.id, 'USDB');
+    const fundingSources = [holder.accountId, eur.id, usdb.id];
+    expect(sourceErrors(await fixture.requestCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
       'fundingSources.2 has a different currency from the first',
     ]);

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 async function listLabels(query: string): Promise<string[]> {
   const { data } = ok(await fixture.call('GET', `/cards?${query}`), 200);
-  const labels = Object.fromEntries(Object.entries(ids).map(([each, id]) => [id, each]));
+  const labels = Object.fromEntries(Object.entries(ids).map(([label, id]) => [id, label]));
   return data.map((each: { id: string }) => labels[each.id]);
 }
 

@@ -46,11 +46,15 @@ describe('two concurrent notices with one ID', () => {
       await network.notify(secondToken, clearing, `shared-${secondToken}`);
       return committer.commit(set);
     };
-    const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    const firstNotice = faultyNetwork.notify(firstToken, clearing, `shared-${secondToken}`);
+    const networkWithConcurrentNotice = cardNetwork(app, { ...app.runtime, committer: { commit } });
+    const firstNotice = networkWithConcurrentNotice.notify(
+      firstToken,
+      clearing,
+      `shared-${secondToken}`,
+    );
     await expect(firstNotice).rejects.toMatchObject({ code: 'CONFLICT' });
     // A repetition of the same notice is accepted.
-    await faultyNetwork.notify(secondToken, clearing, `shared-${secondToken}`);
+    await networkWithConcurrentNotice.notify(secondToken, clearing, `shared-${secondToken}`);
   });
 });
 
@@ -71,11 +75,11 @@ function runtimeWithConcurrentWork(concurrentWork: () => Promise<unknown>): Runt
     if (readsSuspense && ++suspenseReads === 1) await concurrentWork().finally(finish);
     return rows as never;
   };
-  const readWithFault: typeof db.read = async (table, id) => {
+  const readAfterCompletion: typeof db.read = async (table, id) => {
     if (table.name === 'suspense_items') await completion;
     return db.read(table, id);
   };
-  return { ...app.runtime, db: { ...db, query, read: readWithFault } };
+  return { ...app.runtime, db: { ...db, query, read: readAfterCompletion } };
 }
 
 /** Applies an operator's decision about funds in suspense. */
@@ -151,8 +155,11 @@ describe('a clearing above the authorized amount', () => {
       if (++commits === 1) await payment.close();
       return committer.commit(set);
     };
-    const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    await faultyNetwork.notify(payment.token, { kind: 'CLEARING', amount: 120n });
+    const networkWithConcurrentClosure = cardNetwork(app, {
+      ...app.runtime,
+      committer: { commit },
+    });
+    await networkWithConcurrentClosure.notify(payment.token, { kind: 'CLEARING', amount: 120n });
     const expectedState = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await payment.readState()).toEqual(expectedState);
     expect(commits).toBe(2);

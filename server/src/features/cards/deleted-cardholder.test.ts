@@ -1,5 +1,5 @@
-// Cards after the deletion of their holder and before the job that closes them. Networks and platforms cannot
-// use these cards.
+// Cards after the deletion of their holder and before the job that closes them. Networks and
+// platforms cannot use these cards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -33,7 +33,7 @@ describe('a card of a deleted holder', () => {
     expect(await cardPayment.readState()).toEqual(expectedState);
   });
 
-  it('accepts no credit authorization or adjustment', async () => {
+  it('accepts no credit authorization, even if approved in stand-in processing', async () => {
     const fixture = cardFixture(app);
     const network = cardNetwork(app);
     const holder = await fixture.createCardholder();

@@ -18,12 +18,12 @@ const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amoun
 const adjustmentNotice = (amount: number) =>
   ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
-/** Maximum amount of a payment. */
+/** Maximum amount of a payment, in cents. */
 const MAX_AMOUNT = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
-  it('holds and debits the funds until the clearing', async () => {
+  it('holds and then debits the funds before the clearing', async () => {
     const payment = await fixture.startPayment();
     const authorizedState = { status: 'AUTHORIZED', account: '900 of 900', cards: 100 };
     expect(await payment.readState()).toEqual(authorizedState);
@@ -392,7 +392,7 @@ describe('a refund', () => {
     });
     expect(await payment.readResource()).not.toHaveProperty('refundSummary');
     expect((await payment.readEvents()).at(-1)).toBe('SETTLED');
-    // The amount released by the second payment repays the debt first.
+    // The amount released by the second payment repays the shortfall first.
     await simulate(payment.card.id, 'clearing', {
       cardTransactionId: secondPaymentId,
       amount: 0,

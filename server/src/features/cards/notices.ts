@@ -1,6 +1,7 @@
-// Notices of a network about an approved payment, one function each. Only impossible notices are rejected, so
-// late and unfunded notices are applied. If the account cannot pay an amount, the payment becomes an
-// exception. An amount of a closed card is written off.
+// Notices of a network about an approved payment, one function each. Only impossible notices are
+// rejected permanently, so late and unfunded notices are applied. If the account cannot pay a
+// cleared amount, the payment becomes an exception. If the card is closed, the unpaid amount is
+// written off.
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
@@ -53,7 +54,7 @@ import { cards } from './store.ts';
 
 type NoticeOf<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
 
-/** A notice that contradicts the payment. */
+/** Fault for a notice that contradicts the payment. */
 const contradiction = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 
 /** Throws if the account, as read, cannot pay an amount. */
@@ -72,8 +73,8 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
 }
 
 /**
- * Rethrows faults that are unrelated to the account and may be temporary. The notice is then not recorded,
- * and the network repeats it.
+ * Rethrows faults that are unrelated to the account and may be temporary. The notice is then not
+ * recorded, and the network repeats it.
  */
 function rejectTemporarily(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
@@ -100,7 +101,9 @@ async function furtherFundingDebit(
   return { amount, outcome: debitResult instanceof Fault ? 'failed' : 'pending' };
 }
 
-/** Stages a change with its lifecycle event, and emits an event even if the status does not change. */
+/**
+ * Stages a change with its lifecycle event, and emits an event even if the status does not change.
+ */
 async function applyAs(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -166,8 +169,8 @@ async function furtherDebitOf(
 }
 
 /**
- * A clearing. Debits the missing amount if the card is open. `isExhausted`: this change set holds the full
- * amount that the account can pay, so no more can be debited.
+ * A clearing. Debits the missing amount if the card is open. `isExhausted`: this change set holds
+ * the full amount that the account can pay, so no more can be debited.
  */
 export async function clear(
   ctx: Ctx,
@@ -196,8 +199,8 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 }
 
 /**
- * A new total. An increase is debited immediately if the card is open, otherwise at its clearing. Without
- * effect on a closed payment, whose later clearings are late clearings.
+ * A new total. An increase is debited immediately if the card is open, otherwise at its clearing.
+ * Without effect on a closed payment. Clearings of a closed payment are late clearings.
  */
 async function applyAdvice(
   ctx: Ctx,

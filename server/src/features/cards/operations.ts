@@ -1,4 +1,5 @@
-// The operations on cards. Without an issuer each of them fails with NOT_IMPLEMENTED before any other check.
+// The operations on cards. Without an issuer each of them fails with NOT_IMPLEMENTED before any
+// other check.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -70,8 +71,8 @@ async function create(ctx: Ctx, deps: CardDeps, body: CreateBody): Promise<CardR
   return row;
 }
 
-/** Cards that an account funds. All of them belong to the owner of the account. */
-async function findCardsPaidBy(ctx: Ctx, accountId: string): Promise<string[]> {
+/** IDs of the cards that an account funds. All of them belong to the owner of the account. */
+async function findFundedCardIds(ctx: Ctx, accountId: string): Promise<string[]> {
   const filter = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
   return (await ctx.db.find(fundingSources, filter)).map((each) => each.card_id);
 }
@@ -89,10 +90,9 @@ async function filtersOf(
   const filters = equals(columns);
   const { accountId } = query;
   if (accountId === undefined) return filters;
-  return [...filters, { column: 'id', op: 'in', value: await findCardsPaidBy(ctx, accountId) }];
+  return [...filters, { column: 'id', op: 'in', value: await findFundedCardIds(ctx, accountId) }];
 }
 
-/** All operations on cards. */
 export const cardOperations = (deps: CardDeps) => [
   handle(createCard, async (ctx, { body }) => ({
     status: 201,

@@ -1,5 +1,5 @@
-// Personal data of cards. An export lists the cards. An erasure closes them, removes their numbers, and
-// removes the merchants from network messages.
+// Personal data of cards. An export lists the cards. An erasure closes them, removes their numbers,
+// and removes the merchants from network messages.
 import {
   CUSTOMER_ROWS_SQL,
   changedRows,
@@ -11,10 +11,11 @@ import { delegatedKeyPersonal } from './delegated-keys/delegated-keys.ts';
 import { closeOneCard } from './issuing/issue-jobs.ts';
 import type { DelegatedKeyRow } from './store.ts';
 
-const CARDS = `update cards set secret = null, last4 = null, exp_month = null, exp_year = null,
+const ERASE_CARDS_SQL = `update cards
+  set secret = null, last4 = null, exp_month = null, exp_year = null,
     platform_card_id = '${ERASED} ' || id, version = version + 1
   where customer_id = $1 and platform_card_id <> '${ERASED} ' || id returning id`;
-const MERCHANTS = `update card_messages set merchant = null
+const ERASE_MERCHANTS_SQL = `update card_messages set merchant = null
   where customer_id = $1 and json_typeof(merchant) = 'object' returning id`;
 
 /** Follows payments in the order of an export and an erasure. */
@@ -41,8 +42,8 @@ export const cardPersonalData: PersonalData = {
   subjects: { cards: 'customer_id = $1' },
   end: closeOneCard,
   empty: async ({ db }, { id }) => ({
-    cards: await changedRows(db, CARDS, [id]),
+    cards: await changedRows(db, ERASE_CARDS_SQL, [id]),
     // A new message requires the row of its payment, so no message is inserted after this change.
-    card_messages: await changedRows(db, MERCHANTS, [id]),
+    card_messages: await changedRows(db, ERASE_MERCHANTS_SQL, [id]),
   }),
 };

@@ -16,7 +16,7 @@ export const cards = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** Id of the cardholder. */
+    /** ID of the cardholder. */
     customer_id: col.text,
     platform_card_id: col.text,
     state: col.enum<CardState>().mut,
@@ -29,7 +29,7 @@ export const cards = table(
     currency: col.text,
     /** Maximum of one authorization, in minor units of `currency`. */
     max_spend: col.int8.null.mut,
-    /** Ids of the funding accounts, in order. A closed card keeps its last funding accounts. */
+    /** IDs of the funding accounts, in order. A closed card keeps its last funding accounts. */
     funding: col.json<string[]>().mut,
     /**
      * Number and security code, sealed by the issuer. Null before the card is issued and after its
@@ -101,7 +101,9 @@ export const delegatedKeys = table(
 );
 export type DelegatedKeyRow = RowOf<typeof delegatedKeys>;
 
-/** Messages of a network and their decisions. Only an erasure changes a row, to remove the merchant. */
+/**
+ * Messages of a network and their decisions. Only an erasure changes a row, to remove the merchant.
+ */
 export const cardMessages = table(
   'card_messages',
   {
@@ -132,7 +134,10 @@ export const cardMessages = table(
 );
 export type CardMessageRow = RowOf<typeof cardMessages>;
 
-/** A link to number and security code, which can be opened once. The row records its creation and its use. */
+/**
+ * A single-use link to number and security code. The row records the creation and the use of the
+ * link.
+ */
 export const cardReveals = table('card_reveals', {
   /** Hash of the link's secret. */
   id: col.text,

@@ -25,7 +25,10 @@ async function expireOne(runtime: Runtime, id: string, platformId: string): Prom
   });
 }
 
-/** Closes payments that are due. A concurrent sweep finds them already closed. */
+/**
+ * Closes the due payments of platforms without their own clock. A concurrent sweep finds them
+ * already closed.
+ */
 export function cardSweep(): Sweep {
   let nextRunAt: Time = 0;
   return {

@@ -1,6 +1,6 @@
-// Operator functions for jobs of every platform: show, retry and cancel. A retry resets the attempts of a
-// dead job. A cancellation removes the job. If the job tracks a transfer, only the operator can record the
-// result afterwards, as for a manual rail.
+// Operator functions for jobs of every platform: show, retry and cancel. A retry resets the
+// attempts of a dead job. A cancellation removes the job. If the job tracks a transfer, only the
+// operator can record the result afterwards, as for a manual rail.
 import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
 import {
@@ -36,7 +36,7 @@ function assertAccess(platformIds: PlatformIds, platformId: string | null): void
   if (platformIds !== null && !platformIds.includes(platformId ?? '')) throw noJob();
 }
 
-/** A job, or the record of a canceled one. Throws NOT_FOUND. */
+/** A job, or the record of a canceled job. Throws NOT_FOUND. */
 export async function jobDetails(
   runtime: Runtime,
   jobId: string,
@@ -54,7 +54,7 @@ export async function pageOfJobs(runtime: Runtime, query: JobQuery) {
   return pageOfJobSummaries(runtime, query);
 }
 
-/** System caller of the job's platform, if it has one. */
+/** System caller of the job's platform, or a sandbox caller if the job has no platform. */
 async function callerFor({ db }: Runtime, platformId: string): Promise<Caller> {
   const platform = platformId ? await readPlatform(db, platformId) : undefined;
   return systemCaller(platformId, platform?.environment ?? 'sandbox');
@@ -75,7 +75,7 @@ export async function retryJob(
   return detailsOf(retriedJob);
 }
 
-/** Jobs per change set when all of a kind are retried. */
+/** Jobs per change set when all dead jobs of a kind are retried. */
 const PAGE_SIZE = 200;
 
 /**

@@ -1,9 +1,9 @@
-// Consequences of a dead job by kind, which become permanent when the job is canceled. They are printed by
-// the operator commands and listed in docs/jobs.md. Held funds remain held. Retries are idempotent, because
-// every instruction has a unique ID.
+// Consequences of a dead job by kind, printed by the operator commands and listed in docs/jobs.md.
+// They become permanent when the job is canceled. Held funds remain held. Retries are
+// idempotent, because every instruction has a unique ID.
 import type { WaitKind } from '../payments/suspense/index.ts';
 
-/** One sentence for each kind of job. A test compares the kinds with the handlers of the server. */
+/** Consequence by kind of job. A test compares the kinds with the handlers of the server. */
 export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'payout.send':
     'The payout remains PROCESSING with its funds held. Whether the rail has it is unknown.',
@@ -64,7 +64,7 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'imports.slice': 'The import stops at its current row.',
 };
 
-/** The consequence for a kind, which can be unknown to this release. */
+/** The consequence for a kind. The kind can be unknown to this release. */
 export const pendingEffectOf = (kind: string): string =>
   PENDING_EFFECTS[kind] ?? 'This kind is unknown to this release.';
 

@@ -41,7 +41,7 @@ const hasRoutes = ({ directory, environment }: AssignmentDeps) =>
 
 /**
  * Returns the stored provider, or selects and stores a provider. Undefined or null for the built-in
- * connector, which makes no external calls.
+ * connector.
  */
 export async function assignProvider(
   deps: AssignmentDeps,

@@ -27,6 +27,5 @@ export const PROVIDER_CHOICES = {
   statuses: PROVIDER_STATUSES,
   /** Kinds of transfers, cards and services. */
   routeKinds: [...TRANSFER_KINDS, 'card', ...SERVICES],
-  /** Results of evaluating a route. */
   verdicts: ROUTE_VERDICTS,
 } as const;

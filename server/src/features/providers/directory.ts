@@ -1,5 +1,5 @@
-// Cache of providers and routes. Each process reads providers and routes from the database every 500 ms, so
-// that a change is effective in all processes within a second, without a restart.
+// Cache of providers and routes. Each process reads providers and routes from the database every 500 ms. A
+// change is therefore effective in all processes within a second, without a restart.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { ProviderPort, ProviderProtocol } from '../../connectors/ports/providers/port.ts';

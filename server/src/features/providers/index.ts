@@ -75,7 +75,6 @@ export const providerManagement = {
   setTerms: setProviderTerms,
 };
 
-/** Operations on routes. */
 export const routeManagement = {
   create: createRoute,
   delete: deleteRoute,
@@ -93,7 +92,6 @@ export const PROVIDER_SCHEMAS = {
 /** Prefunded balances: the available amounts, and the closing balances of statements. */
 export const prefunding = { available: availableBalances, stageClosing: stageClosingBalance };
 
-/** Records results of transfers. */
 export const transferOutcomes = { record: recordOutcome };
 
 /** Registers the metrics of providers, and finds providers that payments cannot use. */

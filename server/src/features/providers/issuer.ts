@@ -15,7 +15,7 @@ type AssignedIssuer =
   | { kind: 'provider'; calls: ProviderIssuerPort; standInMax: bigint }
   | { kind: 'built-in'; issuer: IssuerPort };
 
-const choiceFor = (
+const cardRouteFor = (
   { environment, directory, runtime }: RoutedIssuerDeps,
   { platformId, currency }: Pick<CardOrder, 'platformId' | 'currency'>,
 ) =>
@@ -26,8 +26,8 @@ const choiceFor = (
   ).selectedRoute;
 
 /**
- * The largest authorization that the provider may approve if this server does not respond. 0
- * without a limit.
+ * The largest authorization that the provider may approve if this server does not respond, in minor
+ * units. 0 if the route sets no amount, so that the provider declines.
  */
 async function standInMaxOf(deps: RoutedIssuerDeps, cardId: string): Promise<bigint> {
   const assignment = await storedAssignment(deps, cardId);
@@ -65,14 +65,14 @@ function callsOf(deps: RoutedIssuerDeps): IssuerPort {
   const { builtIn } = deps;
   return {
     connect: (handler) => builtIn?.connect?.(handler),
-    serves: (card) => builtIn !== undefined || Boolean(choiceFor(deps, card)?.provider_id),
+    serves: (card) => builtIn !== undefined || Boolean(cardRouteFor(deps, card)?.provider_id),
     async issue(order) {
       const providerId = await assignProvider(deps, order, async () => {
-        const choice = choiceFor(deps, order);
-        if (!choice?.provider_id && !builtIn) {
+        const selectedRoute = cardRouteFor(deps, order);
+        if (!selectedRoute?.provider_id && !builtIn) {
           throw new Error(`no route selects a provider for the card ${order.id}`);
         }
-        return { selectedRoute: choice };
+        return { selectedRoute };
       });
       const assignedIssuer = await issuerOf(deps, order.id, providerId);
       if (assignedIssuer.kind === 'built-in') return assignedIssuer.issuer.issue(order);

@@ -1,5 +1,5 @@
-// Keys of providers: private keys of this installation, which sign calls to providers, and public keys of
-// providers, which verify their messages.
+// Keys of providers. Private keys of this installation sign calls to providers. Public keys of providers
+// verify their messages.
 
 import { createPublicKey } from 'node:crypto';
 import { Fault } from '../../kernel/fault.ts';

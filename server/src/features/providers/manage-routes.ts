@@ -120,7 +120,7 @@ export async function createRoute({ runtime, directory }: ManagerDeps, route: Ne
 export const listRoutes = ({ directory }: ManagerDeps) =>
   directory.current().routes.map(presentRoute);
 
-/** Throws NOT_FOUND. */
+/** Returns the deleted route. Throws NOT_FOUND. */
 export async function deleteRoute({ runtime, directory }: ManagerDeps, routeId: string) {
   const row = await operate(runtime, INSTALLATION, async (ctx) => {
     const route = await ctx.read(providerRoutes, routeId);

@@ -25,7 +25,7 @@ import {
 } from './store.ts';
 import { availableIn, type ReportedBalance, stageBalance } from './usage.ts';
 
-/** Maximum number of active keys on each side. */
+/** Maximum number of active keys on each side of a provider. */
 const MAX_KEYS = 4;
 
 export interface ManagerDeps {
@@ -108,7 +108,10 @@ async function presentProvider({ runtime, directory }: ManagerDeps, row: Provide
 
 export type ProviderView = Awaited<ReturnType<typeof presentProvider>>;
 
-/** Returns the problem of a provider URL. Host names are resolved and checked again for each connection. */
+/**
+ * Returns the problem of a provider URL, or null if it is valid. Host names are resolved and checked again
+ * for each connection.
+ */
 export function urlProblem(url: URL | undefined, isPrivateAllowed: boolean): string | null {
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
     return 'must be an http or https URL without a query';
@@ -166,9 +169,9 @@ export function stageProvider(
 /** Adds a provider and generates its signing key. Throws CONFLICT if the name is in use. */
 export async function createProvider(deps: ManagerDeps, input: NewProvider): Promise<ProviderView> {
   const publicKey = ed25519Key(input.publicKeyPem);
-  const url = urlProblem(readUrl(input.url), input.privateAddressAllowed ?? false);
+  const problemOfUrl = urlProblem(readUrl(input.url), input.privateAddressAllowed ?? false);
   const errors = [
-    { field: 'url', message: url },
+    { field: 'url', message: problemOfUrl },
     { field: 'publicKeyPem', message: 'problem' in publicKey ? publicKey.problem : null },
   ].flatMap(({ field, message }) => (message === null ? [] : [{ field, message }]));
   if ('problem' in publicKey || errors.length > 0) throw invalid(errors);

@@ -28,7 +28,6 @@ export interface TransferFacts
   country?: string | undefined;
 }
 
-/** Returns the facts of an instruction. */
 export const factsOf = (instruction: RailInstruction, environment: Mode): TransferFacts => ({
   ...instruction,
   environment,
@@ -158,8 +157,8 @@ function evaluate(
  * apply to other transfers.
  */
 const compareVerdicts = (a: RouteVerdict, b: RouteVerdict): number => {
-  const priority = a.route.priority - b.route.priority;
-  if (priority !== 0) return priority;
+  const priorityDifference = a.route.priority - b.route.priority;
+  if (priorityDifference !== 0) return priorityDifference;
   if (a.cost === undefined || b.cost === undefined) {
     return Number(a.cost === undefined) - Number(b.cost === undefined);
   }

@@ -200,5 +200,5 @@ export async function availableBalances(db: Pick<Database, 'find'>) {
   };
 }
 
-/** Reads the row of a transfer, which contains its stored choice. */
+/** Reads the row of a transfer with its stored choice. */
 export const transferById = (reader: Reader, id: string) => reader.read(providerTransfers, id);

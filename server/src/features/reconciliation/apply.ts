@@ -30,7 +30,6 @@ import {
 type PageLine = StatementPage['lines'][number];
 type NewLine = Omit<LineRow, 'version' | 'created_at'>;
 
-/** Lines per change set. */
 export const LINES_PER_COMMIT = 200;
 
 /** Creates the row of a day if it does not exist. */
@@ -155,7 +154,7 @@ async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void
 
 /**
  * Posts the opening balance of the first day, or its difference after a correction. Returns the
- * amount.
+ * amount, or 0 for any other day.
  */
 async function postOpening(ctx: Ctx, day: DayRow, opening: bigint): Promise<bigint> {
   const source = await ctx.read(statementSources, day.provider_id);

@@ -1,6 +1,6 @@
-// Days of a provider and their closing, and the reported balances of providers, compared with the balances
-// of the ledger. A day is balanced if its statement is consistent, the ledger account of the
-// provider has the closing balance, and no difference is open. Only balanced days can be closed.
+// Days of providers and their closing, and the comparison of reported balances with the ledger. A day is
+// balanced if its statement is consistent, the ledger account of the provider has the closing balance, and
+// no difference is open. Only balanced days can be closed.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -91,7 +91,10 @@ export async function pageOfDays(runtime: Runtime, { providerId, limit, cursor }
 
 const conflict = (message: string) => new Fault('CONFLICT', message);
 
-/** Closes a balanced day. Throws NOT_FOUND and CONFLICT. */
+/**
+ * Closes a balanced day. Throws NOT_FOUND, and CONFLICT if the day is not balanced, is already closed, or
+ * follows an open day.
+ */
 export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) {
   await operate(runtime, INSTALLATION, async (ctx) => {
     const day = await ctx.read(providerDays, dayIdOf(key));

@@ -59,7 +59,7 @@ export const DECISIONS_OF: Readonly<Record<DifferenceKind, readonly Decision[]>>
   LATE_CORRECTION: FUNDS_DECISIONS,
 };
 
-/** The account that a decision credits. The other decisions use suspense. */
+/** The account to which a decision posts the funds. SUSPENSE posts to suspense. */
 const ACCOUNT_OF: Partial<Record<Decision, Exclude<SystemAccount, 'provider'>>> = {
   RECORD_FEE: 'expenses',
   OWN_FUNDS: 'external_settlement',
@@ -122,7 +122,7 @@ function stageFunds(ctx: Ctx, subject: Subject, { decision }: DecisionInput): vo
     return;
   }
   if (day.status !== 'OPEN') {
-    throw conflict(`${day.day} is closed: its balance can no longer be adjusted.`);
+    throw conflict(`The day ${day.day} is closed. Its balance can no longer be adjusted.`);
   }
   const step = `adjust.${difference.version}`;
   postAtProvider(ctx, day, { ...posting, step }, to);

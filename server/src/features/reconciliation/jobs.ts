@@ -1,5 +1,5 @@
 // Requests the statement of each day after its end in the time zone of the provider, and reconciles the day.
-// While the provider has no statement, the job fails and is repeated with the delays of jobs.
+// While the provider has no statement, the job fails and is repeated with the retry delays of jobs.
 
 import { Fault } from '../../kernel/fault.ts';
 import { OUTAGE_ATTEMPTS } from '../../runtime/jobs/job-failures.ts';
@@ -76,7 +76,10 @@ interface StatementRequest extends DayKey {
   isRequested: boolean;
 }
 
-/** Stages the job that requests a statement, or the one that only reconciles the day. Throws NOT_FOUND. */
+/**
+ * Stages the job that requests a statement, or the job that only reconciles the day. Throws NOT_FOUND for
+ * an unknown provider.
+ */
 export async function stageReconciliation(
   runtime: Runtime,
   { isRequested, ...key }: StatementRequest,
@@ -129,7 +132,10 @@ async function currenciesOf({ db }: Runtime, { row, capabilities }: Provider): P
   ].sort();
 }
 
-/** Returns the completed days that were not requested. Before the first request, only the last one. */
+/**
+ * Returns the completed days whose statements were not requested, at most the last MAX_DAYS. Before the
+ * first request, only the last completed day.
+ */
 function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
   const lastCompleteDay = addDays(dayOf(now, time_zone), -1);
   if (requested_day === null) return [lastCompleteDay];

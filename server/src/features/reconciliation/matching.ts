@@ -74,6 +74,7 @@ function createQueues<C extends Candidate>() {
       }
       return undefined;
     },
+    /** Returns a candidate of the queue, used or not. */
     any: (name: string): C | undefined => queues.get(name)?.items[0],
   };
 }

@@ -1,5 +1,5 @@
-// Query plans of the reconciliation. The cost of a day depends on its lines only, because the queries read
-// ranges of indexes, regardless of the number of other days of the provider.
+// Query plans of the reconciliation. The queries read ranges of indexes, so the cost of a day depends on
+// its lines only and not on the number of other days of the provider.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createPlanner, idSql, type Planned } from '../../../test/kit/app/query-plans.ts';

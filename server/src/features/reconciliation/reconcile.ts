@@ -79,7 +79,6 @@ async function dayIn(ctx: Ctx, key: DayKey): Promise<DayRow> {
   return day;
 }
 
-/** Differences by their keys. */
 async function differencesBy(
   ctx: Pick<Ctx, 'db'>,
   keys: readonly string[],
@@ -270,7 +269,10 @@ async function matchedByOtherLines(
   return matchedKeys;
 }
 
-/** Lists items that are missing on the statement. A carried or resolved difference is reopened. */
+/**
+ * Lists items that are missing on the statement. A resolved difference, or a carried difference of an
+ * earlier day, is reopened.
+ */
 async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Promise<void> {
   const day = await dayIn(ctx, run.key);
   const differencesByKey = await differencesBy(
@@ -303,17 +305,17 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
 }
 
 /**
- * Returns the closing balance of the statement less the opening balance, the lines and the
- * decisions of the day: 0 if the statement is consistent.
+ * Returns the closing balance of the day less the previous closing balance, the lines and the decisions. The
+ * first day starts with its opening balance. 0 if the statement is consistent.
  */
 export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   if (day.closing_balance === null || day.opening_balance === null) return 0n;
   const earlierDays = days.filter((each) => each.id < day.id);
-  const reportedAt = earlierDays.findLastIndex((each) => each.closing_balance !== null);
-  const start = earlierDays[reportedAt]?.closing_balance ?? day.opening_balance;
+  const reportedIndex = earlierDays.findLastIndex((each) => each.closing_balance !== null);
+  const start = earlierDays[reportedIndex]?.closing_balance ?? day.opening_balance;
   // Days without a statement have corrections only.
   const adjustments = earlierDays
-    .slice(reportedAt + 1)
+    .slice(reportedIndex + 1)
     .reduce((sum, each) => sum + each.adjusted_net, 0n);
   return day.closing_balance - (start + adjustments + day.line_net + day.adjusted_net);
 }
@@ -341,8 +343,8 @@ async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]
 }
 
 /**
- * Stages the difference of the closing balance, and that of the next day, which starts with this
- * balance.
+ * Stages the difference of the closing balance, and that of the next day, because the next day starts with
+ * this balance.
  */
 async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const day = await dayIn(ctx, run.key);

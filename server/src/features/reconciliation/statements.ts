@@ -1,4 +1,4 @@
-// Stores the pages of a statement, which are requested or arrive as messages. A statement is complete when
+// Stores the pages of a statement. Pages are requested, or arrive as messages. A statement is complete when
 // all its pages are stored. A corrected statement of the same day has another ID.
 
 import { Type } from '@sinclair/typebox';
@@ -53,11 +53,11 @@ const totalsOf = ({ openingBalance, closingBalance, lineCount, pageCount }: Stat
   page_count: pageCount,
 });
 
-const hasTotals = (row: StatementRow, head: ReturnType<typeof totalsOf>) =>
-  row.opening_balance === head.opening_balance &&
-  row.closing_balance === head.closing_balance &&
-  row.line_count === head.line_count &&
-  row.page_count === head.page_count;
+const hasTotals = (row: StatementRow, totals: ReturnType<typeof totalsOf>) =>
+  row.opening_balance === totals.opening_balance &&
+  row.closing_balance === totals.closing_balance &&
+  row.line_count === totals.line_count &&
+  row.page_count === totals.page_count;
 
 async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise<PageResult> {
   const { providerId, environment } = source;

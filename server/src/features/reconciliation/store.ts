@@ -1,5 +1,5 @@
 // Tables of the reconciliation: statements of providers, their days and lines, and the differences between
-// these and the payments of the ledger.
+// the statements and the ledger.
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';

@@ -1,5 +1,5 @@
 // Applies the retention in one process at a time: creates the next partitions, and removes those whose rows
-// are all older than the retention period. A partition is first detached, which is atomic. After its rows are
+// are all older than the retention period. A partition is first detached atomically. After its rows are
 // stored in a file, it is dropped with the commit that records the file. After a crash at any point the
 // detached table still exists, so the file is written again under another key.
 import type { Time } from '../../kernel/effects.ts';

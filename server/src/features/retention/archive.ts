@@ -1,6 +1,6 @@
-// The file of an archive contains compressed lines of JSON. It is encrypted like any other file, under its
-// own key, which is sealed under the master key. A key encrypts one attempt only. The object of an
-// interrupted attempt is removed.
+// The file of an archive contains compressed lines of JSON. It is encrypted like any other file, under
+// its own key, which the master key seals. A key encrypts one attempt only. The object of an interrupted
+// attempt is removed.
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -75,7 +75,7 @@ export async function storeArchive(
   return { rows, bytes, sha256: hash.digest('hex') };
 }
 
-/** An archive whose file exists. Throws NOT_FOUND and CONFLICT. */
+/** An archive whose file exists. Throws NOT_FOUND, and CONFLICT if the archive has no file. */
 async function storedArchive({ runtime }: ArchiveDeps, id: string) {
   const archive = await findArchive(runtime.db, id);
   if (!archive) throw new Fault('NOT_FOUND', 'Archive not found.');
@@ -104,7 +104,10 @@ export async function archiveText(deps: ArchiveDeps, id: string): Promise<AsyncI
 /** Maximum size of a part of an archive in a reply. */
 const PART_BYTES = 1_048_576;
 
-/** A part of the compressed content. Throws NOT_FOUND and CONFLICT. */
+/**
+ * A part of the compressed content. Throws NOT_FOUND, CONFLICT, and INVALID_INPUT if `from` exceeds the
+ * size.
+ */
 export async function archivePart(deps: ArchiveDeps, id: string, from: number) {
   const { bytes } = await storedArchive(deps, id);
   if (from > bytes) throw invalidField('from', `must be at most ${bytes}`);

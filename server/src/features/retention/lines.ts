@@ -103,7 +103,10 @@ async function eventLines(deps: LineDeps, rows: readonly EventRow[]): Promise<Li
 const attemptContext = ({ event_id, endpoint, attempt }: AttemptOfEvent) =>
   `webhook_attempts ${event_id} ${endpoint} ${attempt} response`;
 
-/** The response of an endpoint. Omitted if the event, which identifies the customer, is missing. */
+/**
+ * The response of an endpoint. Omitted if the event is missing, because the event identifies the
+ * customer.
+ */
 function responseOf(deps: LineDeps, keys: Keys, row: AttemptOfEvent, customer: string | undefined) {
   const { head, response, subject } = row;
   if (head === null && response === null) return {};

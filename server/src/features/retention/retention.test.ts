@@ -1,4 +1,4 @@
-// Retention over weeks of simulated payments: removed partitions, archives after failures at any point, and
+// Retention over weeks of simulated payments: removed partitions, archives after failed writes, and
 // erasures in archives.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
@@ -118,8 +118,8 @@ describe('retention over weeks of payments', () => {
     ).flatMap((lines) => lines.map(({ id }) => id as string));
     expect(new Set(archivedRequests).size).toBe(archivedRequests.length);
     const page = ok(await app.call('GET', '/requests?limit=100&sortOrder=asc'), 200);
-    const oldest = page.data[0].id as string;
-    for (const id of requests) if (id < oldest) expect(archivedRequests).toContain(id);
+    const oldestId = page.data[0].id as string;
+    for (const id of requests) if (id < oldestId) expect(archivedRequests).toContain(id);
     expect((await readArchivedRows('api_request_bodies')).length).toBeGreaterThan(3);
     // Later payments succeed. The harness checks that the ledger balances when it closes the server.
     await pay();
@@ -197,7 +197,7 @@ describe('archives', () => {
     expect(await db.query(keySql, [id])).toEqual([{ data_key: null }]);
   });
 
-  it('have no content for an erased customer', async () => {
+  it('have no readable content for an erased customer', async () => {
     const { person, pay } = await createPayer(app);
     await pay();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
@@ -280,12 +280,12 @@ describe('applying the retention', () => {
     await closedReceiver.close();
     const { pay } = await createPayer(app);
     await pay();
-    const count = (await idsOf('events', 'id')).length;
+    const eventCount = (await idsOf('events', 'id')).length;
     setClockForward(6 * WEEK_MS);
     const appliedResult = await applyRetention(depsOf());
     const eventPartitions = appliedResult.partitions.filter(({ history }) => history === 'events');
     expect(eventPartitions.map(({ result }) => result)).toContain('WAITING');
-    expect(await idsOf('events', 'id')).toHaveLength(count);
+    expect(await idsOf('events', 'id')).toHaveLength(eventCount);
     await app.runtime.db.query('delete from webhook_queue');
     await applyRetention(depsOf());
     expect(await idsOf('events', 'id')).toEqual([]);

@@ -152,14 +152,14 @@ export async function detach(
 
 const BEGIN = 'update archives set object = $2, file_key = $3 where id = $1';
 
-/** Records the object of an attempt before its first byte. */
+/** Records the object name and the sealed key of a file before its upload starts. */
 export const beginStoring = (db: Queryable, id: string, object: string, fileKey: string) =>
   db.query(BEGIN, [id, object, fileKey]);
 
 const STORED = `update archives set state = 'STORED', rows = $2, bytes = $3, sha256 = $4, stored_at = $5
   where id = $1 and state = 'DETACHED'`;
 
-/** The content of a file. */
+/** Size and checksum of an archive file. */
 export interface Content {
   rows: number;
   bytes: number;

@@ -82,8 +82,8 @@ function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
   const { status, direction } = row;
   const amounts = factsOf(row);
   const field = 'cardTransactionId';
-  const forDebitsOnly = notice.kind === 'RETURN' || notice.kind === 'AUTHORIZATION_ADVICE';
-  if (forDebitsOnly && direction === 'CREDIT') throw invalidField(field, 'is a credit');
+  const isForDebitsOnly = notice.kind === 'RETURN' || notice.kind === 'AUTHORIZATION_ADVICE';
+  if (isForDebitsOnly && direction === 'CREDIT') throw invalidField(field, 'is a credit');
   switch (notice.kind) {
     case 'RETURN':
       if (amounts.clearings.length === 0) throw invalidField(field, 'has no cleared amount');

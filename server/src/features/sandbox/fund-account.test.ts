@@ -1,4 +1,4 @@
-// Sandbox funding: account types, limits and rejections.
+// Sandbox funding: currencies, holds, limits and rejections.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -111,7 +111,7 @@ describe('sandboxFundInternalAccount', () => {
     expect(fields.sort()).toEqual(['payerAccountIdentifier', 'pendingReason']);
   });
 
-  it('accepts integer amounts up to 100,000,000,000', async () => {
+  it('rejects amounts other than integers from 1 to 100,000,000,000', async () => {
     const platformAccount = await findInternalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
       const response = await app.call('POST', fundPathOf(platformAccount.id), { amount });

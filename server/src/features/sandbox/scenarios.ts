@@ -11,7 +11,7 @@ import {
 import type { Step } from './world/step.ts';
 
 interface Scenario {
-  /** Description for users who select it. */
+  /** Description for users who select the scenario. */
   readonly summary: string;
   readonly steps: readonly Step[];
 }

@@ -46,8 +46,8 @@ const sandboxReceive = operation({
         customerId: Type.Optional(
           Type.String({
             description:
-              'ID of the customer who receives the payment. If both are present, they ' +
-              'must identify the same customer.',
+              'ID of the customer who receives the payment. Must be the ID of the customer with ' +
+              '`receiverUmaAddress` if both are present.',
           }),
         ),
         receivingCurrencyCode: Type.String({ description: 'Currency that the customer receives.' }),

@@ -330,7 +330,7 @@ describe('listStablecoinOperations', () => {
 });
 
 describe('getStablecoinOperation', () => {
-  it('returns NOT_FOUND for an operation of another platform', async () => {
+  it('returns 404 for unknown operations and operations of another platform', async () => {
     const coin = await fixture.createCoin();
     const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     for (const [id, platform] of [

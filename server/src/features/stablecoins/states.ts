@@ -29,7 +29,7 @@ export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablec
   FAILED: {},
 });
 
-/** States of a token that is or may still be issued. A token in another state does not reserve its name. */
+/** Statuses of a token that is or may be issued. Other tokens reserve no symbol or identifier. */
 export const ISSUABLE_STATUSES = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
 export const isIssuable = (status: IssuanceStatus): boolean =>
   ISSUABLE_STATUSES.some((each) => each === status);

@@ -53,7 +53,7 @@ export const stablecoins = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** Id of the provider account row. */
+    /** ID of the provider account row. */
     provider_account: col.text,
     name: col.text,
     symbol: col.text,
@@ -64,7 +64,7 @@ export const stablecoins = table(
     service_status: col.enum<ServiceStatus>().mut,
     network_token_identifier: col.text,
     provider_token_identifier: col.text,
-    /** Number of scheduled polls of its issuance. Only the last poll counts. */
+    /** Number of scheduled polls of the issuance. Only the last poll has an effect. */
     follows: col.int4.mut,
     created_at: col.time,
     updated_at: col.time.mut,

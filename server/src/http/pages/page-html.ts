@@ -36,7 +36,7 @@ const SANDBOX_BANNER = `<div class="sandbox"><div class="inner">
 const headerHtml = (brand: PageBrand): string =>
   `<header>
 ${brand.isSandbox ? SANDBOX_BANNER : ''}<div class="inner"><p class="brand">
-${logoHtml(brand)}<span class="who">${escapeHtml(brand.name)}</span></p></div>
+${logoHtml(brand)}<span class="platform">${escapeHtml(brand.name)}</span></p></div>
 </header>
 `;
 

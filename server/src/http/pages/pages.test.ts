@@ -136,7 +136,7 @@ describe('the brand of a page', () => {
   it('includes the name in header and title, with a label in the sandbox', async () => {
     const { body } = await serverWithBrand({});
     expect(body).toContain('<title>Here – Shop &#38; &#60;Co&#62;</title>');
-    expect(body).toContain('<span class="who">Shop &#38; &#60;Co&#62;</span>');
+    expect(body).toContain('<span class="platform">Shop &#38; &#60;Co&#62;</span>');
     expect(body).not.toContain('<b>Sandbox</b>');
     expect((await serverWithBrand({ isSandbox: true })).body).toContain('<b>Sandbox</b>');
   });

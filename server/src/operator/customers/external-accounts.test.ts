@@ -56,7 +56,7 @@ describe('the external-accounts verbs', () => {
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
     await service.expectRejected(
-      'This action is not possible: the account is INACTIVE.',
+      'This action is not possible while the account is INACTIVE.',
       'external-accounts',
       'clear',
       id,

@@ -210,7 +210,7 @@ describe('a decision', () => {
     const secondSubmission = ok(await fixture.submitVerification(platform, id), 200);
     expect(await fixture.readStatuses(platform, id)).toEqual(['PENDING']);
     await expectRejected(
-      'A later verification has replaced this one',
+      'A later verification has replaced this verification',
       'verifications',
       'approve',
       verification,

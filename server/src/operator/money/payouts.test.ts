@@ -118,7 +118,7 @@ describe('a payout', () => {
   it('may be returned days after it settled', async () => {
     const { id, account } = await service.createPayment();
     await service.expectRejected(
-      'Only a settled transfer can be returned: it is PROCESSING.',
+      'Only a settled transfer can be returned. The payment is PROCESSING.',
       ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
     );
     await service.runJson('payouts', 'settle', id);

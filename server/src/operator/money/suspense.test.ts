@@ -121,7 +121,7 @@ describe('a sandbox payment whose refund fails', () => {
     expect(await listItems(id)).toEqual([]);
     expect(await decisionOf(id)).toEqual({ reference: null, reason: 'Cleared' });
     await service.expectRejected(
-      'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
+      'The transaction has no funds in suspense. It is FAILED, and its refund is COMPLETED.',
       ...['suspense', 'return', id],
     );
     expect((await readBalances(service.app, account)).total).toBe(1_000_00);

@@ -1,7 +1,6 @@
-// The time of each platform. Production platforms follow real time. A sandbox platform may have a
-// separate clock (`sandbox_clocks`). A process caches a clock for `FRESH_MS`, measured from the start
-// of the read. A change of a clock is acknowledged after that time, so that no process uses the
-// previous time afterwards.
+// The time of each platform: real time, or a separate clock of a sandbox platform (`sandbox_clocks`). A
+// process caches a clock for `FRESH_MS`, measured from the start of the read. A change of a clock is
+// acknowledged after that time, so that no process uses the previous time afterwards.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';

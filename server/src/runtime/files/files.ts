@@ -1,7 +1,6 @@
-// Files at rest. Content is sealed under a key of its file before it is sent to storage. Deleting the key
-// erases the file in all copies of storage. A row is committed before the first byte is sent, so every
-// object in storage has a row. Files that were never attached are removed by the sweep after a grace
-// period.
+// Files at rest, each sealed under its own key. Deleting the key erases the file in all copies of
+// storage. A row is committed before the first byte is sent, so every object in storage has a row. Files
+// that were never attached are removed by the sweep after a grace period.
 
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';

@@ -1,7 +1,6 @@
-// Records the examples of the API reference. Each scenario runs on two servers with different
-// random bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters.
-// Equal values have equal replacements. The result is compared with the file from which the
-// reference is generated.
+// Records the examples of the API reference. Each scenario runs on two servers with different random
+// bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters, equal values by
+// equal ones. The result is compared with the file from which the reference is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isIban } from '../../../src/catalog/accounts/checks.ts';

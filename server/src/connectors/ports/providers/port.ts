@@ -51,7 +51,6 @@ export interface ProviderPort {
   cards: ProviderIssuerPort;
 }
 
-/** Address of a provider. */
 interface ProviderAddress {
   /** Base URL without a trailing slash. */
   url: string;

@@ -36,7 +36,7 @@ export const numberContext = (cardId: string) => `number of ${cardId}`;
 const digitsOf = (hash: Buffer, count: number): string =>
   String(hash.readUIntBE(0, 6) % 10 ** count).padStart(count, '0');
 
-/** Luhn checksum. A number is valid if it is a multiple of ten. */
+/** Luhn checksum. A number is valid if the checksum is a multiple of ten. */
 export function luhnSum(number: string): number {
   let sum = 0;
   for (const [index, digit] of [...number].reverse().entries()) {

@@ -25,8 +25,8 @@ if (!issuer) throw new Error('no issuer');
 const AT = effects.now();
 
 /**
- * Every result that polling returns, with its time in seconds. `…` marks results that arrive by
- * notice.
+ * Every result that polling returns, with its time in seconds. `…` marks a pending result that is
+ * not polled again.
  */
 async function runScenario(
   firstProgress: IssueProgress | FundingDebitProgress,
@@ -36,8 +36,8 @@ async function runScenario(
   let [elapsedMs, progress] = [0, firstProgress];
   for (;;) {
     const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
-    const waitsForNotice = progress.state === 'pending' && checkAfterMs === undefined;
-    results.push(`${elapsedMs / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
+    const remainsPending = progress.state === 'pending' && checkAfterMs === undefined;
+    results.push(`${elapsedMs / 1_000} ${progress.state}${remainsPending ? ' …' : ''}`);
     if (checkAfterMs === undefined) return results;
     elapsedMs += checkAfterMs;
     progress = await check(AT + elapsedMs);
@@ -47,7 +47,7 @@ async function runScenario(
 const UNSCRIPTED_SUFFIX = '000';
 const suffixesOf = (table: object) => [...Object.keys(table), UNSCRIPTED_SUFFIX].sort();
 
-const ISSUING: Readonly<Record<string, string[]>> = {
+const ISSUE_RESULTS: Readonly<Record<string, string[]>> = {
   [UNSCRIPTED_SUFFIX]: ['0 issued'],
   '001': ['0 pending …'],
   '002': ['0 rejected'],
@@ -63,26 +63,26 @@ describe('an order', () => {
     runScenario(await issuer.issue(order), (now) => issuer.check(order, now));
 
   it('has an expectation for every suffix of its table', () => {
-    expect(Object.keys(ISSUING).sort()).toEqual(suffixesOf(ISSUE_OUTCOMES));
+    expect(Object.keys(ISSUE_RESULTS).sort()).toEqual(suffixesOf(ISSUE_OUTCOMES));
   });
 
-  it.each(Object.keys(ISSUING))(
+  it.each(Object.keys(ISSUE_RESULTS))(
     'has the outcome of the suffix %s of the platformCardId',
     async (suffix) => {
       expect(await runIssueScenario(cardOrder(`card-${suffix}`, 'Customer:1-002'))).toEqual(
-        ISSUING[suffix],
+        ISSUE_RESULTS[suffix],
       );
     },
   );
 
-  it.each(Object.keys(ISSUING))('ignores the suffix %s of the cardholder', async (suffix) => {
+  it.each(Object.keys(ISSUE_RESULTS))('ignores the suffix %s of the cardholder', async (suffix) => {
     expect(await runIssueScenario(cardOrder(null, `Customer:1-${suffix}`))).toEqual(
-      ISSUING[UNSCRIPTED_SUFFIX],
+      ISSUE_RESULTS[UNSCRIPTED_SUFFIX],
     );
   });
 });
 
-const FUNDING_DEBITS: Readonly<Record<string, string[]>> = {
+const FUNDING_DEBIT_RESULTS: Readonly<Record<string, string[]>> = {
   [UNSCRIPTED_SUFFIX]: ['0 confirmed'],
   '005': ['0 pending', '30 confirmed'],
   '006': ['0 failed'],
@@ -90,10 +90,10 @@ const FUNDING_DEBITS: Readonly<Record<string, string[]>> = {
 
 describe('a funding debit', () => {
   it('has an expectation for every suffix of its table', () => {
-    expect(Object.keys(FUNDING_DEBITS).sort()).toEqual(suffixesOf(FUNDING_DEBIT_OUTCOMES));
+    expect(Object.keys(FUNDING_DEBIT_RESULTS).sort()).toEqual(suffixesOf(FUNDING_DEBIT_OUTCOMES));
   });
 
-  it.each(Object.keys(FUNDING_DEBITS))(
+  it.each(Object.keys(FUNDING_DEBIT_RESULTS))(
     'has the outcome of the suffix %s of the descriptor',
     async (suffix) => {
       const debit: CardFundingDebit = {
@@ -103,7 +103,7 @@ describe('a funding debit', () => {
       const results = await runScenario(await issuer.debitFunding(debit), (now) =>
         issuer.checkFundingDebit(debit, now),
       );
-      expect(results).toEqual(FUNDING_DEBITS[suffix]);
+      expect(results).toEqual(FUNDING_DEBIT_RESULTS[suffix]);
     },
   );
 });

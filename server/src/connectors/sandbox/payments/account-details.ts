@@ -93,7 +93,7 @@ interface PixReceiver {
   reference: string;
 }
 
-/** An EMV BR Code: single-use or reusable, target, and a fixed amount if any. */
+/** An EMV BR Code. `use` is 11 for a reusable code, and 12 for a code of one payment. */
 function brCode(
   use: '11' | '12',
   accountField: string,

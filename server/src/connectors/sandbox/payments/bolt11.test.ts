@@ -10,7 +10,7 @@ import { type Bolt11, bolt11 } from './bolt11.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
 
-const PUBLISHED: Omit<Bolt11, 'description'> = {
+const PUBLISHED_INVOICE: Omit<Bolt11, 'description'> = {
   prefix: 'lnbc',
   amountMsat: 250_000_000n,
   timestamp: 1_496_314_658,
@@ -21,7 +21,7 @@ const PUBLISHED: Omit<Bolt11, 'description'> = {
 };
 const PUBLISHED_NODE = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
 
-const UNIT: Record<string, bigint> = {
+const PICO_PER_UNIT: Record<string, bigint> = {
   '': 1_000_000_000_000n,
   m: 1_000_000_000n,
   u: 1_000_000n,
@@ -64,7 +64,7 @@ function read(text: string) {
   const node = secp256k1.recoverPublicKey(recoverableSignature, hash, { prehash: false });
   return {
     network,
-    pico: BigInt(digits ?? 0) * (UNIT[unit ?? ''] as bigint),
+    pico: BigInt(digits ?? 0) * (PICO_PER_UNIT[unit ?? ''] as bigint),
     timestamp: value(data.slice(0, 7)),
     expirySeconds: value(fields.x ?? []),
     features: value(fields['9'] ?? []).toString(2),
@@ -90,9 +90,9 @@ describe('bolt11', () => {
         'ur7fw2thcl4y9vfvh4m9wlfyz2gem29g5ghe2aak2pm3ps8fdhtceqsaagty2vph7utlgj48u0ged6a337aewvraed' +
         'endscp573dxr',
     ],
-  ])('writes the published invoice for %s', (description, published) => {
-    expect(bolt11({ ...PUBLISHED, description })).toBe(published);
-    expect(read(published).node).toBe(PUBLISHED_NODE);
+  ])('writes the published invoice for %s', (description, publishedText) => {
+    expect(bolt11({ ...PUBLISHED_INVOICE, description })).toBe(publishedText);
+    expect(read(publishedText).node).toBe(PUBLISHED_NODE);
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe('bolt11', () => {
     [100_000_000_000n, 'lnbc11'],
     [1_000n, 'lnbc10n1'],
   ])('writes %d msat as the shortest amount', (amountMsat, start) => {
-    const text = bolt11({ ...PUBLISHED, amountMsat, description: '' });
+    const text = bolt11({ ...PUBLISHED_INVOICE, amountMsat, description: '' });
     expect(text.startsWith(`${start}pvjluez`)).toBe(true);
   });
 

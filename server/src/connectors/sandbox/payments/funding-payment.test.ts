@@ -120,7 +120,7 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it.each(CURRENCY_NETWORKS)(
-    'returns for %s %s instructions that match the schema, with amount and expiry',
+    'returns for %s %s instructions that match the schema, with expiry and reference',
     (code, network) => {
       const requestedPayment = payment(code, network);
       const instructions = sandboxPaymentFunding(requestedPayment);

@@ -128,8 +128,8 @@ function lightningInvoice(payment: PaymentFunding): object {
   return { invoice: withoutScriptedSuffix(seed, invoiceOf) };
 }
 
-/** Account types whose details differ from the details of an internal account. */
-const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
+/** Pay-in types whose details differ from the details of an internal account. */
+const DETAILS_BY_TYPE: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   BRL_ACCOUNT: (payment) => ({
     qrCode: pixCharge({
       location: `pix.railhead.example/v2/${bytesOf(payment.transactionId, 'pix').toString('hex', 0, 16)}`,
@@ -158,25 +158,25 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   LIGHTNING: lightningInvoice,
 };
 
-function details(form: string, payment: PaymentFunding): object {
-  const detailsOfForm = FORMS[form];
-  if (detailsOfForm) return detailsOfForm(payment);
-  const details = accountDetailsOf(payment.currency, payment.transactionId);
-  const formDetails = details.find(({ accountType }) => accountType === form);
+function details(payInType: string, payment: PaymentFunding): object {
+  const detailsOfType = DETAILS_BY_TYPE[payInType];
+  if (detailsOfType) return detailsOfType(payment);
+  const accountDetails = accountDetailsOf(payment.currency, payment.transactionId);
+  const typeDetails = accountDetails.find(({ accountType }) => accountType === payInType);
   return {
-    ...formDetails,
-    ...('reference' in (formDetails ?? {}) ? { reference: payment.reference } : {}),
+    ...typeDetails,
+    ...('reference' in (typeDetails ?? {}) ? { reference: payment.reference } : {}),
   };
 }
 
 /** Pay-in types without a field for rails. */
 const WITHOUT_RAIL: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
 
-function instruction(form: string, payment: PaymentFunding): PaymentInstructions {
-  const rails = WITHOUT_RAIL.has(form) ? undefined : REALTIME_FIAT[payment.currency]?.rails;
+function instruction(payInType: string, payment: PaymentFunding): PaymentInstructions {
+  const rails = WITHOUT_RAIL.has(payInType) ? undefined : REALTIME_FIAT[payment.currency]?.rails;
   const info = {
-    accountType: form,
-    ...details(form, payment),
+    accountType: payInType,
+    ...details(payInType, payment),
     ...(rails ? { paymentRails: [...rails] } : {}),
   };
   const networkText = payment.network ? ` over ${payment.network}` : '';
@@ -193,6 +193,6 @@ function instruction(form: string, payment: PaymentFunding): PaymentInstructions
 
 /** `FundingPort.forPayment` of the sandbox. */
 export const sandboxPaymentFunding = (payment: PaymentFunding): PaymentInstructions[] =>
-  (realtimeFundingOf(payment.currency, payment.network)?.payInTypes ?? []).map((form) =>
-    instruction(form, payment),
+  (realtimeFundingOf(payment.currency, payment.network)?.payInTypes ?? []).map((payInType) =>
+    instruction(payInType, payment),
   );

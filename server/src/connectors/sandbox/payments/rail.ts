@@ -36,14 +36,17 @@ const HASH: Readonly<Record<string, (id: string) => string>> = {
   PLASMA: (id) => `0x${hexHash(id)}`,
 };
 
-/** Undefined without a chain, or for a chain outside the API. */
+/** Undefined unless the instruction is a payout over a network of the table. */
 function onChainOf({ id, kind, account }: RailInstruction): OnChain | undefined {
   const network = kind === 'payout' ? networkOf(account) : undefined;
   const hash = network === undefined ? undefined : HASH[network];
   return network !== undefined && hash ? { transactionHash: hash(id), network } : undefined;
 }
 
-/** The data of a payer is often only a text by the payer's bank. */
+/**
+ * Suffix of a payer's identifier, which can be any text of the payer's bank. Empty for other
+ * accounts.
+ */
 function payerSuffix({ accountType, accountIdentifier }: RailInstruction['account']): string {
   return accountType === 'ORIGINATOR' ? String(accountIdentifier ?? '').slice(-3) : '';
 }

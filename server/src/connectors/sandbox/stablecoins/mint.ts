@@ -116,7 +116,7 @@ function linkOf(account: LinkedAccount): LinkResult {
   };
 }
 
-/** Scripted outcome of the source or destination account of an order, by its reference. */
+/** Suffix of a scripted outcome in the reference of the source or destination account. */
 const scriptedSuffixOf = ({ from, to }: MintOrder): string | undefined =>
   BANK_SCRIPTS.find((suffix) => [from, to].some((each) => each?.reference.endsWith(`-${suffix}`)));
 

@@ -5,7 +5,7 @@ import type { Code } from '../../../kernel/fault.ts';
 import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
 
-/** When the outcome applies: at payee discovery, or when the payment is requested. */
+/** The error code, by the request that is rejected: payee discovery or payment request. */
 type UmaRejectionAt = { lookup: Code } | { payRequest: Code };
 
 export interface UmaScript {

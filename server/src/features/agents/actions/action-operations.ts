@@ -48,7 +48,10 @@ async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<vo
   }
 }
 
-/** Whether the source wallet has signed, or a rejection if the signature does not match. */
+/**
+ * Whether the source wallet has signed, or a rejection if the signature does not match. Throws
+ * WALLET_SIGNATURE_MISSING.
+ */
 async function checkWalletSignature(
   ctx: Ctx,
   deps: AgentDeps,
@@ -96,7 +99,9 @@ async function executeQuote(
   return { status: 200 as const, body: await submitAction(ctx, deps, agent, submission) };
 }
 
-/** The ID, or null for any other client input, which may contain secrets. The audit is permanent. */
+/**
+ * The ID, or null for any other client input, which may contain secrets. The audit is permanent.
+ */
 const auditableId = (text: string): string | null => (isAnyId(text) ? text : null);
 
 interface TransferRequest {

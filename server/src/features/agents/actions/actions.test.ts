@@ -1,4 +1,5 @@
-// Actions of agents over HTTP: every policy rule, execution of each kind of payment, events and audit.
+// Actions of agents over HTTP: every policy rule, execution of each kind of payment, events and
+// audit.
 import { describe, expect, it } from 'vitest';
 import {
   codeOf,
@@ -252,8 +253,8 @@ describe('policy rule', () => {
       agent.externalAccountId,
     );
     expect(codeOf(await agent.execute(externalQuote.id))).toEqual([403, 'FORBIDDEN']);
-    const pullQuote = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
-    expect(ok(await agent.execute(pullQuote.id), 200).status).toBe('APPROVED');
+    const debitQuote = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
+    expect(ok(await agent.execute(debitQuote.id), 200).status).toBe('APPROVED');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: null } });
     expect(ok(await agent.execute(externalQuote.id), 200).status).toBe('APPROVED');
   });

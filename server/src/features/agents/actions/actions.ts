@@ -1,5 +1,6 @@
-// Evaluates and executes actions of agents. The amount is converted to the currency of the limits, and the
-// action is evaluated against the policy. The action is then executed, pending approval or rejected.
+// Evaluates and executes actions of agents. The amount is converted to the currency of the limits,
+// and the action is evaluated against the policy. The action is then executed, pending approval or
+// rejected.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { type Code, Fault, isTransient } from '../../../kernel/fault.ts';
@@ -41,10 +42,10 @@ type Evaluation = Exclude<Verdict, Rejection> & { amount: Money };
 const isInternal = (id: string) => isId(id, 'InternalAccount');
 
 /**
- * The policy input of a payment. Account rules apply to the internal source account, or to the internal
- * destination if the source is external. A payment between external accounts uses no internal account, so a
- * restricted agent cannot make it. A payment between two accounts of the customer requires that both accounts
- * are allowed.
+ * The policy input of a payment. Account rules apply to the internal source account, or to the
+ * internal destination if the source is external. A payment between external accounts uses no
+ * internal account, so a restricted agent cannot make it. A payment between two accounts of the
+ * customer requires that both accounts are allowed.
  */
 export async function spendingOf(
   ctx: Ctx,
@@ -110,8 +111,8 @@ export function rejectByPolicy(
 }
 
 /**
- * Runs `work` and records a rejection in the audit, for example insufficient funds or an expired quote.
- * Transient errors are thrown and not recorded.
+ * Runs `work` and records a rejection in the audit, for example insufficient funds or an expired
+ * quote. Transient errors are thrown and not recorded.
  */
 export async function auditRejections<R>(
   ctx: Ctx,
@@ -148,7 +149,10 @@ interface Submission extends Omit<ActionWithContext, 'action'> {
   evaluation: Evaluation;
 }
 
-/** Maximum number of pending actions per agent, because a deletion rejects all of them in one change set. */
+/**
+ * Maximum number of pending actions per agent, because a deletion rejects all of them in one change
+ * set.
+ */
 const MAX_PENDING = 500;
 const PENDING_COUNT = `select count(*)::int as count from (select 1 from agent_actions
   where agent_id = $1 and status = 'PENDING_APPROVAL' limit ${MAX_PENDING}) as waiting`;
@@ -195,8 +199,8 @@ export async function submitAction(
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
     return presentAction(ctx, { action, payment: startedPayment, quote });
   }
-  // A concurrent deletion of the agent takes precedence. An empty update of the payment, so that a
-  // concurrent execution of the quote by the platform retries and finds the action.
+  // A concurrent deletion of the agent takes precedence. The empty update of the payment causes a
+  // retry of a concurrent execution of the quote by the platform, which then finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
   recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...details });
@@ -205,7 +209,10 @@ export async function submitAction(
   return view;
 }
 
-/** Executes an approved action under the current policy and usage. Throws if the action is impossible now. */
+/**
+ * Executes an approved action under the current policy and usage. Throws if the action is
+ * impossible now.
+ */
 async function executeAction(
   ctx: Ctx,
   deps: AgentDeps,
@@ -262,9 +269,9 @@ const isRetryable = (code: Code) =>
   PREREQUISITES.includes(code) || (isTransient(code) && code !== 'NOT_IMPLEMENTED');
 
 /**
- * Approves an action. Evaluates the policy again and executes the action in one change set. If execution is
- * impossible, the action becomes FAILED with `failure`. Temporary errors are thrown and the action remains
- * pending.
+ * Approves an action. Evaluates the policy again and executes the action in one change set. If
+ * execution is impossible, the action becomes FAILED with `failure`. Temporary errors are thrown
+ * and the action remains pending.
  */
 export async function approve(
   ctx: Ctx,
@@ -296,7 +303,7 @@ export async function approve(
   };
 }
 
-/** Rejects an action and fails its payment. */
+/** Rejects an action and fails the payment of a transfer. */
 export function reject(
   ctx: Ctx,
   actionContext: ActionWithContext,

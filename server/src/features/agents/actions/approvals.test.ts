@@ -1,5 +1,5 @@
-// Decisions of the platform on pending actions are evaluated under current conditions, take effect once and
-// are reported exactly.
+// Decisions of the platform on pending actions are evaluated under current conditions, take effect
+// once and are reported exactly.
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -59,7 +59,7 @@ describe('pending action', () => {
     expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
-  it('prevents other actions with its quote unless it is rejected', async () => {
+  it('prevents other actions with its quote until it is rejected', async () => {
     const agent = await createAgentPayer();
     const quote = await agent.createQuote(HUNDRED);
     const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
@@ -93,9 +93,9 @@ describe('approveAgentAction', () => {
       dailyTransactionCount: 1,
       dailySpend: HUNDRED,
     });
-    const lines = await agent.readAudit();
-    expect(lines.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
-    expect(lines.at(-1)?.actor).not.toBe(agent.id);
+    const auditEntries = await agent.readAudit();
+    expect(auditEntries.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
+    expect(auditEntries.at(-1)?.actor).not.toBe(agent.id);
     for (const decision of ['approve', 'reject'] as const) {
       expect(codeOf(await agent.decide(decision, action.id))).toEqual([409, 'CONFLICT']);
     }
@@ -351,18 +351,18 @@ describe('pending action under changed conditions', () => {
 
   it('becomes REJECTED when its agent is deleted', async () => {
     const agent = await createAgentPayer();
-    const [quote, transfer] = [
+    const [quoteAction, transferAction] = [
       await agent.requestAction('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
       await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL'),
     ];
-    const transactionId = await agent.transactionOf(transfer.id);
+    const transactionId = await agent.transactionOf(transferAction.id);
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
-    for (const { id } of [quote, transfer]) {
+    for (const { id } of [quoteAction, transferAction]) {
       expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
     expect((await agent.readTransaction(transactionId)).status).toBe('FAILED');
-    const lines = await auditEventsOf(agent);
-    expect(lines.filter((event) => event === 'ACTION_REJECTED')).toHaveLength(2);
+    const auditEvents = await auditEventsOf(agent);
+    expect(auditEvents.filter((event) => event === 'ACTION_REJECTED')).toHaveLength(2);
     const { data } = ok(
       await fixture.callAsPlatform('GET', `/agents/approvals?agentId=${agent.id}`),
       200,
@@ -391,9 +391,9 @@ describe('pending action under changed conditions', () => {
   });
 
   /** Approval by the platform with other connectors. */
-  async function approveWith(actionId: string, otherParts: Partial<Connectors>) {
+  async function approveWith(actionId: string, overrides: Partial<Connectors>) {
     const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
-    const connectors = () => ({ ...app.connectorsOf('sandbox'), ...otherParts });
+    const connectors = () => ({ ...app.connectorsOf('sandbox'), ...overrides });
     const deps = { connectors, origin: () => '' };
     return app.operate(async (ctx) => approve(ctx, deps, await loadAction(ctx, row)));
   }

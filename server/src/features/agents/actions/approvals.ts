@@ -75,9 +75,12 @@ export async function pendingActionOf(
   return action?.id;
 }
 
-/** Functions that decide the pending action of a transaction, or undefined if no action is pending. */
+/**
+ * Functions that decide the pending action of a transaction, or undefined if no action is pending.
+ */
 export const decidePendingAction = (deps: AgentDeps) => async (ctx: Ctx, payment: PaymentRow) => {
-  // A payment that has started has no pending action. An expired payment can still have a pending action.
+  // A payment that has started has no pending action. An expired payment can still have a pending
+  // action.
   if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
   const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, pendingFilter);
@@ -86,7 +89,8 @@ export const decidePendingAction = (deps: AgentDeps) => async (ctx: Ctx, payment
   return {
     async approve() {
       const { failure, payment: updatedPayment } = await approve(ctx, deps, fullAction);
-      // The payment of a quote remains PENDING for another action, so the rejection must be returned.
+      // The payment of a quote remains PENDING for another action, so the rejection must be
+      // returned.
       if (failure && updatedPayment.status === 'PENDING')
         return { rejected: approvalConflict(failure) };
       return updatedPayment;

@@ -1,4 +1,5 @@
-// Quotes of an agent for its customer. Execution is a separate action, because the policy is evaluated first.
+// Quotes of an agent for its customer. Execution is a separate action, because the policy is
+// evaluated first.
 import { operation } from '../../../kernel/contract/operation.ts';
 import { createQuote, getQuoteById } from '../../payments/quotes/index.ts';
 import { OPERATIONS_TAG as tag } from '../contract.ts';

@@ -1,5 +1,5 @@
-// Quotes of agents: created by the platform's operation, for the customer of the agent only, between accounts
-// that the policy allows.
+// Quotes of agents: created by the platform's operation, for the customer of the agent only,
+// between accounts that the policy allows.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -20,7 +20,7 @@ let agent: FundedAgent;
 let otherHolder: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
 let foreignCustomer: Awaited<ReturnType<typeof fixture.createFundedCustomer>>;
 /** A payee account of the agent's customer. */
-let bank: string;
+let payeeAccountId: string;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   agent = await fixture.createAgent();
-  bank = (await createExternalAccount(app, agent.customer.id, 'EUR')).id;
+  payeeAccountId = (await createExternalAccount(app, agent.customer.id, 'EUR')).id;
 });
 
 const QUOTES = '/agents/me/quotes';
@@ -38,7 +38,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const requestQuote = (body: object, headers?: Record<string, string>) =>
   agent.call('POST', QUOTES, body, headers ? { headers } : {});
 const createQuote = async (overrides: object = {}) =>
-  ok(await requestQuote(quoteBody(agent.usd, bank, 100_00, overrides)), 201);
+  ok(await requestQuote(quoteBody(agent.usd, payeeAccountId, 100_00, overrides)), 201);
 const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map(({ field }: { field: string }) => field).sort();
 const accountSource = (accountId: string, overrides: object = {}) => ({
@@ -51,7 +51,7 @@ const restrictPolicy = (policy: object) =>
   fixture.callAsPlatform('PATCH', `/agents/${agent.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
   restrictPolicy({ accountRestrictions: { allowedAccountIds } });
-const audit = () =>
+const readAudit = () =>
   app.runtime.db.query<{ what: string; actor: string; details: object }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
     [agent.id],
@@ -64,7 +64,7 @@ describe('agentCreateQuote', () => {
       expect(quote).toMatchObject({
         status: 'PENDING',
         source: { accountId: agent.usd },
-        destination: { accountId: bank },
+        destination: { accountId: payeeAccountId },
         totalSendingAmount: 100_00,
         description: 'Rent',
       });
@@ -76,14 +76,14 @@ describe('agentCreateQuote', () => {
         quote.id,
       ]);
       expect(row?.agent_id).toBe(agent.id);
-      const lines = (await audit()).filter(({ what }) => what === 'QUOTE_CREATED');
-      expect(lines).toEqual([
+      const auditEntries = (await readAudit()).filter(({ what }) => what === 'QUOTE_CREATED');
+      expect(auditEntries).toEqual([
         { what: 'QUOTE_CREATED', actor: agent.id, details: { quoteId: quote.id } },
       ]);
     });
 
     it('has the same price as a quote of the platform', async () => {
-      const body = quoteBody(agent.usd, bank, 100_00);
+      const body = quoteBody(agent.usd, payeeAccountId, 100_00);
       const otherQuote = ok(await app.call('POST', '/quotes', body), 201);
       const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(
         await requestQuote(body),
@@ -105,7 +105,10 @@ describe('agentCreateQuote', () => {
     it('belongs to the customer of the agent if it is funded by a pay-in', async () => {
       for (const request of [{}, { customerId: agent.customer.id }]) {
         const quote = ok(
-          await requestQuote({ ...quoteBody('', bank, 100_00), ...realtimeSource(request) }),
+          await requestQuote({
+            ...quoteBody('', payeeAccountId, 100_00),
+            ...realtimeSource(request),
+          }),
           201,
         );
         expect(quote.source).toEqual({ ...realtimeSource().source, customerId: agent.customer.id });
@@ -121,7 +124,7 @@ describe('agentCreateQuote', () => {
     it('is created once per Idempotency-Key of an agent', async () => {
       const otherAgent = await fixture.connectAgent(agent.customer.id);
       const headers = { 'idempotency-key': 'one' };
-      const body = quoteBody(agent.usd, bank, 100_00);
+      const body = quoteBody(agent.usd, payeeAccountId, 100_00);
       const firstQuote = ok(await requestQuote(body, headers), 201);
       const secondResponse = await requestQuote(body, headers);
       expect([secondResponse.status, secondResponse.body]).toEqual([201, firstQuote]);
@@ -152,7 +155,7 @@ describe('agentCreateQuote', () => {
         lockedCurrencySide: 'NONE',
       };
       const rejectedResponse = await requestQuote(
-        quoteBody(agent.usd, bank, 100_00, invalidFields),
+        quoteBody(agent.usd, payeeAccountId, 100_00, invalidFields),
       );
       expect(codeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
       expect(fieldsOf(rejectedResponse)).toEqual(
@@ -162,7 +165,9 @@ describe('agentCreateQuote', () => {
         immediatelyExecute: true,
         platformFeeOverride,
       })) {
-        const response = await requestQuote(quoteBody(agent.usd, bank, 100_00, { [name]: value }));
+        const response = await requestQuote(
+          quoteBody(agent.usd, payeeAccountId, 100_00, { [name]: value }),
+        );
         expect([response.status, fieldsOf(response)]).toEqual([400, [name]]);
       }
       expect((await createQuote({ immediatelyExecute: false })).status).toBe('PENDING');
@@ -188,11 +193,11 @@ describe('agentCreateQuote', () => {
         'nothing',
       ];
       const unknownResponse = await requestQuote(
-        quoteBody(`InternalAccount:${UNKNOWN_ID}`, bank, 1_00),
+        quoteBody(`InternalAccount:${UNKNOWN_ID}`, payeeAccountId, 1_00),
       );
       expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN_ID}`]) {
-        const sourceResponse = await requestQuote(quoteBody(id, bank, 1_00));
+        const sourceResponse = await requestQuote(quoteBody(id, payeeAccountId, 1_00));
         const destinationResponse = await requestQuote(quoteBody(agent.usd, id, 1_00));
         expect([id, sourceResponse.body, destinationResponse.body]).toEqual([
           id,
@@ -202,14 +207,14 @@ describe('agentCreateQuote', () => {
       }
       // An account in addition to a source of another type is rejected as well.
       const bodyWithTwoSources = {
-        ...quoteBody('', bank, 1_00),
+        ...quoteBody('', payeeAccountId, 1_00),
         ...realtimeSource({ accountId: otherHolder.usd }),
       };
       expect(fieldsOf(await requestQuote(bodyWithTwoSources))).toEqual(['source.accountId']);
     });
 
     it('cannot pay on behalf of another customer', async () => {
-      const validQuoteBody = quoteBody(agent.usd, bank, 1_00);
+      const validQuoteBody = quoteBody(agent.usd, payeeAccountId, 1_00);
       for (const { customer: otherCustomer } of [otherHolder, foreignCustomer]) {
         const { id: customerId } = otherCustomer;
         for (const source of [
@@ -231,18 +236,20 @@ describe('agentCreateQuote', () => {
 
     it('cannot use accounts that the policy excludes as source or destination', async () => {
       ok(await allow(agent.eur), 200);
-      const rejectedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      const rejectedResponse = await requestQuote(quoteBody(agent.usd, payeeAccountId, 1_00));
       expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
       expect(rejectedResponse.body.reason).toContain('account');
       expect(codeOf(await requestQuote(quoteBody(agent.eur, agent.usd, 1_00)))).toEqual([
         403,
         'FORBIDDEN',
       ]);
-      ok(await requestQuote(quoteBody(agent.eur, bank, 1_00)), 201);
+      ok(await requestQuote(quoteBody(agent.eur, payeeAccountId, 1_00)), 201);
       // The error does not disclose whether the account of another customer exists.
-      expect((await requestQuote(quoteBody(otherHolder.usd, bank, 1_00))).status).toBe(404);
-      const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
-      expect(lines.map(({ details }) => details)).toEqual(
+      expect((await requestQuote(quoteBody(otherHolder.usd, payeeAccountId, 1_00))).status).toBe(
+        404,
+      );
+      const auditEntries = (await readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
+      expect(auditEntries.map(({ details }) => details)).toEqual(
         Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
       );
       ok(await allow(agent.eur, agent.usd), 200);
@@ -252,20 +259,20 @@ describe('agentCreateQuote', () => {
     it('is rejected without permission or while the agent is paused', async () => {
       const quote = await createQuote();
       ok(await restrictPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const forbiddenResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      const forbiddenResponse = await requestQuote(quoteBody(agent.usd, payeeAccountId, 1_00));
       expect(codeOf(forbiddenResponse)).toEqual([403, 'FORBIDDEN']);
       expect(forbiddenResponse.body.reason).toContain('CREATE_QUOTES');
       ok(await restrictPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
-      const pausedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      const pausedResponse = await requestQuote(quoteBody(agent.usd, payeeAccountId, 1_00));
       expect([...codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
         403,
         'FORBIDDEN',
         'The agent is paused.',
       ]);
       expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
-      const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
-      expect(lines).toHaveLength(2);
+      const auditEntries = (await readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
+      expect(auditEntries).toHaveLength(2);
     });
   });
 });
@@ -275,7 +282,7 @@ describe('agentGetQuote', () => {
     const quote = await createQuote();
     const otherAgent = await fixture.connectAgent(agent.customer.id);
     const platformQuote = ok(
-      await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
+      await app.call('POST', '/quotes', quoteBody(agent.usd, payeeAccountId, 1_00)),
       201,
     );
     const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
@@ -339,7 +346,7 @@ describe('agentCreateQuote to a UMA address', () => {
       status,
       code,
     ]);
-    expect((await audit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
+    expect((await readAudit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
   });
 
   it('rejects a receiver who was deleted after the discovery', async () => {
@@ -393,7 +400,9 @@ describe('a quote of an agent funded by a pay-in', () => {
   const payIn = (to: string, amount = 100_00) =>
     requestQuote({ ...quoteBody('', to, amount), ...realtimeSource() });
   const readRejections = async () =>
-    (await audit()).filter(({ what }) => what === 'ACTION_REFUSED').map(({ details }) => details);
+    (await readAudit())
+      .filter(({ what }) => what === 'ACTION_REFUSED')
+      .map(({ details }) => details);
 
   it.each<[string, object, string]>([
     ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 'EXECUTE_QUOTES'],
@@ -407,14 +416,14 @@ describe('a quote of an agent funded by a pay-in', () => {
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is rejected by the policy: %s', async (rule, policy, reasonPart) => {
     ok(await restrictPolicy(policy), 200);
-    const rejectedResponse = await payIn(bank);
+    const rejectedResponse = await payIn(payeeAccountId);
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
     expect(rejectedResponse.body.reason).toContain(reasonPart);
     expect(await readRejections()).toEqual([{ rule, type: 'EXECUTE_QUOTE' }]);
     const paymentSql = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(paymentSql, [agent.id])).toEqual([]);
     // A quote that needs execution is evaluated at execution.
-    ok(await requestQuote(quoteBody(agent.usd, bank, 100_00)), 201);
+    ok(await requestQuote(quoteBody(agent.usd, payeeAccountId, 100_00)), 201);
   });
 
   it('is subject to the rules of the internal destination account', async () => {
@@ -429,13 +438,13 @@ describe('a quote of an agent funded by a pay-in', () => {
     ok(await payIn(agent.usd, 50_00), 201);
     // A restricted agent cannot pay between external accounts.
     ok(await allow(agent.usd), 200);
-    expect(codeOf(await payIn(bank))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await payIn(payeeAccountId))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(agent.usd, 50_00), 201);
   });
 
   it('is excluded from daily and monthly usage', async () => {
     ok(await restrictPolicy(limitPolicy({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
-    const quote = ok(await payIn(bank), 201);
+    const quote = ok(await payIn(payeeAccountId), 201);
     const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
     ok(await app.call('POST', '/sandbox/send', details), 200);
     await app.settle();

@@ -1,4 +1,5 @@
-// Quotes of agents, created by the operations of the platform and scoped to the customer of the agent.
+// Quotes of agents, created by the operations of the platform and scoped to the customer of the
+// agent.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -61,7 +62,9 @@ async function restrictToOwnCustomer(
 const APPROVAL_NOT_POSSIBLE =
   'The policy of the agent requires approval, but a payment funded by a pay-in starts without approval.';
 
-/** Throws FORBIDDEN for a payment funded by a pay-in unless the policy allows it without approval. */
+/**
+ * Throws FORBIDDEN for a payment funded by a pay-in unless the policy allows it without approval.
+ */
 async function checkPayInFunded(
   ctx: Ctx,
   deps: AgentDeps,
@@ -81,8 +84,8 @@ async function checkPayInFunded(
 }
 
 /**
- * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its execution. The
- * payment is not counted against the limits, because it debits no internal account.
+ * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its
+ * execution. The payment is not counted against the limits, because it debits no internal account.
  */
 const evaluatePayInFundedQuote =
   (

@@ -73,7 +73,7 @@ describe('access token', () => {
   });
 });
 
-it('the authenticator keeps the most recently used valid tokens in its cache', async () => {
+it('the authenticator caches the latest valid tokens and evicts the oldest', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(

@@ -1,5 +1,6 @@
-// Authenticates agents by bearer token. Each request reads the agent and its customer, so the deletion of
-// either revokes access immediately. Lookup by hash makes the timing independent of the token.
+// Authenticates agents by bearer token. Each request reads the agent and its customer, so the
+// deletion of either revokes access immediately. Lookup by hash makes the timing independent of the
+// token.
 import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';

@@ -1,5 +1,5 @@
-// Operator functions for agents of all platforms: search, details, pause, resume and audit. The only personal
-// data shown are the names of agents.
+// Operator functions for agents of all platforms: search, details, pause, resume and audit. The
+// only personal data shown are the names of agents.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -47,8 +47,8 @@ interface SearchInput extends PageInput {
 }
 
 /**
- * A page of agents by platform or customer, newest first, without deleted agents. Throws NOT_FOUND if `after`
- * is unknown.
+ * A page of agents by platform or customer, newest first, without deleted agents. Throws NOT_FOUND
+ * if `after` is unknown.
  */
 export async function searchAgents(
   { db }: Runtime,

@@ -1,5 +1,5 @@
-// A device code is a single-use code, valid for 24 hours, that is exchanged for the access token of an agent.
-// Codes and tokens are returned once and stored as hashes.
+// A device code is a single-use code, valid for 24 hours, that is exchanged for the access token of
+// an agent. Codes and tokens are returned once and stored as hashes.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -51,7 +51,7 @@ export async function replaceDeviceCodes(ctx: Ctx, agent: AgentRow): Promise<voi
   }
 }
 
-/** Finds a code with its agent, or undefined if the code is unknown or the agent was deleted. */
+/** A code with its agent, or undefined if the code is unknown or the agent was deleted. */
 async function findCode(
   ctx: Ctx,
   code: string,
@@ -79,8 +79,8 @@ function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | un
 }
 
 /**
- * Exchanges a code for an access token. Every attempt is counted, so a rejection must be committed. Throws
- * RATE_LIMITED after ten attempts from one address in a minute.
+ * Exchanges a code for an access token. Every attempt is counted, so a rejection must be committed.
+ * Throws RATE_LIMITED after ten attempts from one address in a minute.
  */
 export async function redeemDeviceCode(
   ctx: Ctx,

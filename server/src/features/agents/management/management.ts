@@ -1,5 +1,5 @@
-// Management of agents. Every change increments the version of the agent row, which agent operations require,
-// so a change takes effect when it is committed.
+// Management of agents. Every change increments the version of the agent row, which agent
+// operations require, so a change takes effect when it is committed.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -196,8 +196,9 @@ export const agentManagementOperations = (deps: ManagementDeps) => [
 const NOT_DELETED: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' };
 
 /**
- * Deletes one agent of a deleted customer and rejects its pending actions. Returns whether there may be more.
- * A change set contains one agent, because an agent may have hundreds of pending actions.
+ * Deletes one agent of a deleted customer and rejects its pending actions. Returns whether more
+ * agents remain. A change set contains one agent, because an agent may have hundreds of pending
+ * actions.
  */
 export async function deleteNextAgent(ctx: Ctx, customerId: string): Promise<boolean> {
   const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, NOT_DELETED];
@@ -206,7 +207,9 @@ export async function deleteNextAgent(ctx: Ctx, customerId: string): Promise<boo
   return hasMore;
 }
 
-/** Job that deletes the agents of a deleted customer. Their tokens were revoked with the customer. */
+/**
+ * Job that deletes the agents of a deleted customer. Their tokens were revoked with the customer.
+ */
 export const agentJobs = (): JobHandler[] => [
   jobHandler(END_AGENTS, {
     run: async (_runtime, { input }) => {

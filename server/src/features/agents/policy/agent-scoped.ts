@@ -31,15 +31,18 @@ export function platformHandlerOf<P extends Contract>(
 interface AgentScope<C extends Contract, P extends Contract> {
   /** Required permission of the policy. Absent for none. */
   permission?: AgentPermission;
-  /** The request as the platform would send it. Throws for resources of other customers. Stages no rows. */
+  /**
+   * The request as the platform would send it. Throws for resources of other customers. Stages no
+   * rows.
+   */
   input(ctx: Ctx, agent: AgentRow, input: Input<C>): Partial<Input<P>> | Promise<Partial<Input<P>>>;
   /** Audit entry of a successful call. */
   audited?(input: Input<C>, body: ResponseBody<P>): { what: AuditEvent; [detail: string]: unknown };
 }
 
 /**
- * An agent operation served by `serve`. A paused agent may only read. The audit records rejected writes
- * and omits rejected reads.
+ * An agent operation served by `serve`. A paused agent may only read. The audit records rejected
+ * writes and omits rejected reads.
  */
 export function agentScoped<C extends Contract, P extends Contract>(
   contract: C,

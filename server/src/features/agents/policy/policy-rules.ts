@@ -46,7 +46,10 @@ function listedAccounts({ accountRestrictions: input }: PartialPolicy, prefix: s
   return { allowed: allowedEntries, ruled: ruledAccounts };
 }
 
-/** Errors of a complete or partial policy, independent of the customer. `prefix` precedes field paths. */
+/**
+ * Errors of a complete or partial policy, independent of the customer. `prefix` precedes field
+ * paths.
+ */
 export function policyErrors(input: unknown, prefix = ''): FieldError[] {
   if (!isObject(input)) return [];
   return [
@@ -98,8 +101,8 @@ export const storedPolicy = (policy: Policy): Policy => ({
 });
 
 /**
- * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are not
- * converted when their currency changes.
+ * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are
+ * not converted when their currency changes.
  */
 export function mergePolicy(current: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;
@@ -117,8 +120,8 @@ export function mergePolicy(current: Policy, change: PolicyChange): Policy {
 type FormerCurrencies = { currency: string; until: string }[];
 
 /**
- * Former currencies of the limits after a change. Each currency with possible spending in the current month
- * is listed once.
+ * Former currencies of the limits after a change. Each currency with possible spending in the
+ * current month is listed once.
  */
 export function formerCurrenciesAfter(
   formerCurrencies: FormerCurrencies,

@@ -16,7 +16,7 @@ export type AgentPermission = (typeof AGENT_PERMISSIONS)[number];
 export const EXECUTION_MODES = ['AUTO', 'APPROVAL_REQUIRED'] as const;
 type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** In the form of the API. Null and absent both mean no limit. Amounts in minor units. */
+/** In the form of the API, with amounts in minor units. Null and absent have the same meaning. */
 export interface Policy {
   permissions: AgentPermission[];
   defaultExecutionMode: ExecutionMode;
@@ -49,7 +49,7 @@ export interface AgentUsage {
 /** The payment that an agent requests. */
 export interface PaymentRequest {
   type: ActionType;
-  /** The internal account: the source of a payment, or the destination of a transfer in. */
+  /** The internal source account, or the internal destination if the source is external. */
   accountId: string;
   /** Destination, if it is an internal account of the same customer. */
   destinationId?: string | undefined;

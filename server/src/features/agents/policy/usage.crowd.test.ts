@@ -1,5 +1,5 @@
-// Limits of agents under concurrency, in one and in two processes. Exactly the payments within the limit
-// succeed, also during policy changes and refunds.
+// Limits of agents under concurrency, in one and in two processes. Exactly the payments within the
+// limit succeed, also during policy changes and refunds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   isPaid,
@@ -28,7 +28,7 @@ const rejectionsIn = (results: PaymentResult[]) =>
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
   ['two processes', (): Runtime[] => [app.runtime, secondRuntime]],
-])('limits of an agent in %s', (_, runtimes) => {
+])('a limit of an agent in %s', (_, runtimes) => {
   it.each([
     ['dailyLimit', { dailyLimit: 100_50 }],
     ['monthlyLimit', { monthlyLimit: 100_50 }],

@@ -1,4 +1,5 @@
-// Usage of agents in the ledger: per day and month, across changes of policy and currency, and after refunds.
+// Usage of agents in the ledger: per day and month, across changes of policy and currency, and
+// after refunds.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   idOf,
@@ -41,9 +42,9 @@ describe('usage', () => {
       await createExternalAccount(app, person.id, 'USD', '000'),
       await createExternalAccount(app, person.id, 'USD', '002'),
     ];
-    const payQuoteTo = async (target: string) => {
+    const payQuoteTo = async (payeeAccountId: string) => {
       const quote = ok(
-        await app.call('POST', '/quotes', quoteBody(account.id, target, 100_00)),
+        await app.call('POST', '/quotes', quoteBody(account.id, payeeAccountId, 100_00)),
         201,
       );
       const payment = await fixture.pay(id, 100_00n, {

@@ -1,6 +1,6 @@
-// Spending of agents as velocity limits (balances/velocity-limits): one for each agent, currency and day or
-// month, and one for the number of payments per day. The limits are exact for concurrent payments in all
-// processes. A failed payment restores its amount and still counts as a payment.
+// Spending of agents as velocity limits (balances/velocity-limits): one for each agent, currency
+// and day or month, and one for the number of payments per day. The limits are exact for concurrent
+// payments in all processes. A failed payment restores its amount and still counts as a payment.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -50,7 +50,7 @@ export async function convertRoundedUp(
   return convert(money, rate, 'ceil');
 }
 
-const amountsOf = ({ id }: AgentRow, currency: string, periodKey: string) => ({
+const limitKeyOf = ({ id }: AgentRow, currency: string, periodKey: string) => ({
   limitId: velocityLimitOf.spending(id, currency, periodKey),
   unit: currency,
 });
@@ -75,7 +75,7 @@ async function readSpentInFormerCurrencies(
   const { currency } = agent.policy.spendingLimits;
   const amounts = await Promise.all(
     formerCurrenciesIn(agent, periodKey).map(async (formerCurrency) => {
-      const amount = await usedOf(ctx, amountsOf(agent, formerCurrency, periodKey));
+      const amount = await usedOf(ctx, limitKeyOf(agent, formerCurrency, periodKey));
       if (amount <= 0n) return { currency, amount: 0n };
       return convertRoundedUp(ctx, deps, { currency: formerCurrency, amount }, currency);
     }),
@@ -92,7 +92,7 @@ async function readSpentIn(
   const { currency } = agent.policy.spendingLimits;
   const periodKey = PERIOD[period](ctx.now);
   const [amount, formerSpending] = await Promise.all([
-    usedOf(ctx, amountsOf(agent, currency, periodKey)),
+    usedOf(ctx, limitKeyOf(agent, currency, periodKey)),
     readSpentInFormerCurrencies(ctx, deps, agent, periodKey),
   ]);
   return add({ currency, amount }, formerSpending);
@@ -130,23 +130,24 @@ async function amountLimitIn(
 ): Promise<VelocityLimit> {
   const { currency, dailyLimit, monthlyLimit } = agent.policy.spendingLimits;
   const periodKey = PERIOD[period](ctx.now);
-  const amounts = amountsOf(agent, currency, periodKey);
+  const limitKey = limitKeyOf(agent, currency, periodKey);
   const limit = bigintOrNull(period === 'day' ? dailyLimit : monthlyLimit);
-  if (limit === null) return { ...amounts, limit };
+  if (limit === null) return { ...limitKey, limit };
   const formerSpending = await readSpentInFormerCurrencies(ctx, deps, agent, periodKey);
   const remainingMoney = subtract({ currency, amount: limit }, formerSpending);
   return {
-    ...amounts,
+    ...limitKey,
     limit: remainingMoney.amount,
     isPerPayment: formerCurrenciesIn(agent, periodKey).length > 0,
   };
 }
 
 /**
- * Stages the usage of a payment: its amount for day and month, in the currency of the limits, and its
- * count. Call it after `evaluate` with the same agent row and before funds are posted. The change set
- * requires the agent row, so a concurrent policy change retries the operation, as does a limit that is used
- * up at commit. A refund restores the amount and keeps the count.
+ * Stages the usage of a payment: its amount for day and month, in the currency of the limits, and
+ * its count. Call it after `evaluate` with the same agent row and before funds are posted. The
+ * change set requires the agent row, so a concurrent policy change retries the operation. A limit
+ * that is used up at commit also retries the operation. A refund restores the amount and keeps the
+ * count.
  */
 export async function countSpending(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// Resources that an agent may use: external accounts of its customer, internal accounts that its policy
-// allows, and its own quotes.
+// Resources that an agent may use: external accounts of its customer, internal accounts that its
+// policy allows, and its own quotes.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -13,7 +13,7 @@ import { forbidden } from '../deps.ts';
 import { accountRejection, type Policy } from '../policy/policy.ts';
 import type { AgentRow } from '../store.ts';
 
-/** Internal accounts that the policy allows, or null for all accounts of the customer. */
+/** IDs of internal accounts that the policy allows, or null for all accounts of the customer. */
 export const allowedAccountsOf = ({ policy }: { policy: Policy }): readonly string[] | null =>
   policy.accountRestrictions?.allowedAccountIds ?? null;
 

@@ -1,5 +1,5 @@
-// Reads by agents and their changes of external accounts. An agent receives the same resources as its
-// platform, without resources of other customers.
+// Reads by agents and their changes of external accounts. An agent receives the same resources as
+// its platform, without resources of other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -102,7 +102,7 @@ describe('agentListInternalAccounts', () => {
     expect(idsOf(wallets)).not.toContain(agent.usd);
   });
 
-  it('returns only resources of its customer for every filter', async () => {
+  it('ignores the customer ID of a request', async () => {
     const requestedPath = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
     const { data } = ok(await agent.call('GET', requestedPath), 200);
     expect(data.length).toBeGreaterThan(1);
@@ -161,7 +161,7 @@ describe('transactions', () => {
   });
 
   describe('agentListTransactions', () => {
-    it('pages and filters like the list of the platform', async () => {
+    it('returns pages, and filters by type, reference and receiver', async () => {
       const firstPaymentId = await pay();
       await app.advance(1_000);
       const secondPaymentId = await pay();
@@ -314,7 +314,7 @@ describe('external accounts', () => {
   });
 
   describe('agentGetExternalAccount', () => {
-    it('returns NOT_FOUND for accounts of other customers', async () => {
+    it('returns ACCOUNT_NOT_FOUND for accounts of other customers', async () => {
       const foreignIds = [
         (await createExternalAccount(app, otherHolder.customer.id, 'USD')).id,
         (await createExternalAccount(app, null, 'USD')).id,
@@ -368,8 +368,10 @@ describe('external accounts', () => {
   it('are audited', async () => {
     const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
     ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`), 204);
-    const lines = (await readAudit(agent.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
-    expect(lines).toEqual([
+    const auditEntries = (await readAudit(agent.id)).filter(({ what }) =>
+      what.startsWith('ACCOUNT'),
+    );
+    expect(auditEntries).toEqual([
       { what: 'ACCOUNT_ADDED', actor: agent.id, details: { accountId: id } },
       { what: 'ACCOUNT_DELETED', actor: agent.id, details: { accountId: id } },
     ]);
@@ -436,8 +438,10 @@ describe('policy', () => {
         'FORBIDDEN',
         'The agent is paused.',
       ]);
-      const lines = (await readAudit(agent.id)).filter(({ what }) => what === 'ACTION_REFUSED');
-      expect(lines.map(({ details }) => details)).toEqual([
+      const auditEntries = (await readAudit(agent.id)).filter(
+        ({ what }) => what === 'ACTION_REFUSED',
+      );
+      expect(auditEntries.map(({ details }) => details)).toEqual([
         { operationId, rule: 'PERMISSION' },
         { operationId, rule: 'PAUSED' },
       ]);

@@ -1,4 +1,5 @@
-// Reads of agents and external accounts of their customers, served by the operations of the platform.
+// Operations of agents that read resources of their customer or change external accounts, served by
+// operations of the platform.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -38,14 +39,14 @@ import {
 const REQUIRES_VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
-  // Undeclared parameters are passed on, so the ID of another customer is overwritten.
+  // Undeclared parameters are passed on, so the IDs of other customers are replaced or omitted.
   agentScoped(
     agentListTransactions,
     platformHandlerOf(presentationFeature.operations(), listTransactions),
     {
       ...REQUIRES_VIEW,
       input: (_, { customer_id: customerId }, { query }) => {
-        const { platformCustomerId: _overwritten, ...rest } = query as {
+        const { platformCustomerId: _omitted, ...rest } = query as {
           platformCustomerId?: string;
         };
         return { query: { ...rest, customerId } };
@@ -92,7 +93,7 @@ async function requireDeletableExternalAccount(
 
 const REQUIRES_MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 
-function externalAccountReads(deps: AgentDeps) {
+function externalAccountOperations(deps: AgentDeps) {
   const platformOperations = externalAccountFeature.operations(deps);
   return [
     agentScoped(
@@ -101,7 +102,7 @@ function externalAccountReads(deps: AgentDeps) {
       {
         ...REQUIRES_MANAGE,
         input: (_, { customer_id: customerId }, { query }) => {
-          const { platformCustomerId: _overwritten, ...rest } = query as {
+          const { platformCustomerId: _omitted, ...rest } = query as {
             platformCustomerId?: string;
           };
           return { query: { ...rest, customerId } };
@@ -149,5 +150,5 @@ export const agentReadOperations = (deps: AgentDeps) => [
     return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccountsOf(agent));
   }),
   ...transactionReads(),
-  ...externalAccountReads(deps),
+  ...externalAccountOperations(deps),
 ];

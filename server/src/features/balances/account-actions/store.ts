@@ -1,5 +1,5 @@
-// Manual and automatic actions, with their reasons, on internal and external accounts, stablecoins, mints
-// and burns.
+// Manual and automatic actions, with their reasons, on internal and external accounts, stablecoins,
+// mints and burns.
 import { iso } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -7,7 +7,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const accountActions = table('account_actions', {
   id: col.text,
-  /** Id of the account, stablecoin, mint or burn. */
+  /** ID of the account, stablecoin, mint or burn. */
   account_id: col.text,
   platform_id: col.text,
   actor: col.text,
@@ -45,7 +45,7 @@ const view = ({ actor, action, reason, created_at }: RowOf<typeof accountActions
   createdAt: iso(created_at),
 });
 
-/** Oldest first. */
+/** The actions on an account, oldest first. */
 export async function accountActionsOf({ db }: { db: Pick<Database, 'find'> }, id: string) {
   return (await db.find(accountActions, { account_id: id }, { orderBy: 'id' })).map(view);
 }

@@ -44,8 +44,8 @@ describe('presentInternalAccount', () => {
 describe('withBalances', () => {
   it('returns a copy with the balances of an event', () => {
     const storedAccount = presentInternalAccount(row, { balance: 0n, held: 0n });
-    const balances = withBalances(storedAccount, 1_000n, 300n);
-    expect(balances).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
+    const updatedAccount = withBalances(storedAccount, 1_000n, 300n);
+    expect(updatedAccount).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
     expect(storedAccount.balance.amount).toBe(0);
   });
 });

@@ -9,7 +9,10 @@ export type AccountOwner = 'customer' | 'platform';
 /** The currency of embedded wallets. */
 const WALLET_CURRENCY = 'USDB';
 
-/** Account types of a currency: USDB of a customer has an embedded wallet in addition to the balance. */
+/**
+ * Account types of a currency: USDB of a customer has an embedded wallet in addition to the
+ * balance.
+ */
 export function typesFor(currency: string, owner: AccountOwner): InternalAccountType[] {
   if (isFiat(currency)) return ['INTERNAL_FIAT'];
   const hasWallet = owner === 'customer' && currency === WALLET_CURRENCY;

@@ -1,5 +1,5 @@
-// Schemas of internal accounts, and the operations that read them. Accounts are opened automatically for the
-// currencies of the platform and its customers.
+// Schemas of internal accounts, and the operations that read them. Accounts are opened
+// automatically for the currencies of the platform and its customers.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';

@@ -1,7 +1,7 @@
-// Opens missing accounts for existing owners, after a currency or a further account type was added. Each
-// page of customers is one job and one change set. The opened accounts are PENDING until a second job
-// activates them and emits an event for each account. Existing accounts are skipped, so a page can run
-// repeatedly.
+// Opens missing accounts for existing owners, after a currency or a further account type was added.
+// Each page of customers is one job and one change set. The opened accounts are PENDING until a
+// second job activates them and emits an event for each account. Existing accounts are skipped, so
+// a page can run repeatedly.
 
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
@@ -140,7 +140,10 @@ async function readCaller(runtime: Runtime, platformId: string) {
   return systemCaller(platform.id, platform.environment);
 }
 
-/** Requests the funding instructions of an account. The call is repeated until the provider responds. */
+/**
+ * Requests the funding instructions of an account. The call is repeated until the provider
+ * responds.
+ */
 async function requestFunding(
   runtime: Runtime,
   { connectors }: AccountDeps,

@@ -176,7 +176,7 @@ describe('frozen account', () => {
   });
 
   it.each([
-    ['that was not submitted', '002'],
+    ['that the bank rejected immediately', '002'],
     ['that the bank rejected later', '004'],
     ['that the bank returned', '005'],
   ])('receives the refund of a payment %s', async (_, suffix) => {

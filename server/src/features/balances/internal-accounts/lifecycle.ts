@@ -43,8 +43,9 @@ interface Cause {
 }
 
 /**
- * Stages a status with its freeze or unfreeze and the event. The event shows the committed balance. `cause`
- * is recorded as an account action. The commit rejects the closure of an account that is not empty.
+ * Stages a status with its freeze or unfreeze and the event. The event shows the committed balance.
+ * `cause` is recorded as an account action. The commit rejects the closure of an account that is
+ * not empty.
  */
 export function transitionInternalAccount(
   ctx: Ctx,

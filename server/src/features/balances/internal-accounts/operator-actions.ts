@@ -146,7 +146,7 @@ async function checkTransition(
   throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
 }
 
-/** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
+/** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED or CONFLICT. */
 export async function transitionAccount(
   deps: TransitionDeps,
   { accountId, event, reason }: TransitionInput,
@@ -159,7 +159,10 @@ export async function transitionAccount(
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw accountNotFound();
     if (internalAccountStates.targetOf(row.status, event) === undefined) {
-      throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
+      throw new Fault(
+        'CONFLICT',
+        `This action is not possible while the account is ${row.status}.`,
+      );
     }
     await checkTransition(ctx, deps, row, event);
     const accountAfter = transitionInternalAccount(ctx, row, event, { actor: 'operator', reason });

@@ -1,6 +1,6 @@
-// Export of a customer's internal accounts. An erasure keeps the accounts and increments their version.
-// Balance events refer to an earlier event of the same version, and the erasure empties all existing
-// events.
+// Export of a customer's internal accounts. An erasure keeps the accounts and increments their
+// version. Balance events refer to an earlier event of the same version, and the erasure empties
+// all existing events.
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { findInternalAccounts, renewInternalAccount } from './store.ts';
 

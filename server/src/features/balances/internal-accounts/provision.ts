@@ -1,5 +1,6 @@
-// Opens internal accounts and emits their events. An account is two rows with one id: the internal account
-// that the API shows and the ledger account with the balance. One change set stages the two rows.
+// Opens internal accounts and emits their events. An account is two rows with one ID: the internal
+// account that the API shows and the ledger account with the balance. One change set stages the two
+// rows.
 import { isDeepStrictEqual } from 'node:util';
 import { Type } from '@sinclair/typebox';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -36,7 +37,9 @@ interface Provision {
   existingAccounts?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
   /** Provides the funding instructions. Undefined for accounts without funding instructions. */
   funding: FundingPort | undefined;
-  /** PENDING for accounts that are added to an existing owner. A job activates them with an event. */
+  /**
+   * PENDING for accounts that are added to an existing owner. A job activates them with an event.
+   */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }
 
@@ -73,8 +76,8 @@ function openAccount(
 }
 
 /**
- * Opens the missing accounts of these currencies, for a customer of the caller's platform or for the
- * platform. The caller passes wallet accounts to the feature that creates wallets.
+ * Opens the missing accounts of these currencies, for a customer of the caller's platform or for
+ * the platform. The caller passes wallet accounts to the feature that creates wallets.
  */
 export function provisionAccounts(ctx: Ctx, provision: Provision): InternalAccountRow[] {
   const existingKeys = new Set((provision.existingAccounts ?? []).map(uniquenessKeyOf));
@@ -160,7 +163,8 @@ export function emitBalances(ctx: Ctx, rows: readonly InternalAccountRow[]): voi
   for (const row of rows) {
     const { id } = row;
     const accountData = () => presentInternalAccount(row, EMPTY_HOLDING);
-    // The reset of a sandbox platform removes the events of the platform's accounts and keeps the accounts.
+    // The reset of a sandbox platform removes the events of the platform's accounts and keeps the
+    // accounts.
     const isKept = row.customer_id === null && ctx.caller.environment === 'sandbox';
     if (isKept) ctx.emit(balanceUpdated, id, accountData(), id);
     else ctx.emitVersion(balanceUpdated, row, id, accountData);

@@ -1,6 +1,6 @@
-// Refreshes the funding instructions of internal accounts after a change of the operator's collection
-// accounts, for one account or all of a platform. The refresh runs in batches, so that payments of a large
-// platform are not delayed.
+// Refreshes the funding instructions of internal accounts after a change of the operator's
+// collection accounts, for one account or all of a platform. The refresh runs in batches, so that
+// payments of a large platform are not delayed.
 
 import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -49,7 +49,9 @@ async function* pagesOf({ db }: Runtime, platformId: string) {
 
 type RefreshInput = { accountId: string } | { platformId: string };
 
-/** Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT if no funding accounts are configured. */
+/**
+ * Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT if no funding accounts are configured.
+ */
 export async function refreshAccountFunding(
   deps: RefreshDeps,
   input: RefreshInput,

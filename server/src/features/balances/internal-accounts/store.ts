@@ -1,5 +1,5 @@
-// Internal accounts: a balance in one currency, of a customer or of the platform. Amounts are only in the
-// ledger account, which has the same ID.
+// Internal accounts: a balance in one currency, of a customer or of the platform. Amounts are only
+// in the ledger account, which has the same ID.
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { Database, FindOptions } from '../../../runtime/db/database.ts';

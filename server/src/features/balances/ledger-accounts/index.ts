@@ -1,4 +1,5 @@
-// Access of features to ledger accounts. Postings are validated in ledger/ and written by the committer.
+// Access of features to ledger accounts. Postings are validated in ledger/ and written by the
+// committer.
 export {
   openLedgerAccount,
   openSystemAccounts,

@@ -1,4 +1,5 @@
-// The table of ledger accounts. Only the committer writes balances. Operations open accounts and read them.
+// The table of ledger accounts. Only the committer writes balances. Operations open accounts and
+// read them.
 
 import type { Time } from '../../../kernel/effects.ts';
 import { systemAccounts } from '../../../ledger/chart.ts';

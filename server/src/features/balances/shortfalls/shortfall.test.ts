@@ -39,12 +39,12 @@ const withAccount = <R>(
     return work(ctx, row);
   });
 
-const dollars = (amount: bigint) => ({ currency: 'USD', amount });
+const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
 const debitAccount = (id: string, amount: bigint, transactionId = 'T:debit') =>
   withAccount(id, (ctx, row) =>
     debitWithShortfall(ctx, row, {
-      ...dollars(amount),
+      ...usd(amount),
       transactionId,
       step: 'return',
       creditTo: RAIL_IN_TRANSIT,
@@ -61,7 +61,7 @@ const creditAccount = (id: string, amount: bigint, transactionId: string) =>
     ctx.transfer(
       transferInput({ transactionId, step: 'in', debit: RAIL_IN_TRANSIT, credit: id, amount }),
     );
-    return repayShortfall(ctx, row, { ...dollars(amount), transactionId, step: 'owed' }).repaid;
+    return repayShortfall(ctx, row, { ...usd(amount), transactionId, step: 'owed' }).repaid;
   });
 
 const stepsOf = async (transactionId: string) =>
@@ -138,7 +138,7 @@ describe('debitWithShortfall', () => {
   it('includes the transfers and the shortfall of its change set', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     await withAccount(account.id, async (ctx, row) => {
-      const debit = { ...dollars(8_00n), transactionId: 'T:repeated', creditTo: RAIL_IN_TRANSIT };
+      const debit = { ...usd(8_00n), transactionId: 'T:repeated', creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, { ...debit, step: 'one' });
       await debitWithShortfall(ctx, row, { ...debit, step: 'two' });
       await debitWithShortfall(ctx, row, { ...debit, step: 'three' });
@@ -160,7 +160,7 @@ describe('debitWithShortfall', () => {
     let hasRaced = false;
     const race = withAccount(account.id, async (ctx, row) => {
       const posting = { transactionId: 'T:raced', step: 'return' };
-      const debit = { ...dollars(12_00n), ...posting, creditTo: RAIL_IN_TRANSIT };
+      const debit = { ...usd(12_00n), ...posting, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, debit);
       if (!hasRaced) await app.operate(async (otherCtx) => otherCtx.transfer(competingTransfer));
       hasRaced = true;
@@ -174,7 +174,7 @@ describe('debitWithShortfall', () => {
 });
 
 describe('repayShortfall', () => {
-  it('repays the amount owed first from incoming funds', async () => {
+  it('repays the amount owed from incoming funds first', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     await debitAccount(account.id, 25_00n, 'T:debt');
     expect(await creditAccount(account.id, 9_00n, 'T:first')).toBe(9_00n);

@@ -45,10 +45,11 @@ function adjustShortfall(
 }
 
 /**
- * Debits an amount from an account in favor of `creditTo`, regardless of balance and status. The available
- * amount is posted under `step`. The missing amount becomes a shortfall, under `step` with the suffix
- * `.owed`. Returns the updated account and the missing amount. The caller emits the balance event. If the
- * balance falls before the commit, the commit is rejected. A job then runs again.
+ * Debits an amount from an account in favor of `creditTo`, regardless of balance and status. The
+ * available amount is posted under `step`. The missing amount becomes a shortfall, under `step`
+ * with the suffix `.owed`. Returns the updated account and the missing amount. The caller emits the
+ * balance event. If the balance falls before the commit, the commit is rejected. A job then runs
+ * again.
  */
 export async function debitWithShortfall(
   ctx: Ctx,
@@ -77,8 +78,8 @@ export async function debitWithShortfall(
 }
 
 /**
- * Repays the shortfall of an account from a credit in the same change set. Returns the updated account and
- * the repaid amount. The caller emits the balance event.
+ * Repays the shortfall of an account from a credit in the same change set. Returns the updated
+ * account and the repaid amount. The caller emits the balance event.
  */
 export function repayShortfall(
   ctx: Ctx,
@@ -100,7 +101,9 @@ export function repayShortfall(
   return { account: adjustShortfall(ctx, account, -repaid.amount), repaid: repaid.amount };
 }
 
-/** Throws INSUFFICIENT_FUNDS if the account has a shortfall, regardless of its available balance. */
+/**
+ * Throws INSUFFICIENT_FUNDS if the account has a shortfall, regardless of its available balance.
+ */
 export function checkNoShortfall({ id, owed }: InternalAccountRow): void {
   if (owed === 0n) return;
   const reason = 'The account has a shortfall from a returned payment. Fund the account first.';

@@ -29,7 +29,7 @@ interface Options {
   runtime?: Runtime;
 }
 
-/** Starts a payment up to the velocity count. Returns its id, or the code of the fault. */
+/** Counts a payment against the limits. Returns its ID, or the code of the fault. */
 async function pay(amount: bigint, options: Options = {}): Promise<string> {
   const { to = 'EUR', payerId = null, platform = app.platform, runtime = app.runtime } = options;
   const transactionId = newId(app.effects, 'Transaction');

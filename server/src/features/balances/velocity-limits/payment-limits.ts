@@ -1,6 +1,6 @@
-// Limits that the operator sets for a platform: amount per payment, amount per day, and payments of a
-// customer per hour. Day and hour are counted in the ledger (velocity-limit.ts). Platforms without limits
-// have no overhead.
+// Limits that the operator sets for a platform: amount per payment, amount per day, and payments of
+// a customer per hour. Day and hour are counted in the ledger (velocity-limit.ts). Platforms
+// without limits have no overhead.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -140,11 +140,11 @@ async function openLimits(ctx: Ctx, platform: PlatformRow, payment: StartedPayme
 }
 
 /**
- * Counts a payment at its start. The commit fails with VELOCITY_LIMIT_EXCEEDED at the hourly limit of the
- * customer and with DAILY_VOLUME_LIMIT_EXCEEDED at the daily limit of the platform. Call this function
- * before the postings of the payment, so that these errors take precedence over errors of the postings.
- * With `retryOnInsufficientFunds` the operation runs again instead of failing. That operation checks
- * `isWithinPaymentLimits` first.
+ * Counts a payment at its start. The commit fails with VELOCITY_LIMIT_EXCEEDED at the hourly limit
+ * of the customer and with DAILY_VOLUME_LIMIT_EXCEEDED at the daily limit of the platform. Call
+ * this function before the postings of the payment, so that these errors take precedence over
+ * errors of the postings. With `retryOnInsufficientFunds` the operation runs again instead of
+ * failing. That operation checks `isWithinPaymentLimits` first.
  */
 export async function countPayment(
   ctx: Ctx,
@@ -161,8 +161,8 @@ export async function countPayment(
 }
 
 /**
- * Whether the hourly and daily limits allow the payment now. Concurrent payments can still exhaust the
- * limits.
+ * Whether the hourly and daily limits allow the payment now. Concurrent payments can still exhaust
+ * the limits.
  */
 export async function isWithinPaymentLimits(
   ctx: Ctx,

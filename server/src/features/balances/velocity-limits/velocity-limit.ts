@@ -1,7 +1,7 @@
-// Velocity limits: for example the amount that a platform sends in a day or an agent spends. Usage is
-// counted in the ledger in separate units. Each limit and period has an account that starts at zero, with
-// the negative limit as its floor. A limit is therefore as exact as a balance under concurrency, across
-// processes.
+// Velocity limits: for example the amount that a platform sends in a day or an agent spends. Usage
+// is counted in the ledger in separate units. Each limit and period has an account that starts at
+// zero, with the negative limit as its floor. A limit is therefore as exact as a balance under
+// concurrency, across processes.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Fault } from '../../../kernel/fault.ts';
@@ -35,8 +35,8 @@ const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Cached floors, by account and version of the basis. Floors are set again every two seconds, because
- * another process can have restored an earlier floor.
+ * Cached floors, by account and version of the basis. Floors are set again every two seconds,
+ * because another process can have restored an earlier floor.
  */
 interface FloorCache {
   since: number;
@@ -58,9 +58,9 @@ function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
 }
 
 /**
- * Opens accounts, or sets their floors to changed limits. Runs before the commit in a separate transaction,
- * because the accounts must exist for the postings. A caller with a `basis` also requires that this row is
- * unchanged, so that a change of a limit and a posting cannot interleave.
+ * Opens accounts, or sets their floors to changed limits. Runs before the commit in a separate
+ * transaction, because the accounts must exist for the postings. A caller with a `basis` also
+ * requires that this row is unchanged, so that a change of a limit and a posting cannot interleave.
  */
 export async function openVelocityLimits(
   ctx: Ctx,

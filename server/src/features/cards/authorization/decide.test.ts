@@ -1,5 +1,5 @@
-// Decisions about authorization requests and their effects: a payment with a hold, or an entry in the
-// decision log only.
+// Decisions about authorization requests and their effects: a payment with a hold, or an entry in
+// the decision log only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -123,11 +123,11 @@ describe('an authorization', () => {
 
   it('is declined on an unissued, a frozen or a closed card', async () => {
     const holder = await fixture.createCardholder({ funds: 100_00 });
-    const waitingCard = await fixture.createCard(holder, {
+    const processingCard = await fixture.createCard(holder, {
       platformCardId: `waits-${app.effects.now()}-001`,
     });
-    expect(waitingCard.state).toBe('PROCESSING');
-    expect(await network.request(waitingCard.id, 10_00)).toEqual(
+    expect(processingCard.state).toBe('PROCESSING');
+    expect(await network.request(processingCard.id, 10_00)).toEqual(
       declineDecision('CARD_NOT_ACTIVE'),
     );
     const { id } = await fixture.createCard(holder);

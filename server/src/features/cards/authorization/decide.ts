@@ -1,6 +1,6 @@
-// Decides about a request of a card network. A pure function returns the decline reason for the rows as read.
-// An approval holds the amount in the change set that records it. The commit fails if a card was frozen or
-// funds were spent concurrently, and the request is decided again.
+// Decides about a request of a card network. A pure function returns the decline reason for the
+// rows as read. An approval holds the amount in the change set that records it. The commit fails if
+// a card was frozen or funds were spent concurrently, and the request is decided again.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,5 +1,5 @@
 // Decline reasons of a card request, without a database. The first matching check returns the
-// reason, in the order card, cardholder, funds. Validity, limit, balance and key are not checked
+// reason, in the order card, cardholder, funds. Expiry, limit, balance and key are not checked
 // for a merchant credit. For a credit that was approved in stand-in processing, a freeze of the
 // card, the status of the cardholder and the account are not checked either.
 
@@ -63,7 +63,7 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
-/** Of the cardholder, only a deletion declines a credit approved in stand-in processing. */
+/** A credit approved in stand-in processing requires only that the cardholder was not deleted. */
 const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 

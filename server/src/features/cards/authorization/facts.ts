@@ -1,7 +1,7 @@
-// Posts events that a network reports afterwards: payments that its issuer approved in stand-in processing,
-// and entries about payments. Reported events are never declined. A clearing or refund without a payment
-// opens one. A reversal without a payment causes a later authorization to be declined, so the order of
-// messages has no effect on the result.
+// Posts events that a network reports afterwards: payments that its issuer approved in stand-in
+// processing, and entries about payments. Reported events are never declined. A clearing or refund
+// without a payment opens one. A reversal without a payment causes a later authorization to be
+// declined, so the order of messages has no effect on the result.
 
 import type { CardNotice, CardRequest } from '../../../connectors/ports/cards.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -50,7 +50,9 @@ const checkCurrency = (card: CardRow, { currency, amount }: Money): void => {
 const isConcurrentCommit = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && error.code === 'CONFLICT');
 
-/** Runs `work`, and repeats it once if another message about the same payment was committed first. */
+/**
+ * Runs `work`, and repeats it once if another message about the same payment was committed first.
+ */
 async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -103,8 +105,8 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
 }
 
 /**
- * Stages an entry without a payment. Returns the opened payment, true for a reversal, or false for a reversal
- * of a request that has a recorded decision.
+ * Stages an entry without a payment. Returns the opened payment, true for a reversal, or false for
+ * a reversal of a request that has a recorded decision.
  */
 async function postWithoutPayment(
   ctx: Ctx,

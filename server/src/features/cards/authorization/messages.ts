@@ -98,7 +98,8 @@ export function writeDecision(
 }
 
 /**
- * Records the reversal of an authorization that was not received yet. The authorization is declined later.
+ * Records the reversal of an authorization that was not received yet. The authorization is declined
+ * later.
  */
 export function writeEarlyReversal(ctx: Ctx, card: CardRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
@@ -137,8 +138,8 @@ export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): 
 }
 
 /**
- * Stages and records a notice. A repetition has no effect. Throws CONFLICT if the ID was used for another
- * message.
+ * Stages and records a notice. A repetition has no effect. Throws CONFLICT if the ID was used for
+ * another message.
  */
 export async function applyNotice(
   ctx: Ctx,
@@ -155,8 +156,8 @@ export async function applyNotice(
     if (!isSameMessage || knownCardMessage.amount !== amount) throw messageConflict();
     return row;
   }
-  // The payment is required even if it does not change. The entry contains the merchant as read, which an
-  // erasure may remove concurrently.
+  // The payment is required even if it does not change. The entry contains the merchant as read,
+  // which an erasure may remove concurrently.
   requirePayment(ctx, row);
   const changedPayment = await changeByNotice(ctx, deps, row, notice);
   writeNotice(ctx, row, notice);
@@ -201,8 +202,8 @@ interface ListInput extends PageInput {
 }
 
 /**
- * A page of network messages with their decisions, of a platform, of a card, or of all platforms. Latest
- * first.
+ * A page of network messages with their decisions, of a platform, of a card, or of all platforms.
+ * Latest first.
  */
 export async function listCardMessages(
   { db }: Runtime,

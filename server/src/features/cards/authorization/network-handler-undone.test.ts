@@ -1,5 +1,5 @@
-// Approvals that are undone because they are late: repetitions of the request, further messages with the
-// token, funding debits of the issuer, and write-offs.
+// Approvals that are undone because they are late: repetitions of the request, further messages
+// with the token, funding debits of the issuer, and write-offs.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { readBalances } from '../../../../test/kit/app/fixtures.ts';

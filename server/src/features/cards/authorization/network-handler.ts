@@ -1,7 +1,7 @@
-// Receives the messages of a card issuer. Each message is one operation under the issuer's ID, so a repeated
-// message has one effect and one response. A network treats a missing or late response as a decline, so no
-// approval may remain in the books without reaching the network. `cardNetworkHandler` describes how each
-// failure is handled.
+// Receives the messages of a card issuer. Each message is one operation under the issuer's ID, so a
+// repeated message has one effect and one response. A network treats a missing or late response as
+// a decline, so no approval may remain in the books without reaching the network.
+// `cardNetworkHandler` describes how each failure is handled.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -32,7 +32,10 @@ import {
   writeLateApproval,
 } from './messages.ts';
 
-/** Maximum number of attempts. The delay between attempts starts at twice `BASE_DELAY_MS` and doubles. */
+/**
+ * Maximum number of attempts. The delay between attempts starts at twice `BASE_DELAY_MS` and
+ * doubles.
+ */
 const MAX_ATTEMPTS = 5;
 const BASE_DELAY_MS = 50;
 
@@ -57,7 +60,10 @@ const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
 const isFinal = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && !isTransient(error.code));
 
-/** Repeats `work` until it succeeds or fails permanently. Work with an unknown result is repeated as well. */
+/**
+ * Repeats `work` until it succeeds or fails permanently, up to `MAX_ATTEMPTS` times. Work with an
+ * unknown result is repeated as well.
+ */
 async function retryUntilFinal<R>(work: () => Promise<R>): Promise<R> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -79,7 +85,9 @@ interface PendingRequest {
   stage?: StageMessage | undefined;
 }
 
-/** A decision. `isNew`: this call made it. `isStaged`: rows of the caller were committed with it. */
+/**
+ * A decision. `isNew`: this call made it. `isStaged`: rows of the caller were committed with it.
+ */
 type RecordedDecision = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
 /** Stages the rows of the caller. */
@@ -151,8 +159,8 @@ const undoLateApproval = (
   );
 
 /**
- * Declines a request whose transaction token belongs to an undone approval that was not cleared. Returns
- * undefined if the token belongs to any other payment.
+ * Declines a request whose transaction token belongs to an undone approval that was not cleared.
+ * Returns undefined if the token belongs to any other payment.
  */
 const declineAfterUndo = ({
   runtime,
@@ -190,7 +198,8 @@ async function authorize(
     recordedDecision = { ...lateDecision, isNew: lateDecision.isNew && !isRepeated };
   }
   const { decision, isNew, isStaged } = recordedDecision;
-  // Only the call that made an approval undoes it, because an earlier approval was already returned.
+  // Only the call that made an approval undoes it, because an earlier approval was already
+  // returned.
   const isUndone = isNew && decision.approved && pendingRequest.isLate();
   if (!isUndone || !decision.transactionId) return { decision, isStaged };
   return { decision: await undoLateApproval(pendingRequest, decision.transactionId), isStaged };
@@ -200,12 +209,8 @@ async function authorize(
 function createSerializer() {
   const inFlight = new Map<string, Promise<unknown>>();
   return async <R>(id: string, work: () => Promise<R>): Promise<R> => {
-    for (
-      let pendingDecision = inFlight.get(id);
-      pendingDecision;
-      pendingDecision = inFlight.get(id)
-    ) {
-      await pendingDecision.catch(() => undefined);
+    for (let earlierWork = inFlight.get(id); earlierWork; earlierWork = inFlight.get(id)) {
+      await earlierWork.catch(() => undefined);
     }
     const pendingWork = work();
     inFlight.set(id, pendingWork);
@@ -227,13 +232,13 @@ function createSerializer() {
  *   ID. If the decline is committed, the approval under the same ID can no longer be committed.
  *   Otherwise the approval exists and is returned.
  * - If the decline cannot be written either, or the process ends between commit and response, the
- *   issuer has no decision. A repeated request then returns the recorded decision. Without a repetition
- *   the network (AUTHORIZATION_EXPIRY) or the sweep (`sweep.ts`) ends the payment.
+ *   issuer has no decision. A repeated request then returns the recorded decision. Without a
+ *   repetition the network (AUTHORIZATION_EXPIRY) or the sweep (`sweep.ts`) ends the payment.
  *
  * A second request with the same ID waits for the first in this process. It therefore never returns
- * an approval that is about to be undone. In another process, a second request with a later deadline
- * may read the approval between the two commits. The network has then received both decisions, and
- * a clearing after that is a late clearing.
+ * an approval that is about to be undone. In another process, a second request with a later
+ * deadline may read the approval between the two commits. The network has then received both
+ * decisions, and a clearing after that is a late clearing.
  */
 export function cardNetworkHandler(
   runtime: Runtime,
@@ -302,8 +307,8 @@ export function cardNetworkHandler(
         await apply();
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
-        // A message was committed under this ID. The same message has been applied completely, and any other
-        // message is a conflict.
+        // A message was committed under this ID. The same message has been applied completely, and
+        // any other message is a conflict.
         await apply();
       }
     },

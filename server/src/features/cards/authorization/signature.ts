@@ -1,7 +1,7 @@
-// Signature of a wallet for a funding debit of a card. The holder cannot sign during a card payment, so the
-// active delegated key of this card and wallet signs each debit. The signed text describes the debit
-// completely. The signature is verified like a client's signature and recorded with the payment in the same
-// commit.
+// Signature of a wallet for a funding debit of a card. The holder cannot sign during a card
+// payment, so the active delegated key of this card and wallet signs each debit. The signed text
+// describes the debit completely. The signature is verified like a client's signature and recorded
+// with the payment in the same commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -18,13 +18,19 @@ import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
-/** Whether the custodian did not respond. Unlike a missing key or an invalid stamp, this may be temporary. */
+/**
+ * Whether the custodian did not respond. Unlike a missing key or an invalid stamp, this may be
+ * temporary.
+ */
 export const isWithoutResponse = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
-/** The signed text describes the debit, with amounts in minor units. `pull` is the number of the debit. */
-function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): string {
-  const { currency, amount } = inAccountCurrency(ofCard, currencyOfAccount(row));
+/**
+ * The signed text describes the debit, with amounts in minor units. `pull` is the number of the
+ * debit.
+ */
+function textOf(row: CardPaymentRow, key: DelegatedKeyRow, cardAmount: bigint): string {
+  const { currency, amount } = inAccountCurrency(cardAmount, currencyOfAccount(row));
   return canonical({
     cardId: row.card.cardId,
     transactionId: row.id,
@@ -37,8 +43,8 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
 }
 
 /**
- * The stamp of the custodian. An error of the custodian is only the cause of the fault, because its text may
- * contain a secret.
+ * The stamp of the custodian, or undefined for a key without a signer. An error of the custodian is
+ * only the cause of the fault, because its text may contain a secret.
  */
 async function requestCustodian(
   ctx: Ctx,
@@ -56,9 +62,9 @@ async function requestCustodian(
 }
 
 /**
- * Signs for the next funding debit of a payment if its account is a wallet. `knownKey` is the key of the
- * wallet if it was already read. Throws WALLET_SIGNATURE_INVALID without a signature. Call it within
- * `ctx.attempt`, together with the debit.
+ * Signs for the next funding debit of a payment if its account is a wallet. `knownKey` is the key
+ * of the wallet if it was already read. Throws WALLET_SIGNATURE_INVALID without a signature. Call
+ * it within `ctx.attempt`, together with the debit.
  */
 export async function signFundingDebit(
   ctx: Ctx,

@@ -1,5 +1,6 @@
-// Invariants of a card payment under any order of events from its network, its issuer and the operator. The
-// postings match the facts. The released amount is at most the debited amount. A finished payment balances.
+// Invariants of a card payment under any order of events from its network, its issuer and the
+// operator. The postings match the facts. The released amount is at most the debited amount. A
+// finished payment balances.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -36,7 +37,9 @@ interface Payment {
   card: CardFacts;
   status: CardStatus;
   isCardClosed: boolean;
-  /** Whether a resolution could not debit the account, so that its refunds may exceed its payments. */
+  /**
+   * Whether a resolution could not debit the account, so that its refunds may exceed its payments.
+   */
   wasNotDebitable: boolean;
   balances: Record<Balance, bigint>;
   heldAmount: bigint;
@@ -201,8 +204,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 /**
- * A clearing above the amount that the account can pay, followed by a full refund. Random sequences rarely
- * contain one.
+ * A clearing above the amount that the account can pay, followed by a full refund. Random sequences
+ * rarely contain one.
  */
 const recoverySequence: fc.Arbitrary<Action[]> = fc
   .record({
@@ -343,8 +346,8 @@ describe('card payment arithmetic', () => {
     expect(payment.status).toBe('REFUNDED');
   });
 
-  // Excludes reversals, because a reversal debits the account by its share of a refund and the remainder is a
-  // loss.
+  // Excludes reversals, because a reversal debits the account by its share of a refund and the
+  // remainder is a loss.
   it('leaves no loss if the card is open, all amounts are collected and no refund is reversed', () => {
     fc.assert(
       fc.property(actionsOf(event), (actions) => {

@@ -1,6 +1,6 @@
-// The arithmetic of a card payment. Pure functions return the new facts and the postings for the facts and an
-// event. No other module adds these amounts. Amounts are in the currency of the card, and the caller converts
-// them to the units of the funding account.
+// The arithmetic of a card payment. Pure functions return the new facts and the postings for the
+// facts and an event. No other module adds these amounts. Amounts are in the currency of the card,
+// and the caller converts them to the units of the funding account.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { SystemAccount } from '../../../ledger/chart.ts';
@@ -16,18 +16,19 @@ import {
   settledOf,
 } from '../../payments/card-payments/index.ts';
 
-// The system account `cards` contains debited amounts until the network clears them. The balance of one
-// payment is always confirmed debits - released + writtenOff - settled. The balance is negative only while a
-// debit is pending or an exception is open. Definitions:
+// The system account `cards` contains debited amounts until the network clears them. The balance of
+// one payment is always confirmed debits - released + writtenOff - settled. The balance is negative
+// only while a debit is pending or an exception is open. Definitions:
 // - net = settled - refunded
 // - paid = confirmed debits - released - (refunded - recovered)
 // - borne = max(writtenOff, recovered)
 // - loss = borne - recovered
 // These conditions are met after every change:
-// - Without a pending debit, paid + loss <= net + remaining authorization, so each amount is debited once.
+// - Without a pending debit, paid + loss <= net + remaining authorization, so each amount is
+//   debited once.
 // - Unless the payment is an EXCEPTION, recovered <= writtenOff, so the operator makes no gain.
-// - In a final status, paid + loss = net. Both are at least zero, unless an account that could not be debited
-//   had received more refunds than it ever paid.
+// - In a final status, paid + loss = net. Both are at least zero, unless an account that could not
+//   be debited had received more refunds than it ever paid.
 
 /** A posting of a payment. */
 export interface Step {
@@ -62,7 +63,10 @@ export const fundingDebitStep = (index: number): string => `pull.${index + 1}`;
  */
 const absorbedLossOf = (card: CardFacts): bigint => largerOf(card.writtenOff, card.recovered);
 
-/** Amount that covers the clearings: debited from the account less releases, and borne by the operator. */
+/**
+ * Amount that covers the clearings: debited from the account less releases, and borne by the
+ * operator.
+ */
 const fundedOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released + absorbedLossOf(card);
 
@@ -88,9 +92,9 @@ export const amountToDebit = (card: CardFacts, total: bigint, maximum: bigint): 
   atLeastZero(smallerOf(maximum, total - coveredOf(card)));
 
 /**
- * Debited amount that will not be cleared. A closed payment needs the settled amount, an open payment the
- * larger of settled and authorized amount. Zero while a debit is pending, because the result may change the
- * amount.
+ * Debited amount that will not be cleared. A closed payment needs the settled amount, an open
+ * payment the larger of settled and authorized amount. Zero while a debit is pending, because the
+ * result may change the amount.
  */
 export function excessOf(card: CardFacts): bigint {
   if (hasPendingFundingDebit(card)) return 0n;
@@ -120,7 +124,10 @@ export type FurtherDebit = { amount: bigint; outcome: 'pending' | 'failed' | 'wr
 
 export const NO_FURTHER_DEBIT: FurtherDebit = { amount: 0n, outcome: 'pending' };
 
-/** The operator bears a further amount. Recovered amounts beyond losses are posted to `cards` with it. */
+/**
+ * The operator bears a further amount. Recovered amounts beyond losses are posted to `cards` with
+ * it.
+ */
 function writeOff(card: CardFacts, furtherAmount: bigint): Change {
   const writtenOff = absorbedLossOf(card) + furtherAmount;
   const amount = writtenOff - card.writtenOff;
@@ -182,7 +189,7 @@ export function applyClearing(
 export const applyExpiry = (card: CardFacts): Change =>
   releaseExcess({ card: { ...card, closed: true }, steps: [] });
 
-/** Sets the total amount. */
+/** Sets the authorized amount to `total`. */
 export function applyAdjustment(
   previousCard: CardFacts,
   total: bigint,
@@ -197,8 +204,8 @@ export function applyAdjustment(
 }
 
 /**
- * Applies a refund. The account is credited with at most the amount debited from it, including pending and
- * stuck debits. The remainder is credited to the operator.
+ * Applies a refund. The account is credited with at most the amount debited from it, including
+ * pending and stuck debits. The remainder is credited to the operator.
  */
 export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
   checkCount(previousCard.refunds, 'refunds');
@@ -313,7 +320,9 @@ export function applyFundingDebitResult(
 
 export type Resolution = 'collect' | 'write-off';
 
-/** Posts stuck debits in order until they cover the needed amount. The remaining debits are voided. */
+/**
+ * Posts stuck debits in order until they cover the needed amount. The remaining debits are voided.
+ */
 function endStuckDebits(
   previousCard: CardFacts,
   requiredAmount: bigint,
@@ -331,8 +340,8 @@ function endStuckDebits(
 }
 
 /**
- * Undoes an approval that never reached the network. Its clearing is reversed and its debits are released. A
- * pending debit remains on hold until the issuer reports its result.
+ * Undoes an approval that never reached the network. Its clearing is reversed and its debits are
+ * released. A pending debit remains on hold until the issuer reports its result.
  */
 export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
   const facts = {
@@ -355,9 +364,9 @@ export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEB
 }
 
 /**
- * Resolves an exception by a debit or a write-off of the unpaid amount. An account that received more refunds
- * than it ever paid pays the difference back. A closed account is not debited. The payment is closed
- * afterwards.
+ * Resolves an exception by a debit or a write-off of the unpaid amount. An account that received
+ * more refunds than it ever paid pays the difference back. A closed account is not debited. The
+ * payment is closed afterwards.
  */
 export function applyResolution(
   previousCard: CardFacts,

@@ -1,6 +1,6 @@
-// Resolution of an exception by an operator, and refunds and reversals while an exception is open. The tests
-// compare the amounts that the account pays, that the operator pays and that are released. No account is
-// credited with more than it has paid.
+// Resolution of an exception by an operator, and refunds and reversals while an exception is open.
+// The tests compare the amounts that the account pays, that the operator pays and that are
+// released. No account is credited with more than it has paid.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fundAccount } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

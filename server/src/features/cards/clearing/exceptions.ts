@@ -1,7 +1,7 @@
-// Resolution of card payments that the network has settled and the account has not paid. The operator decides
-// whether the account pays, with a shortfall if necessary, or whether the amount is written off. The
-// amount is calculated from the payment, which is closed afterwards. Payments with funds in suspense,
-// refunded to a closed account, are in the same list.
+// Resolution of card payments that the network has settled and the account has not paid. The
+// operator decides whether the account pays, with a shortfall if necessary, or whether the amount
+// is written off. The amount is calculated from the payment, which is closed afterwards. Payments
+// with funds in suspense, refunded to a closed account, are in the same list.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -33,7 +33,10 @@ import {
   requireOpenPayment,
 } from './payment.ts';
 
-/** Resolves an exception. Throws CONFLICT if the payment is not an exception. */
+/**
+ * Resolves an exception. Throws CONFLICT if the payment is not an exception, if a funding debit is
+ * pending, or if the amount cannot be collected because the account is closed.
+ */
 export async function resolveException(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -84,7 +87,7 @@ interface ResolveInput {
 }
 
 /**
- * Resolves the exception of a payment of any platform. Throws TRANSACTION_NOT_FOUND and CONFLICT.
+ * Resolves the exception of a payment of any platform. Throws TRANSACTION_NOT_FOUND or CONFLICT.
  */
 export async function resolveCardException(
   runtime: Runtime,

@@ -1,5 +1,5 @@
-// The job for funding debits: confirmation immediately, later or never, and events before the confirmation. A
-// debit has one effect regardless of the number of runs and failures.
+// The job for funding debits: confirmation immediately, later or never, and events before the
+// confirmation. A debit has one effect regardless of the number of runs and failures.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

@@ -1,6 +1,7 @@
-// The job for a funding debit. The job calls the issuer immediately and then at the times that the issuer
-// requests, and applies the result. Repeated calls are idempotent, because the ID of the debit is constant.
-// Only the first final result counts, which an operator enters if the issuer reports none.
+// The job for a funding debit. The job calls the issuer immediately and then at the times that the
+// issuer requests, and applies the result. Repeated calls are idempotent, because the ID of the
+// debit is constant. Only the first final result counts, which an operator enters if the issuer
+// reports none.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
@@ -77,8 +78,8 @@ async function applyProgress(
 }
 
 /**
- * Index of the pending debit with this number, starting at one. Without a number, the index of the only
- * pending debit. Throws CONFLICT if none or several match.
+ * Index of the pending debit with this number, starting at one. Without a number, the index of the
+ * only pending debit. Throws CONFLICT if none or several match.
  */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
   const openIndexes = row.card_funding_debits.flatMap((_, index) =>
@@ -131,8 +132,8 @@ interface EndInput {
 }
 
 /**
- * Records the result of a funding debit for a payment of any platform. Throws TRANSACTION_NOT_FOUND and
- * CONFLICT.
+ * Records the result of a funding debit for a payment of any platform. Throws TRANSACTION_NOT_FOUND
+ * or CONFLICT.
  */
 export async function endFundingDebit(runtime: Runtime, { transactionId, ...input }: EndInput) {
   const { row, at } = await onCardPayment(runtime, transactionId, (ctx, payment) =>
@@ -148,8 +149,9 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...inpu
   };
 }
 
-// Columns of transactions that change have no index, so a pending debit is found by its job. The job of a
-// debit with a manual result remains until it is due. Each job counts the attempts of the earlier jobs.
+// Columns of transactions that change have no index, so a pending debit is found by its job. The
+// job of a debit with a manual result remains until it is due. Each job counts the attempts of the
+// earlier jobs.
 const PENDING_DEBITS_SQL = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,

@@ -1,5 +1,6 @@
-// Funding sources of a card. Each funding source has a separate row, because delegated keys belong to it. The
-// keys of a removed funding source are revoked. An account that is added again later has no keys.
+// Funding sources of a card. Each funding source has a separate row, because delegated keys belong
+// to it. The keys of a removed funding source are revoked. An account that is added again later has
+// no keys.
 import type { FundedCard, IssuerPort } from '../../../connectors/ports/cards.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -33,8 +34,8 @@ function ineligibilityOf(
 }
 
 /**
- * Throws FUNDING_SOURCE_INELIGIBLE with the reason for each ineligible account of a list. The change set
- * requires the accounts as read.
+ * Throws FUNDING_SOURCE_INELIGIBLE with the reason for each ineligible account of a list. The
+ * change set requires the accounts as read.
  */
 export async function checkFunding(
   ctx: Ctx,
@@ -68,10 +69,10 @@ export async function checkFunding(
 export const bindingsOf = (ctx: Ctx, { id }: Pick<CardRow, 'id'>): Promise<FundingSourceRow[]> =>
   ctx.db.find(fundingSources, { card_id: id, ended_at: null });
 
-async function endFundingSources(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<void> {
-  if (bindings.length === 0) return;
-  for (const row of bindings) ctx.update(fundingSources, row, { ended_at: ctx.now });
-  await revokeKeysOf(ctx, bindings);
+async function endFundingSources(ctx: Ctx, sources: readonly FundingSourceRow[]): Promise<void> {
+  if (sources.length === 0) return;
+  for (const row of sources) ctx.update(fundingSources, row, { ended_at: ctx.now });
+  await revokeKeysOf(ctx, sources);
 }
 
 /** Stages funding sources of a card for new accounts. */
@@ -92,16 +93,16 @@ export async function replaceFundingSources(
   card: CardRow,
   accounts: readonly string[],
 ): Promise<void> {
-  const currentBindings = await bindingsOf(ctx, card);
-  const boundIds = new Set(currentBindings.map((each) => each.account_id));
+  const currentSources = await bindingsOf(ctx, card);
+  const currentAccountIds = new Set(currentSources.map((each) => each.account_id));
   await endFundingSources(
     ctx,
-    currentBindings.filter((each) => !accounts.includes(each.account_id)),
+    currentSources.filter((each) => !accounts.includes(each.account_id)),
   );
   bind(
     ctx,
     card,
-    accounts.filter((each) => !boundIds.has(each)),
+    accounts.filter((each) => !currentAccountIds.has(each)),
   );
 }
 
@@ -110,8 +111,8 @@ export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>):
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
-  // In descending order null sorts first, so the current sources are within the limit even after many
-  // removals.
+  // In descending order null sorts first, so the current sources are within the limit even after
+  // many removals.
   const latestFirstOrder = { orderBy: 'ended_at', descending: true } as const;
   const rows = await db.find(fundingSources, { card_id: cardId }, latestFirstOrder);
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,7 +1,7 @@
-// A card payment: the changes of its row, and its postings. The amount is held on the funding account, posted
-// to `cards` after the funding debit is confirmed, and posted from `cards` when the network clears it.
-// Debited amounts that cannot be cleared are released automatically. Amounts are in cents of the card and are
-// converted to the units of the funding account.
+// A card payment: the changes of its row, and its postings. The amount is held on the funding
+// account, posted to `cards` after the funding debit is confirmed, and posted from `cards` when the
+// network clears it. Debited amounts that cannot be cleared are released automatically. Amounts are
+// in cents of the card and are converted to the units of the funding account.
 
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -158,7 +158,9 @@ export function changePayment(
   return changedPayment;
 }
 
-/** Stages the payment as open. A payment that is still open after `CARD_AUTHORIZATION_MS` expires. */
+/**
+ * Stages the payment as open. A payment that is still open after `CARD_AUTHORIZATION_MS` expires.
+ */
 export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): void {
   closeOnClock(ctx, ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now }));
 }
@@ -194,7 +196,7 @@ function stagePosting(
   ctx[verb]({ transactionId: row.id, step, ...accounts, ...money, force });
 }
 
-/** The account, or undefined if it is closed or its owner deleted. */
+/** The account, or undefined if it is closed or its owner is deleted. */
 export async function creditableAccountOf(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -204,9 +206,9 @@ export async function creditableAccountOf(
 }
 
 /**
- * Changes the suspense item of the payment by `change`, and removes the item if its amount is zero. The
- * caller changes the row of the payment, as a decision does (`transactions/resolve.ts`), so the amount read
- * here is still current at the commit.
+ * Changes the suspense item of the payment by `change`, and removes the item if its amount is zero.
+ * The caller changes the row of the payment, as a decision does (`transactions/resolve.ts`), so the
+ * amount read here is still current at the commit.
  */
 async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
   const suspenseAmounts = await readSuspenseAmounts(ctx.db, [row.id]);
@@ -247,8 +249,8 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
 }
 
 /**
- * Debits the account. The part that was already spent becomes a shortfall. For a closed account the amount
- * is posted to suspense.
+ * Debits the account. The part that was already spent becomes a shortfall. For a closed account the
+ * amount is posted to suspense.
  */
 async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);

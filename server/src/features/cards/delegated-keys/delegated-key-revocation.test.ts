@@ -1,6 +1,6 @@
-// Revocation of delegated keys by a request, and with their funding source, card or holder, even while a key
-// is being created. Only one of several keys of a funding source is active. In production only real
-// signatures are accepted.
+// Revocation of delegated keys by a request, and with their funding source, card or holder, even
+// while a key is being created. Only one of several keys of a funding source is active. In
+// production only real signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../../test/kit/app/harness.ts';

@@ -1,6 +1,6 @@
-// Creation of a delegated key in three requests, with the reply and the rejection reasons of each. Reads of
-// delegated keys are also tested. Only sessions of the wallet activate a key. Revocation is in
-// `delegated-key-revocation.test.ts`.
+// Creation of a delegated key in three requests, with the reply and the rejection reasons of each.
+// Reads of delegated keys are also tested. Only sessions of the wallet activate a key. Revocation
+// is in `delegated-key-revocation.test.ts`.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';

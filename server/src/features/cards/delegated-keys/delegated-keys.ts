@@ -1,6 +1,7 @@
-// Delegated keys as rows. The custodian generates a key and keeps its private part, and the row stores the
-// custodian's reference until the key is revoked. A key belongs to the funding source that links a card to a
-// wallet. A key is revoked by the platform, or when the funding source is removed or the card is closed.
+// Delegated keys as rows. The custodian generates a key and keeps its private part, and the row
+// stores the custodian's reference until the key is revoked. A key belongs to the funding source
+// that links a card to a wallet. A key is revoked by the platform, or when the funding source is
+// removed or the card is closed.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
@@ -11,7 +12,10 @@ import { delegatedKeyStates } from '../issuing/states.ts';
 import { type DelegatedKeyRow, delegatedKeys, type FundingSourceRow } from '../store.ts';
 import type { DelegatedKeyView } from './delegated-contract.ts';
 
-/** Maximum number of keys of a funding source, in any status. A further key requires a new funding source. */
+/**
+ * Maximum number of keys of a funding source, in any status. A further key requires a new funding
+ * source.
+ */
 const MAX_KEYS = 100;
 
 const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
@@ -65,8 +69,8 @@ export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[
 }
 
 /**
- * The active key for a card and an account. An account has at most one funding source at a time, and its keys
- * are revoked with it.
+ * The active key for a card and an account. An account has at most one funding source at a time,
+ * and its keys are revoked with it.
  */
 export async function activeKeyOf(
   ctx: Ctx,
@@ -95,7 +99,7 @@ export async function checkKeyCount(ctx: Ctx, { id }: FundingSourceRow): Promise
   throw new Fault('CONFLICT', reason);
 }
 
-/** Properties of a new key. */
+/** A generated key. `signer` is the custodian's reference to it. */
 export interface NewKey {
   id: string;
   publicKey: string;

@@ -1,6 +1,7 @@
-// The operations on delegated keys. A key that signs card payments of a wallet is created in two steps, both
-// signed by the wallet. The first registers the key, the second its policy. All conditions are checked in
-// each step, because card, funding source and account may change between the steps.
+// The operations on delegated keys. A key that signs card payments of a wallet is created in two
+// steps, both signed by the wallet. The first registers the key, the second its policy. All
+// conditions are checked in each step, because card, funding source and account may change between
+// the steps.
 
 import type { Bound, Input } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
@@ -54,14 +55,17 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: KeyRequest): Pr
   const { status } = wallet.account;
   if (status !== 'ACTIVE') throw invalidField('internalAccountId', `the account is ${status}`);
   if (card.state === 'CLOSED') throw new Fault('CARD_NOT_MUTABLE', 'The card is closed.');
-  const bindings = await bindingsOf(ctx, card);
-  const source = bindings.find(({ account_id }) => account_id === wallet.row.id);
+  const sources = await bindingsOf(ctx, card);
+  const source = sources.find(({ account_id }) => account_id === wallet.row.id);
   if (!source) throw new Fault('NOT_FOUND', 'The wallet is not a funding source of the card.');
   await checkNoActiveKey(ctx, source);
   return { card, wallet, source };
 }
 
-/** Requires card and funding source as read, so that a concurrent closure or removal fails the commit. */
+/**
+ * Requires card and funding source as read, so that a concurrent closure or removal fails the
+ * commit.
+ */
 function requireTarget(ctx: Ctx, { card, source }: Target): void {
   ctx.require(cards, card);
   ctx.require(fundingSources, source);
@@ -70,7 +74,7 @@ function requireTarget(ctx: Ctx, { card, source }: Target): void {
 /** Any session of the wallet can sign. */
 const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
-/** Registers the key as an additional user of the wallet that has no other credential. */
+/** Registers the key as an additional user of the wallet. The user has no other credential. */
 const createKeyActivity = (nickname: string, { id, publicKey }: NewKey): Activity => ({
   type: 'CREATE_USERS',
   parameters: {

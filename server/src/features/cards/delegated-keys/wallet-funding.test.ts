@@ -1,5 +1,5 @@
-// A card funded by a wallet. Each debit requires the signature of a key that its holder has delegated for
-// this card. Each signature is stored with its payment.
+// A card funded by a wallet. Each debit requires the signature of a key that its holder has
+// delegated for this card. Each signature is stored with its payment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   findInternalAccount,
@@ -188,8 +188,8 @@ describe('a card funded by a wallet', () => {
   it('logs the ID of a key that does not sign, without a secret', async () => {
     const fundedCard = await cardOf();
     const { id } = await delegateKey(fundedCard.cardId);
-    const replaceSigner = "update delegated_keys set signer = 'sealed by another' where id = $1";
-    await app.runtime.db.query(replaceSigner, [id]);
+    const signerSql = "update delegated_keys set signer = 'sealed by another' where id = $1";
+    await app.runtime.db.query(signerSql, [id]);
     const body = { amount: 5_00, currency: { code: 'USD' }, merchant: { descriptor: 'Shop' } };
     ok(
       await app.call('POST', `/sandbox/cards/${fundedCard.cardId}/simulate/authorization`, body),
@@ -260,7 +260,7 @@ function handlerWith(stampWith: (input: { payload: string }) => Promise<string>)
   const deps = {
     connectors,
     origin: () => '',
-    note: (problem: string) => void loggedProblems.push(problem),
+    reportProblem: (problem: string) => void loggedProblems.push(problem),
   };
   return { handler: cardNetworkHandler(app.runtime, deps, 'sandbox'), loggedProblems };
 }

@@ -1,5 +1,5 @@
-// Cards of every platform for the operator: list, show and close. As for the platform, only the last four
-// digits of a number are shown.
+// Cards of every platform for the operator: list, show and close. As for the platform, only the
+// last four digits of a number are shown.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -43,8 +43,8 @@ interface SearchInput extends PageInput {
 }
 
 /**
- * A page of the cards of a platform, of a cardholder, in a state, or of all cards. Latest first. Throws
- * NOT_FOUND if `after` is unknown.
+ * A page of the cards of a platform, of a cardholder, in a state, or of all cards. Latest first.
+ * Throws NOT_FOUND if `after` is unknown.
  */
 export async function searchCards(
   { db }: Runtime,
@@ -75,7 +75,7 @@ export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
 export const readCardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
   detailsOf(runtime, await cardById(runtime.db, cardId));
 
-/** Closes a card permanently. `reason` is stored. Throws NOT_FOUND and CONFLICT. */
+/** Closes a card permanently. `reason` is stored. Throws NOT_FOUND or CONFLICT. */
 export async function closeCardByOperator(
   runtime: Runtime,
   { cardId, reason }: { cardId: string; reason: string },

@@ -1,6 +1,6 @@
-// Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and close the
-// cards of a deleted customer. If a card was closed before the response, the result is recorded and the
-// issuer is notified of the closure.
+// Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and
+// close the cards of a deleted customer. If a card was closed before the response, the result is
+// recorded and the issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
@@ -139,7 +139,7 @@ const OPEN_CARDS: Filter<typeof cards> = {
   value: ['PROCESSING', 'ACTIVE', 'FROZEN'],
 };
 
-/** Closes one card of a deleted customer. Returns whether there may be more. */
+/** Closes one card of a deleted customer. Returns whether more open cards remain. */
 export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolean> {
   const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, OPEN_CARDS];
   const { rows, hasMore } = await ctx.db.page(cards, { filters, sort: 'asc', limit: 1 });

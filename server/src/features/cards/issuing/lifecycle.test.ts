@@ -1,5 +1,5 @@
-// Changes of a card by its platform, of its funding sources with their keys, and by the deletion of its
-// cardholder. The issuer is notified of changes and may respond late.
+// Changes of a card and its funding sources by the platform, and the closure of a card by the
+// deletion of its cardholder. The issuer is notified of changes and may respond late.
 import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -32,7 +32,7 @@ const rowOf = async (ctx: Ctx, id: string) => {
 const readBindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
-/** A cardholder with a balance and a wallet in USDB, which can both fund a card. */
+/** A cardholder with a balance and a wallet in USDB. Both accounts can fund a card. */
 async function createHolderWithTwoAccounts(): Promise<Cardholder & { walletId: string }> {
   const holder = await fixture.createCardholder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
@@ -115,7 +115,7 @@ describe('updateCardById', () => {
     expect(await eventsOf(id)).toEqual([`${STATE_CHANGE} CLOSED`]);
   });
 
-  it('requires one of its three fields, and CLOSED without other fields', async () => {
+  it('rejects an empty request, an invalid value, and CLOSED with other fields', async () => {
     const { id, fundingSources: sources } = await fixture.createCard(
       await fixture.createCardholder(),
     );

@@ -1,6 +1,7 @@
-// Opens a card payment, and undoes a payment that was approved too late. Every payment is opened with a
-// row, a debit also with a hold. A clearing in the same message is applied like a later clearing. Undoing
-// reverses the postings and closes the payment.
+// Opens a card payment, and undoes a payment that was approved too late. Every payment is opened
+// with a row, a debit also with a hold of the amount that the account can pay. A clearing in the
+// same message is applied like a later clearing. Undoing reverses the postings and closes the
+// payment.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -29,7 +30,7 @@ import type { CardDeps } from '../deps.ts';
 import { clear, holdAvailable } from '../notices.ts';
 import { type CardRow, cards, type DelegatedKeyRow } from '../store.ts';
 
-/** Rows that the decision depends on. */
+/** The request, and the rows that the decision depends on. */
 interface Opening {
   card: CardRow;
   holder: CustomerRow;
@@ -120,9 +121,9 @@ export async function openPayment(
 }
 
 /**
- * Stages a payment that the network has approved or cleared without this server. The hold is the part of its
- * amount that the account can pay. A later clearing debits the remainder. `isCleared`: the payment is cleared
- * immediately, and becomes an exception if a remainder is unpaid.
+ * Stages a payment that the network has approved or cleared without this server. The hold is the
+ * part of its amount that the account can pay. A later clearing debits the remainder. `isCleared`:
+ * the payment is cleared immediately, and becomes an exception if a remainder is unpaid.
  */
 export async function openApprovedPayment(
   ctx: Ctx,
@@ -159,9 +160,10 @@ function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
 }
 
 /**
- * Undoes a payment that was approved too late. The payment is closed with no settled amount. The held or
- * debited amount is released, immediately or after the issuer reports the result of a pending debit. Returns
- * false if the network has sent a message about it, or an operator has written it off.
+ * Undoes a payment that was approved too late. The payment is closed with no settled amount. The
+ * held or debited amount is released, immediately or after the issuer reports the result of a
+ * pending debit. Returns false if the network has sent a further message about the payment, or an
+ * amount was written off.
  */
 export async function undoPayment(
   ctx: Ctx,

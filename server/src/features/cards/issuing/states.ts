@@ -26,7 +26,7 @@ export type CardStateReason = (typeof CARD_STATE_REASONS)[number];
 
 export type DelegatedKeyStatus = 'PENDING' | 'ACTIVE' | 'REVOKED';
 
-/** A key that was not activated yet is revoked with its card. */
+/** A key is revoked when its funding source is removed, even before its activation. */
 export const delegatedKeyStates = stateTable<DelegatedKeyStatus, 'activate' | 'revoke'>(
   'delegated key',
   {

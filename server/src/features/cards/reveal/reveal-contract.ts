@@ -1,4 +1,5 @@
-// The operation that returns a link to the number and security code of a card, which the API does not return.
+// The operation that returns a link to the number and security code of a card. The API returns
+// neither the number nor the code.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, Timestamp, withDescription } from '../../../kernel/schema.ts';
@@ -28,7 +29,7 @@ export const revealCard = operation({
   summary: 'Reveal the details of a card',
   description:
     'Returns a link to a hosted page with number, expiry and security code, for the cardholder ' +
-    'only. Each request returns a new link, which is valid for five minutes and can be opened ' +
+    'only. Each request returns a new link. The link is valid for five minutes and can be opened ' +
     'once. Requests and openings are recorded. Only the origins that the operator has set for ' +
     'the platform can embed the page in a frame. Not available for a card that is not issued yet ' +
     'or is closed.',

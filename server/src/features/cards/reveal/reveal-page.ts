@@ -1,7 +1,7 @@
-// The page that shows number and security code to the cardholder, once. A commit consumes the link and
-// records the view before the issuer is called, so only one of several concurrent requests reads the details.
-// If the issuer does not respond, the link is restored. After a crash before the restoration the link remains
-// consumed, and the platform creates another link.
+// The page that shows number and security code to the cardholder, once. A commit consumes the link
+// and records the view before the issuer is called, so only one of several concurrent requests
+// reads the details. If the issuer does not respond, the link is restored. After a crash before the
+// restoration the link remains consumed, and the platform creates another link.
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -58,10 +58,7 @@ const pageOf = (
   },
 });
 
-export function revealPage(
-  runtime: Runtime,
-  { connectors, reportProblem: note }: Deps,
-): HostedPage {
+export function revealPage(runtime: Runtime, { connectors, reportProblem }: Deps): HostedPage {
   async function contentOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     const { issuer } = connectors(environment);
@@ -74,7 +71,7 @@ export function revealPage(
     const details = await issuer.details({ cardId, secret }).catch(() => undefined);
     if (details) return pageOf(details, cardProgramNameOf(platform), brand);
     await operate(runtime, caller, (ctx) => restoreLink(ctx, linkId));
-    note(`the issuer did not show ${cardId}`);
+    reportProblem(`the issuer did not show ${cardId}`);
     return UNAVAILABLE_PAGE;
   }
 

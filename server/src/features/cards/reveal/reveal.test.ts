@@ -1,5 +1,5 @@
-// Access to a card number: permission to create a link, single use of a link, its page, and the record of
-// each view.
+// Access to a card number: permission to create a link, single use of a link, its page, and the
+// record of each view.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -122,14 +122,14 @@ describe('revealCard', () => {
   });
 
   it('is rejected for a card that is not issued or is closed, and accepted for a frozen card', async () => {
-    const waitingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
-    expect(waitingCard.state).toBe('PROCESSING');
+    const processingCard = await fixture.createCard(holder, { platformCardId: newCardName('001') });
+    expect(processingCard.state).toBe('PROCESSING');
     const rejectedCard = await fixture.createCard(holder, { platformCardId: newCardName('002') });
     expect(rejectedCard.state).toBe('CLOSED');
     const closedCard = await createCard();
     ok(await fixture.patchCard(closedCard.id, { state: 'CLOSED' }), 200);
     expect((await app.runtime.db.read(cards, closedCard.id))?.secret).toBeNull();
-    for (const { id } of [waitingCard, rejectedCard, closedCard]) {
+    for (const { id } of [processingCard, rejectedCard, closedCard]) {
       expect(await reveal(id)).toMatchObject({
         status: 404,
         body: {

@@ -1,5 +1,5 @@
-// Contract of the operations that verify the e-mail address and the telephone number of a customer. Both
-// channels have the same two operations.
+// Contract of the operations that verify the e-mail address and the telephone number of a customer.
+// Both channels have the same two operations.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -32,7 +32,7 @@ const COMMON_FIELDS = {
   notFound: 'CUSTOMER_NOT_FOUND',
 } as const;
 
-const SEND = {
+const SEND_FIELDS = {
   ...COMMON_FIELDS,
   bodyOptional: true,
   replies: { 204: null },
@@ -44,7 +44,7 @@ const describeSending = (channel: string, confirmation: string) =>
   'replaces the previous code. Another code can be requested after 30 seconds. In the sandbox no ' +
   `message is sent. Confirm the code with \`${confirmation}\`.`;
 
-const CONFIRM = {
+const CONFIRM_FIELDS = {
   ...COMMON_FIELDS,
   description:
     'Confirms the one-time code that the customer received and sets the channel to ' +
@@ -58,7 +58,7 @@ const CONFIRM = {
 } as const;
 
 export const sendCustomerEmailVerification = operation({
-  ...SEND,
+  ...SEND_FIELDS,
   operationId: 'sendCustomerEmailVerification',
   errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-email',
@@ -67,7 +67,7 @@ export const sendCustomerEmailVerification = operation({
 });
 
 export const confirmCustomerEmailVerification = operation({
-  ...CONFIRM,
+  ...CONFIRM_FIELDS,
   operationId: 'confirmCustomerEmailVerification',
   errors: ['CUSTOMER_DELETED'],
   path: '/customers/{customerId}/verify-email/confirm',
@@ -75,7 +75,7 @@ export const confirmCustomerEmailVerification = operation({
 });
 
 export const sendCustomerPhoneVerification = operation({
-  ...SEND,
+  ...SEND_FIELDS,
   operationId: 'sendCustomerPhoneVerification',
   errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-phone',
@@ -84,7 +84,7 @@ export const sendCustomerPhoneVerification = operation({
 });
 
 export const confirmCustomerPhoneVerification = operation({
-  ...CONFIRM,
+  ...CONFIRM_FIELDS,
   operationId: 'confirmCustomerPhoneVerification',
   errors: ['CUSTOMER_DELETED'],
   path: '/customers/{customerId}/verify-phone/confirm',

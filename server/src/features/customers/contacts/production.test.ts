@@ -1,5 +1,5 @@
-// Contact verification in production, with a local mail server and a local SMS bridge: delivery, retention,
-// retries, and protection against guessing and disclosure of codes.
+// Contact verification in production, with a local mail server and a local SMS bridge: delivery,
+// retention, retries, and protection against guessing and disclosure of codes.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
@@ -33,8 +33,9 @@ const app = testAppForEach(() => ({
   connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
 }));
 
-const asProduction = () => ({ platform: app.production });
-const createPerson = (overrides?: object) => createEuropeanCustomer(app, asProduction(), overrides);
+const productionOptions = () => ({ platform: app.production });
+const createPerson = (overrides?: object) =>
+  createEuropeanCustomer(app, productionOptions(), overrides);
 
 const readMailedCode = (index = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.receivedMail.at(index)?.rawText ?? '')?.[1] ?? '';
@@ -43,7 +44,7 @@ const wrongCode = (code: string, offset = 1) =>
   String((Number(code) + offset) % 1_000_000).padStart(6, '0');
 
 async function sendMailedCode(id: string): Promise<string> {
-  ok(await sendCode(app, id, 'email', asProduction()), 204);
+  ok(await sendCode(app, id, 'email', productionOptions()), 204);
   await app.settle();
   return readMailedCode();
 }
@@ -59,28 +60,30 @@ describe('a code in production', () => {
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, content: null, to: email });
     expect(row?.sent_at).toBe(app.effects.now());
     expect(row).not.toHaveProperty('text');
-    expect((await confirmCode(app, id, 'email', wrongCode(code), asProduction())).status).toBe(400);
-    const body = ok(await confirmCode(app, id, 'email', code, asProduction()), 200);
+    expect((await confirmCode(app, id, 'email', wrongCode(code), productionOptions())).status).toBe(
+      400,
+    );
+    const body = ok(await confirmCode(app, id, 'email', code, productionOptions()), 200);
     expect(body.contactVerification).toEqual({ email: 'VERIFIED', phone: 'PENDING' });
   });
 
   it('is sent by text message', async () => {
     const { id, phoneNumber } = await createPerson();
-    ok(await sendCode(app, id, 'phone', asProduction()), 204);
+    ok(await sendCode(app, id, 'phone', productionOptions()), 204);
     await app.settle();
     const [row] = await messagesTo(app, id);
     const { text, ...rest } = readTextMessage();
     expect(rest).toEqual({ id: row?.id, to: phoneNumber });
     expect(row).toMatchObject({ status: 'SENT', content: null });
-    ok(await confirmCode(app, id, 'phone', text.slice(0, 6), asProduction()), 200);
+    ok(await confirmCode(app, id, 'phone', text.slice(0, 6), productionOptions()), 200);
   });
 
   it('differs from the sandbox code, which is rejected', async () => {
     const { id } = await createPerson();
-    expect((await confirmCode(app, id, 'email', '123456', asProduction())).status).toBe(400);
+    expect((await confirmCode(app, id, 'email', '123456', productionOptions())).status).toBe(400);
     const code = await sendMailedCode(id);
     if (code !== '123456') {
-      expect((await confirmCode(app, id, 'email', '123456', asProduction())).status).toBe(400);
+      expect((await confirmCode(app, id, 'email', '123456', productionOptions())).status).toBe(400);
     }
   });
 
@@ -99,9 +102,9 @@ describe('a code in production', () => {
     for (const [code, name] of codes) {
       // The two codes are equal in one of a million cases.
       if (code === secondMailedCode && name === 'email') continue;
-      expect((await confirmCode(app, id, name, code, asProduction())).status).toBe(400);
+      expect((await confirmCode(app, id, name, code, productionOptions())).status).toBe(400);
     }
-    ok(await confirmCode(app, id, 'email', secondMailedCode, asProduction()), 200);
+    ok(await confirmCode(app, id, 'email', secondMailedCode, productionOptions()), 200);
   });
 
   it('does not verify a contact that changed after it was sent', async () => {
@@ -109,12 +112,12 @@ describe('a code in production', () => {
     const { id } = await createPerson({ currencies: ['USD'] });
     const code = await sendMailedCode(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };
-    ok(await app.call('PATCH', `/customers/${id}`, patch, asProduction()), 200);
-    expect((await confirmCode(app, id, 'email', code, asProduction())).status).toBe(400);
+    ok(await app.call('PATCH', `/customers/${id}`, patch, productionOptions()), 200);
+    expect((await confirmCode(app, id, 'email', code, productionOptions())).status).toBe(400);
     app.effects.set(app.effects.now() + 30_000);
     const nextMailedCode = await sendMailedCode(id);
     expect(mail.receivedMail.at(-1)?.to).toEqual(['another@example.org']);
-    ok(await confirmCode(app, id, 'email', nextMailedCode, asProduction()), 200);
+    ok(await confirmCode(app, id, 'email', nextMailedCode, productionOptions()), 200);
   });
 
   it('is rejected with 501 and not staged if no provider is configured', async () => {
@@ -137,7 +140,7 @@ describe('a message', () => {
   it('fails if the address is rejected', async () => {
     const { id, email } = await createPerson();
     mail.reject(email, 550);
-    ok(await sendCode(app, id, 'email', asProduction()), 204);
+    ok(await sendCode(app, id, 'email', productionOptions()), 204);
     await app.settle();
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'REFUSED', content: null, attempts: 1 });
@@ -148,7 +151,7 @@ describe('a message', () => {
     async (status) => {
       const { id } = await createPerson();
       sms.behave(status);
-      ok(await sendCode(app, id, 'phone', asProduction()), 204);
+      ok(await sendCode(app, id, 'phone', productionOptions()), 204);
       await app.settle();
       await app.advance(5_000);
       const [pendingMessage] = await messagesTo(app, id);
@@ -168,7 +171,7 @@ describe('a message', () => {
   it('is not sent after its code has expired', async () => {
     const { id } = await createPerson();
     sms.behave(503);
-    ok(await sendCode(app, id, 'phone', asProduction()), 204);
+    ok(await sendCode(app, id, 'phone', productionOptions()), 204);
     await app.advance(10 * MINUTE - 1);
     sms.behave(200);
     const attemptCount = sms.arrivals.length;
@@ -181,7 +184,7 @@ describe('a message', () => {
   it('is erased with the customer, whether queued or sent', async () => {
     const { id } = await createPerson();
     await sendMailedCode(id);
-    ok(await sendCode(app, id, 'phone', asProduction()), 204);
+    ok(await sendCode(app, id, 'phone', productionOptions()), 204);
     const subject = { id, platform_id: app.production.id, created_at: 0 };
     await app.operate(async (ctx) => messagePersonalData.erase?.(ctx, subject), app.production);
     await app.settle();
@@ -194,7 +197,7 @@ describe('a message', () => {
 
   it('is not sent if the data key of the customer was erased', async () => {
     const { id } = await createPerson();
-    ok(await sendCode(app, id, 'phone', asProduction()), 204);
+    ok(await sendCode(app, id, 'phone', productionOptions()), 204);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
     await app.settle();
     expect(sms.arrivals).toEqual([]);
@@ -221,7 +224,7 @@ async function confirmOn(runtime: Runtime, customerId: string, code: string): Pr
   const caller = systemCaller(app.production.id, 'production');
   const input = { params: { customerId }, query: {}, headers: {}, body: { code } };
   const outcome = await operate(runtime, caller, async (ctx) => operation?.run(ctx, input));
-  if (!outcome) throw new Error('not served');
+  if (!outcome) throw new Error('unknown operation');
   return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
 }
 
@@ -264,7 +267,7 @@ describe('the verification of a code', () => {
     mail.reject(email, 451);
     sms.behave(500);
     for (const name of ['email', 'phone'] as const) {
-      ok(await sendCode(app, id, name, asProduction()), 204);
+      ok(await sendCode(app, id, name, productionOptions()), 204);
     }
     await app.advance(3_000);
     const codes = (await messagesTo(app, id)).map((row) => String(row.text).slice(0, 6));
@@ -275,7 +278,7 @@ describe('the verification of a code', () => {
       id,
       'email',
       wrongCode(codes[0] as string),
-      asProduction(),
+      productionOptions(),
     );
     const secrets = [...codes, email, phoneNumber];
     const lines = app.log.join('\n');

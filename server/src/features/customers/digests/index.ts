@@ -1,6 +1,7 @@
 // Keyed hashes of searchable values: e-mail address, telephone number, identity number, names. They
 // are stored with the encrypted data for equality search. A hash reveals no value, and testing a
-// value requires the master key. Values are normalized, so that different notations have the same hash.
+// value requires the master key. Values are normalized, so that different notations have the same
+// hash.
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { normalizeName, wordsOf } from './names.ts';
 
@@ -70,8 +71,9 @@ export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
 export interface SearchDigest {
   /** Column with the digests. */
   column: (typeof DIGEST_COLUMNS)[number];
-  /** A digest. For names, the digests of all words. */
+  /** Digest of the value. For names, the digests of all words. Null for an empty value. */
   digest: string | string[] | null;
+  /** Digest of the full name. Null for other fields. */
   fullNameDigest: string | null;
 }
 

@@ -1,11 +1,12 @@
-// Computes the digests of names of rows that an earlier version stored, in batches in the background.
-// Concurrent processes share the work, because a row is updated only in the version that was read.
+// Computes the digests of names of rows that an earlier version stored, in batches in the
+// background. Concurrent processes share the work, because a row is updated only in the version
+// that was read.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 
-const EVERY_MS = 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
 
 export const NAME_BATCH = 500;
 
@@ -48,7 +49,7 @@ export function nameSweep<R extends VersionedRow>(source: Source<R>): Sweep {
       const now = effects.now();
       if (now < nextRunAt) return 0;
       const count = await indexBatch(db, vault, source);
-      if (count === 0) nextRunAt = now + EVERY_MS;
+      if (count === 0) nextRunAt = now + SWEEP_INTERVAL_MS;
       return count;
     },
   };

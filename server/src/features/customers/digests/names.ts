@@ -2,7 +2,7 @@
 // vowel points of Arabic and Hebrew, differences of case and punctuation. Pure.
 
 /** Letters that have no decomposition into a base letter and an accent. */
-const LETTERS: Readonly<Record<string, string>> = {
+const BASE_LETTERS: Readonly<Record<string, string>> = {
   Ø: 'O',
   Ł: 'L',
   Đ: 'D',
@@ -25,7 +25,7 @@ export const normalizeName = (name: string): string =>
     .replace(ACCENTS, '')
     // Upper case folds more than lower case: ß and SS, both forms of sigma.
     .toUpperCase()
-    .replace(/[ØŁĐÐÆŒÞ]/g, (letter) => LETTERS[letter] ?? letter)
+    .replace(/[ØŁĐÐÆŒÞ]/g, (letter) => BASE_LETTERS[letter] ?? letter)
     .replace(NON_LETTERS, ' ')
     .trim();
 

@@ -1,5 +1,5 @@
-// The document checker that accepts or rejects uploads, and the encryption of stored documents. Documents are
-// readable only with the keys, which an erasure deletes.
+// The document checker that accepts or rejects uploads, and the encryption of stored documents.
+// Documents are readable only with the keys. An erasure deletes the keys.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,5 +1,5 @@
-// Contract of documents: the API resource and its operations. Files can be uploaded but not downloaded.
-// They are for review only.
+// Contract of documents: the API resource and its operations. Files can be uploaded but not
+// downloaded. They are for review only.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
@@ -130,8 +130,8 @@ export const uploadDocument = operation({
     'Uploads a document of a customer or beneficial owner as evidence for the ' +
     'verification. Each holder has at most one document of a type. Driver licenses and ' +
     'national identity cards have one for each side. The format is detected from the ' +
-    'content of the file. Its name and declared type are ignored. When all documents are ' +
-    'uploaded, submit the customer with `createVerification`.',
+    'content of the file. The detection ignores the name and the declared type. When all ' +
+    'documents are uploaded, submit the customer with `createVerification`.',
   permission: 'MANAGE',
   upload,
   body: DocumentUploadRequest,
@@ -194,9 +194,9 @@ export const replaceDocument = operation({
   summary: 'Replace a document',
   description:
     'Replaces the file and all properties of a document. Its identifier is unchanged. Use ' +
-    'this operation when a verification reports the document as invalid. A document cannot be ' +
-    'replaced after the verification that used it is complete. Submit the customer again with ' +
-    '`createVerification`.',
+    'this operation when a verification reports the document as invalid. Then submit the ' +
+    'customer again with `createVerification`. A document cannot be replaced after the ' +
+    'verification that used it is complete.',
   permission: 'MANAGE',
   params,
   upload,

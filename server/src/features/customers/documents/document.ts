@@ -1,6 +1,6 @@
-// Creates, replaces and deletes documents, for the API and the hosted page. The content of a file is
-// encrypted with its own key. That key and the data of the document are encrypted with the data key of the
-// customer.
+// Creates, replaces and deletes documents, for the API and the hosted page. The content of a file
+// is encrypted with its own key. That key and the data of the document are encrypted with the data
+// key of the customer.
 
 import type { Static } from '@sinclair/typebox';
 import type { DocumentCheck, DocumentFindings } from '../../../connectors/ports/documents.ts';
@@ -69,7 +69,6 @@ async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
 const isDecided = ({ customer, owner }: Holder): boolean =>
   isFinal(customer) || (owner !== null && isFinal(owner));
 
-/** Dependencies of the document operations. */
 export interface DocumentDeps {
   connectors(environment: Mode): Connectors;
   files: Pick<Files, 'read'>;
@@ -186,14 +185,14 @@ export async function documentOf(ctx: Ctx, id: string): Promise<DocumentRow> {
   return row;
 }
 
-const DOCUMENTS_OF_HOLDERS = 'select id from documents where holder_id = any($1::text[])';
+const DOCUMENT_IDS_SQL = 'select id from documents where holder_id = any($1::text[])';
 
 /** Documents of several holders, oldest first. Uses two reads for any number of holders. */
 export async function documentsOf(
   { db }: Pick<Ctx, 'db'>,
   holderIds: readonly string[],
 ): Promise<DocumentRow[]> {
-  const ids = await db.query<{ id: string }>(DOCUMENTS_OF_HOLDERS, [holderIds]);
+  const ids = await db.query<{ id: string }>(DOCUMENT_IDS_SQL, [holderIds]);
   const rows = await Promise.all(ids.map(({ id }) => db.read(documents, id)));
   return rows
     .flatMap((row) => row ?? [])
@@ -201,8 +200,8 @@ export async function documentsOf(
 }
 
 /**
- * Rejects a second document of the same type and side before its file is checked. The unique index resolves
- * races.
+ * Rejects a second document of the same type and side before its file is checked. The unique index
+ * resolves races.
  */
 async function assertNoDuplicate(
   ctx: Ctx,
@@ -274,8 +273,8 @@ export async function removeDocument(ctx: Ctx, row: DocumentRow): Promise<void> 
 }
 
 /**
- * Marks documents as submitted to an identity check. The commit fails if a document has changed since it was
- * read.
+ * Marks documents as submitted to an identity check. The commit fails if a document has changed
+ * since it was read.
  */
 export function markSubmitted(ctx: Ctx, rows: readonly DocumentRow[]): void {
   for (const row of rows) {

@@ -1,4 +1,4 @@
-// Operations on documents. Their implementation is in document.ts, which the hosted page also uses.
+// Operations on documents. The hosted page shares their implementation in document.ts.
 import { invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';

@@ -1,4 +1,5 @@
-// Documents and their decrypted files, for review and export by operators. The API never returns a file.
+// Documents and their decrypted files, for review and export by operators. The API never returns a
+// file.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -68,7 +69,10 @@ interface ReviewQuery {
   cursor?: string | undefined;
 }
 
-/** A page of the documents of a customer and its beneficial owners. Throws CUSTOMER_NOT_FOUND. */
+/**
+ * A page of the documents of a customer and its beneficial owners, oldest first. Throws
+ * CUSTOMER_NOT_FOUND.
+ */
 async function pageOfDocumentsForReview(
   runtime: Runtime,
   id: string,

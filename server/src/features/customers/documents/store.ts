@@ -1,5 +1,5 @@
-// Table of documents of customers and beneficial owners: type, and location of the file. The contents of a
-// document and the key of its file are encrypted.
+// Table of documents of customers and beneficial owners: type, and location of the file. The
+// document number, the issuing authority, the file name and the key of the file are encrypted.
 import type { DocumentFormat } from '../../../connectors/ports/documents.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -30,7 +30,10 @@ export const documents = table(
     file_key: col.text.mut,
     /** `DocumentPersonal`, encrypted. */
     personal: col.text.mut,
-    /** Time of the first submission to an identity check, after which the document cannot be deleted. */
+    /**
+     * Time of the first submission to an identity check, after which the document cannot be
+     * deleted.
+     */
     submitted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

@@ -1,5 +1,5 @@
-// Document types and their requirements. Pure data that the API, the identity check and the hosted page
-// share.
+// Document types and their requirements. Pure data that the API, the identity check and the hosted
+// page share.
 
 export const DOCUMENT_TYPES = [
   'PASSPORT',
@@ -44,12 +44,10 @@ export const IDENTITY_TYPES: readonly DocumentType[] = [
 /** Types with two sides, each uploaded separately. All other types have one file. */
 export const TWO_SIDED_TYPES: readonly DocumentType[] = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
 
-/** Media types by file format. */
 export const MEDIA_TYPES = {
   PDF: 'application/pdf',
   JPEG: 'image/jpeg',
   PNG: 'image/png',
 } as const;
 
-/** Maximum file size in bytes. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;

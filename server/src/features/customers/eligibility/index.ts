@@ -1,5 +1,5 @@
-// Eligibility of a customer: whether it may pay and be paid, in which currencies, and whether its payments
-// require strong customer authentication. Pure functions of a customer and its platform.
+// Eligibility of a customer: whether it may pay and be paid, in which currencies, and whether its
+// payments require strong customer authentication. Pure functions of a customer and its platform.
 import { isOfferedIn, requiresSca } from '../../../catalog/currencies/offers.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
@@ -32,11 +32,16 @@ interface CustomerLocation {
   details: CustomerDetails;
 }
 
-/** Jurisdiction of the customer: its region if set, otherwise its country of residence or registration. */
+/**
+ * Jurisdiction of the customer: its region if set, otherwise its country of residence or
+ * registration.
+ */
 const jurisdictionOf = ({ region, details }: CustomerLocation): string | null =>
   region ?? details.address?.country ?? details.businessInfo?.country ?? null;
 
-/** Whether the e-mail address and the telephone number must be verified before the identity check. */
+/**
+ * Whether the e-mail address and the telephone number must be verified before the identity check.
+ */
 export function requiresContactVerification(
   platform: PlatformRow,
   location: CustomerLocation,
@@ -46,8 +51,8 @@ export function requiresContactVerification(
 }
 
 /**
- * Whether the jurisdiction of the customer and its platform require strong customer authentication. The
- * affected currencies are determined by the caller.
+ * Whether the jurisdiction of the customer and its platform require strong customer authentication.
+ * The affected currencies are determined by the caller.
  */
 export const isUnderSca = (vault: Vault, platform: PlatformRow, row: CustomerRow): boolean =>
   requiresContactVerification(platform, {
@@ -57,7 +62,7 @@ export const isUnderSca = (vault: Vault, platform: PlatformRow, row: CustomerRow
 
 /**
  * Currencies of the customer: the selected currencies, otherwise the currencies of the platform
- * that are offered in the region.
+ * that are offered in the region. Without a region, all currencies of the platform.
  */
 export function currenciesOf(
   platform: PlatformRow,

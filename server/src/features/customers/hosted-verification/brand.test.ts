@@ -37,7 +37,7 @@ describe('the brand of the verification page', () => {
     const expiredPage = await openPage(pathname);
     expect(expiredPage.status).toBe(410);
     for (const { body, policy } of [page, expiredPage]) {
-      expect(body).toContain('<span class="who">Unregulated</span>');
+      expect(body).toContain('<span class="platform">Unregulated</span>');
       expect(body).toContain(`src="${LOGO}"`);
       expect(body).toContain('--brand-light:#0a7d5a');
       expect(policy).toMatch(/img-src [^;]*https:\/\/cdn\.shop\.example(;|$)/);

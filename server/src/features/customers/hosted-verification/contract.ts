@@ -1,5 +1,5 @@
-// Contract of the operations that create links to the hosted verification page. The operations of the page
-// are in page-contract.ts.
+// Contract of the operations that create links to the hosted verification page. The operations of
+// the page are in page-contract.ts.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
@@ -48,7 +48,7 @@ const KycLinkResponse = named(
   ),
 );
 
-const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Whether the URL is a permitted redirect target. */
 function isRedirectTarget(uri: string): boolean {
@@ -56,7 +56,7 @@ function isRedirectTarget(uri: string): boolean {
   if (!url) return false;
   const { protocol, hostname, username, password } = url;
   if (username || password) return false;
-  return protocol === 'https:' || (protocol === 'http:' && LOCAL.includes(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && LOCAL_HOSTS.includes(hostname));
 }
 
 /** Errors of the redirect target. */

@@ -1,5 +1,5 @@
-// Verification links over the API and the requests of the page: validity, reachable data and limits. Browser
-// tests of the page are in test/browser.
+// Verification links over the API and the requests of the page: validity, reachable data and
+// limits. Browser tests of the page are in test/browser.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { type ApiResponse, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
@@ -407,15 +407,15 @@ describe('the page of a link', () => {
     const [ownOwner] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
     expect((await send(secret, 'PATCH', `/owners/${ownOwner.id}`, change)).status).toBe(204);
-    const submittedDocument = ok(
+    const uploadedDocument = ok(
       await send(secret, 'POST', '/documents', passportForm(ownOwner.id)),
       201,
     );
     expect(
-      (await send(secret, 'PUT', `/documents/${submittedDocument.id}`, passportForm(ownOwner.id)))
+      (await send(secret, 'PUT', `/documents/${uploadedDocument.id}`, passportForm(ownOwner.id)))
         .status,
     ).toBe(200);
-    expect((await send(secret, 'DELETE', `/documents/${submittedDocument.id}`)).status).toBe(204);
+    expect((await send(secret, 'DELETE', `/documents/${uploadedDocument.id}`)).status).toBe(204);
     const state = await send(secret, 'GET', '/state');
     expect(state.body.owners).toMatchObject([{ ownershipPercentage: 70 }]);
     expect(JSON.stringify(state.body)).not.toMatch(/4321"/);

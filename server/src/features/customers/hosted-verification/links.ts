@@ -1,6 +1,6 @@
-// Lifecycle of a verification link: created, used or expired. A link can be created in any status of the
-// identity check, because existing clients require this. The current state is checked when the link is
-// opened.
+// Lifecycle of a verification link: created, used or expired. A link can be created in any status
+// of the identity check, because existing clients require this. The current state is checked when
+// the link is opened.
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -88,7 +88,8 @@ export async function openLink(
 const MAX_CACHED_LINKS = 10_000;
 
 /**
- * Authenticates requests of the page. The bearer of a valid link acts for its customer, within its platform.
+ * Authenticates requests of the page. The bearer of a valid link acts for its customer, within its
+ * platform.
  */
 export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>) {
   const provenHashes = new Set<string>();
@@ -104,6 +105,7 @@ export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>
       const { id: platformId, environment } = platform;
       return { platformId, environment, tokenId: link.id, permissions: [] };
     },
+    /** Whether this process has authenticated a request with this secret before. */
     isProven: (secret: string): boolean => provenHashes.has(sha256Hex(secret)),
   };
 }

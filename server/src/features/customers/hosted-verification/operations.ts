@@ -1,5 +1,5 @@
-// Operations that create links, by customer ID and by `platformCustomerId`. The operations of the page are
-// in page-operations.ts.
+// Operations that create links, by customer ID and by `platformCustomerId`. The operations of the
+// page are in page-operations.ts.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -14,7 +14,8 @@ interface KycLinkDeps extends PageDeps {
 }
 
 /**
- * Customer with this `platformCustomerId`. Excludes deleted customers, which can have the same identifier.
+ * Customer with this `platformCustomerId`. Excludes deleted customers, because they can have the
+ * same identifier.
  */
 async function findByPlatformCustomerId(
   ctx: Ctx,

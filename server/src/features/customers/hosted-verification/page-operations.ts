@@ -1,7 +1,7 @@
-// Operations of the hosted page. They call the same functions as the API, restricted to the customer of the
-// link. Every change requires at commit that the link is open, and an accepted submission uses the link in
-// the same change set. One of two concurrent submissions is therefore rejected, and no data changes after a
-// submission.
+// Operations of the hosted page. They call the same functions as the API, restricted to the
+// customer of the link. Every change requires at commit that the link is open, and an accepted
+// submission uses the link in the same change set. One of two concurrent submissions is therefore
+// rejected, and no data changes after a submission.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -50,13 +50,14 @@ const REDACTED_REASON =
 export type PageDeps = CustomerDeps & DocumentDeps & VerificationDeps;
 
 /**
- * Link and customer of an identity check without a final decision. Otherwise throws LINK_ENDED or CONFLICT.
+ * Link and customer of an identity check without a final decision. Otherwise throws LINK_ENDED or
+ * CONFLICT.
  */
-async function openUndecided(ctx: Ctx, secret: string) {
+async function openUndecidedLink(ctx: Ctx, secret: string) {
   const openedLink = await openLink(ctx, secret);
   if (isFinal(openedLink.customer)) {
-    // A concurrent submission may have used the link between the two reads. LINK_ENDED is then the correct
-    // error.
+    // A concurrent submission may have used the link between the two reads. LINK_ENDED is then the
+    // correct error.
     await openLink(ctx, secret);
     throw new Fault('CONFLICT', 'The verification is complete. Its data can no longer be changed.');
   }
@@ -65,7 +66,7 @@ async function openUndecided(ctx: Ctx, secret: string) {
 
 /** Customer whose data a request changes. The commit requires that the link is unchanged. */
 async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
-  const { link, customer } = await openUndecided(ctx, secret);
+  const { link, customer } = await openUndecidedLink(ctx, secret);
   ctx.require(kycLinks, link);
   return customer;
 }
@@ -79,8 +80,8 @@ function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalI
 }
 
 /**
- * Requirements as shown to the applicant. Findings about the applicant, such as suspicion, are replaced by a
- * neutral reason. The platform decides about disclosure.
+ * Requirements as shown to the applicant. Findings about the applicant, such as suspicion, are
+ * replaced by a neutral reason. The platform decides about disclosure.
  */
 const redactFindings = (errors: readonly VerificationError[]): VerificationError[] =>
   errors.map((error) =>
@@ -105,8 +106,11 @@ async function stateOf(ctx: Ctx, deps: PageDeps, secret: string) {
     customer: { id: customer.id, customerType: customer.type, ...details },
     hasIdentifier: identifier !== null,
     owners: owners.map((owner) => {
-      const fetchedOwner = presentOwner(ctx.vault, customer, owner);
-      return { ...fetchedOwner, personalInfo: withoutEmptyIdentifier(fetchedOwner.personalInfo) };
+      const presentedOwner = presentOwner(ctx.vault, customer, owner);
+      return {
+        ...presentedOwner,
+        personalInfo: withoutEmptyIdentifier(presentedOwner.personalInfo),
+      };
     }),
     documents: documents.map((each) => presentDocument(ctx.vault, customer, each)),
     gaps: [...gaps, ...redactFindings(findings)],
@@ -117,7 +121,9 @@ async function stateOf(ctx: Ctx, deps: PageDeps, secret: string) {
   };
 }
 
-/** Document of the customer of the link or of its owners. Throws NOT_FOUND for any other document. */
+/**
+ * Document of the customer of the link or of its owners. Throws NOT_FOUND for any other document.
+ */
 async function requireDocument(ctx: Ctx, customer: CustomerRow, id: string): Promise<DocumentRow> {
   const row = await documentOf(ctx, id);
   if (row.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Document not found.');
@@ -131,7 +137,7 @@ async function assertHolderOfCustomer(ctx: Ctx, customer: CustomerRow, id: strin
 }
 
 async function submitLink(ctx: Ctx, deps: PageDeps, secret: string) {
-  const { link, customer } = await openUndecided(ctx, secret);
+  const { link, customer } = await openUndecidedLink(ctx, secret);
   const row = await submit(ctx, deps, customer.id).catch(async (error: unknown) => {
     // If a concurrent submission has used the link, LINK_ENDED is the correct error.
     await openLink(ctx, secret);

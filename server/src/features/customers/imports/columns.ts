@@ -1,5 +1,5 @@
-// Maps the columns of an import to the body of `POST /customers`, and validation errors back to columns.
-// Unknown columns are ignored.
+// Maps the columns of an import to the body of `POST /customers`, and validation errors back to
+// columns. Unknown columns are ignored.
 import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../../../kernel/fault.ts';
 
@@ -55,12 +55,12 @@ const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Fields that `POST /customers` requires for a business, without a column or with an optional column in a
- * file.
+ * Fields that `POST /customers` requires for a business, without a column or with an optional
+ * column in a file.
  */
 const OPTIONAL_IN_FILES: readonly string[] = ['businessInfo.incorporatedOn', 'businessInfo.taxId'];
 
-const CSV = {
+const CSV_OPTIONS = {
   delimiter: ',',
   record_delimiter: ['\r\n', '\n'],
   relax_column_count: true,
@@ -70,7 +70,7 @@ const CSV = {
 /** Cells of each row, or undefined if any row is malformed. */
 function parseCells(bytes: Uint8Array): string[][] | undefined {
   try {
-    return parse(Buffer.from(bytes), CSV) as string[][];
+    return parse(Buffer.from(bytes), CSV_OPTIONS) as string[][];
   } catch {
     return undefined;
   }
@@ -88,7 +88,9 @@ export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)
   return parsedRows?.length === rows.length ? parsedRows : rows.map(cellsOf);
 }
 
-/** Required columns that the header lacks: columns of every row, and of at least one customer type. */
+/**
+ * Required columns that the header lacks: columns of every row, and of at least one customer type.
+ */
 export function missingColumns(columns: readonly string[]): string[] {
   const missingNamesOf = (names: readonly string[]) =>
     names.filter((name) => !columns.includes(name));
@@ -120,9 +122,7 @@ export interface Candidate {
   correlationId: string;
   body: Body;
   errors: FieldError[];
-  /**
-   * Body without invalid columns. Absent without errors, without a valid type, and if malformed.
-   */
+  /** Body without invalid columns. Absent if the row is valid, malformed, or of an invalid type. */
   validPart?: Body;
 }
 
@@ -195,7 +195,8 @@ export function candidateOf(
   });
   if (!cells) return malformedCandidate('is not well-formed CSV');
   if (cells.length !== columns.length) {
-    return malformedCandidate(`has ${cells.length} cells, the header row has ${columns.length}`);
+    const message = `has ${cells.length} cells. The header row has ${columns.length} cells`;
+    return malformedCandidate(message);
   }
   const values = new Map(columns.map((name, index) => [name, cells[index] as string]));
   const kind = KINDS.find((each) => each === values.get('customerType'));

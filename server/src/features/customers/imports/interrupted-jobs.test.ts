@@ -1,5 +1,5 @@
-// Jobs of an import that are repeated, interrupted or run concurrently. Every row is registered exactly once,
-// and requests are not delayed.
+// Jobs of an import that are repeated, interrupted or run concurrently. Every row is registered
+// exactly once, and requests are not delayed.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
@@ -224,14 +224,14 @@ describe('the import job', () => {
     const id = await harness.startImport(
       csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`h-${index}`))),
     );
-    let maxRunning = 0;
+    let maxRunningCommits = 0;
     let runningCommits = 0;
     let startedCount = 0;
     const observedRuntime = {
       ...app.runtime,
       committer: {
         async commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
-          maxRunning = Math.max(maxRunning, ++runningCommits);
+          maxRunningCommits = Math.max(maxRunningCommits, ++runningCommits);
           if (++startedCount === 20) app.effects.set(app.effects.now() + 5_000);
           const outcome = await app.runtime.committer.commit(set);
           runningCommits--;
@@ -243,8 +243,8 @@ describe('the import job', () => {
       observedRuntime,
       await jobOf(id),
     );
-    expect(maxRunning).toBeGreaterThan(0);
-    expect(maxRunning).toBeLessThanOrEqual(8);
+    expect(maxRunningCommits).toBeGreaterThan(0);
+    expect(maxRunningCommits).toBeLessThanOrEqual(8);
     await app.operate(stage);
     const { processed, successful } = (await harness.readImport(id)).progress;
     expect(processed).toBe(successful);

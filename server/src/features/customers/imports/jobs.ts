@@ -1,6 +1,6 @@
-// Processes an import in slices. A job reads some rows, registers them, and stages in one change set the
-// progress and either the next job or the completion of the import. The progress is a byte offset and a row
-// number, so that a slice reads only its own rows and finishes within its lease.
+// Processes an import in slices. A job reads some rows, registers them, and stages in one change
+// set the progress and either the next job or the completion of the import. The progress is a byte
+// offset and a row number, so that a slice reads only its own rows and finishes within its lease.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
@@ -35,9 +35,10 @@ interface ImportDeps extends RowDeps {
   files: Pick<Files, 'read'>;
 }
 
-/** Maximum size of a slice. */
 const SLICE_LIMITS = { rows: 1_024, bytes: 1_048_576 };
-/** Concurrent slices in this process. Limited so that imports do not delay other jobs of the worker. */
+/**
+ * Concurrent slices in this process. Limited so that imports do not delay other jobs of the worker.
+ */
 const MAX_CONCURRENT_SLICES = 4;
 const POSTPONE_MS = 500;
 /**
@@ -109,7 +110,7 @@ async function parseItems(
   return items;
 }
 
-const nextRow = ({ successful, failed }: ImportRow): number => successful + failed + 1;
+const nextRowNumber = ({ successful, failed }: ImportRow): number => successful + failed + 1;
 
 async function processSlice(
   runtime: Runtime,
@@ -120,7 +121,7 @@ async function processSlice(
   attempts: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
-  const items = await parseItems(deps, columns, nextRow(row), rawRows);
+  const items = await parseItems(deps, columns, nextRowNumber(row), rawRows);
   const result = await registerRows(runtime, caller, deps, items, { importId: id, attempts });
   const lastRow = rawRows[result.rows - 1];
   return { ...result, nextByte: lastRow ? BigInt(lastRow.end) : next_byte };
@@ -146,9 +147,9 @@ async function finishImport(
 }
 
 /** Stages the result of a slice, unless another worker has recorded it. */
-async function recordSlice(ctx: Ctx, currentRow: ImportRow, slice: Slice): Promise<void> {
-  const row = await ctx.read(imports, currentRow.id);
-  if (!row || isFinished(row) || row.next_byte !== currentRow.next_byte) return;
+async function recordSlice(ctx: Ctx, rowBefore: ImportRow, slice: Slice): Promise<void> {
+  const row = await ctx.read(imports, rowBefore.id);
+  if (!row || isFinished(row) || row.next_byte !== rowBefore.next_byte) return;
   for (const failure of slice.failures) insertError(ctx, row, failure);
   const updatedImport = ctx.update(imports, row, {
     status: importStates.next(row.status, 'begin'),
@@ -167,11 +168,14 @@ async function rejectFile(ctx: Ctx, id: string): Promise<void> {
   if (row && !isFinished(row)) await finishImport(ctx, row, []);
 }
 
-/** Fails an import whose file can no longer be read. The platform must upload the remaining rows again. */
-async function failUnreadable(ctx: Ctx, currentRow: ImportRow): Promise<void> {
-  const row = await ctx.read(imports, currentRow.id);
-  if (!row || isFinished(row) || row.next_byte !== currentRow.next_byte) return;
-  const nextNumber = nextRow(row);
+/**
+ * Fails an import whose file can no longer be read. The platform must upload the remaining rows
+ * again.
+ */
+async function failUnreadable(ctx: Ctx, rowBefore: ImportRow): Promise<void> {
+  const row = await ctx.read(imports, rowBefore.id);
+  if (!row || isFinished(row) || row.next_byte !== rowBefore.next_byte) return;
+  const nextNumber = nextRowNumber(row);
   const message = `The file could not be read from row ${nextNumber} on. Upload the remaining rows again.`;
   const failure = {
     row: nextNumber,

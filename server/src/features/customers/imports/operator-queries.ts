@@ -1,4 +1,5 @@
-// Imports of all platforms for operators, with every row error. The API returns only the first errors.
+// Imports of all platforms for operators, with every row error. The API returns only the first
+// errors.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -63,19 +64,19 @@ export interface ImportErrorLine extends ErrorColumns {
   details: { errors?: { field: string; message: string }[] };
 }
 
-const ERRORS = `select row, correlation_id, code, message, details from import_errors
+const ERRORS_SQL = `select row, correlation_id, code, message, details from import_errors
   where import_id = $1 order by row`;
 
 /** All failed rows of an import, in file order. */
 export const importErrorsOf = (
   stream: RowStream,
   importId: string,
-): AsyncIterable<readonly ImportErrorLine[]> => stream<ImportErrorLine>(ERRORS, [importId]);
+): AsyncIterable<readonly ImportErrorLine[]> => stream<ImportErrorLine>(ERRORS_SQL, [importId]);
 
-/** Maximum failed rows of one page. */
+/** Maximum number of failed rows on one page. */
 export const MAX_ERROR_LINES = 100;
 
-const ERRORS_AFTER_ROW = `select row, correlation_id, code, message, details from import_errors
+const ERRORS_AFTER_ROW_SQL = `select row, correlation_id, code, message, details from import_errors
   where import_id = $1 and row > $2 order by row limit $3`;
 
 /**
@@ -84,7 +85,7 @@ const ERRORS_AFTER_ROW = `select row, correlation_id, code, message, details fro
 export async function pageOfImportErrors(runtime: Runtime, id: string, afterRow: number) {
   const { importId, platformId } = await importDetails(runtime, id);
   const values = [importId, afterRow, MAX_ERROR_LINES + 1];
-  const lines = await runtime.db.query<ImportErrorLine>(ERRORS_AFTER_ROW, values);
+  const lines = await runtime.db.query<ImportErrorLine>(ERRORS_AFTER_ROW_SQL, values);
   const rows = lines.slice(0, MAX_ERROR_LINES).map((line) => ({
     row: line.row,
     correlationId: line.correlation_id,

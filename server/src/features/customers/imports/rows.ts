@@ -24,7 +24,10 @@ export interface RowDeps extends CustomerDeps {
   bodyErrors: (contract: Contract, body: unknown) => FieldError[];
   /** Whether the server is under load from requests. */
   isUnderLoad: () => boolean;
-  /** Called after every change set of a row, committed or rejected. Such commits do not count as load. */
+  /**
+   * Called after every change set of a row, committed or rejected. Such commits do not count as
+   * load.
+   */
   countWrite: () => void;
 }
 
@@ -45,7 +48,8 @@ export interface Failure {
 export function customerIdOf(importId: string, number: number): Id<'Customer'> {
   const uuid = importId.slice(importId.indexOf(':') + 1);
   const hash = createHash('sha256').update(`${importId} ${number}`).digest('hex');
-  // UUIDv7 has 12 bits after the timestamp. The row number divided by 16 fits for up to 65,535 rows.
+  // UUIDv7 has 12 bits after the timestamp. The row number divided by 16 fits for up to 65,535
+  // rows.
   const order = (number >> 4).toString(16).padStart(3, '0');
   const variant = (8 + (number & 3)).toString(16);
   return `Customer:${uuid.slice(0, 13)}-7${order}-${variant}${hash.slice(0, 3)}-${hash.slice(3, 15)}`;
@@ -60,7 +64,9 @@ const failureOf = ({ number, correlationId, body }: Item, fault: Fault): Failure
   return { row: number, correlation_id: correlationId, code, message, details };
 };
 
-/** Attempts of a slice after which rows that failed with an internal error are reported as failed. */
+/**
+ * Attempts of a slice after which rows that failed with an internal error are reported as failed.
+ */
 const MAX_ATTEMPTS = 10;
 
 /**
@@ -120,7 +126,7 @@ async function registerRow(
   }
 }
 
-const EXISTING_CUSTOMERS = 'select id from customers where id = any($1::text[])';
+const EXISTING_CUSTOMERS_SQL = 'select id from customers where id = any($1::text[])';
 
 /** Concurrent rows. Sufficient to fill the lanes of the committer. */
 const CONCURRENCY = 128;
@@ -172,7 +178,7 @@ export async function registerRows(
 ): Promise<SliceResult> {
   const until = runtime.effects.now() + MAX_SLICE_MS;
   const ids = items.map(({ number }) => customerIdOf(slice.importId, number));
-  const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS, [ids]);
+  const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS_SQL, [ids]);
   const existingIds = new Set(existingRows.map(({ id }) => id));
   const enqueue = createKeyedQueue();
   const observedRuntime = addCommitCallback(runtime, deps.countWrite);

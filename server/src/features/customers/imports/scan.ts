@@ -1,6 +1,6 @@
-// Splits a CSV file into rows without parsing cells, and inspects a file during its upload: encoding, header
-// and number of rows. All problems of the file are found before the first customer is created. The file is
-// never buffered completely.
+// Splits a CSV file into rows without parsing cells, and inspects a file during its upload:
+// encoding, header and number of rows. All problems of the file are found before the first customer
+// is created. The file is never buffered completely.
 import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { cellsOf, missingColumns, repeatedColumns } from './columns.ts';
 
@@ -11,8 +11,8 @@ export const MAX_ROW_BYTES = 65_536;
 const [QUOTE, COMMA, LINE_FEED, RETURN, SPACE, TAB] = [0x22, 0x2c, 0x0a, 0x0d, 0x20, 0x09];
 
 /**
- * Position of a byte within a cell. A quotation mark is significant only at the start of a cell and inside
- * quotes.
+ * Position of a byte within a cell. A quotation mark is significant only at the start of a cell and
+ * inside quotes.
  */
 type CellState = 'start' | 'plain' | 'quoted' | 'closed';
 
@@ -53,8 +53,8 @@ export interface RawRow {
 }
 
 /**
- * Reads rows from byte offset `startOffset`, without blank lines, up to the limits. The upload has checked
- * the length of every row.
+ * Reads rows from byte offset `startOffset`, without blank lines, up to the limits. The upload has
+ * checked the length of every row.
  */
 export async function readRows(
   source: AsyncIterable<Uint8Array>,
@@ -114,12 +114,11 @@ const fileProblem = (message: string, fields: readonly string[] = ['file']): Pro
 
 function headerProblem(columns: readonly string[] | undefined): Problem | null {
   if (!columns) return fileProblem('The header row is not well-formed CSV.');
-  const missingRequired = missingColumns(columns);
-  if (missingRequired.length) {
-    const missingNames = missingRequired.join(', ');
+  const missingNames = missingColumns(columns);
+  if (missingNames.length) {
     return {
-      message: `The header row lacks required columns: ${missingNames}`,
-      errors: missingRequired.map((field) => ({ field, message: 'is a required column' })),
+      message: `The header row lacks required columns: ${missingNames.join(', ')}`,
+      errors: missingNames.map((field) => ({ field, message: 'is a required column' })),
     };
   }
   const repeatedNames = repeatedColumns(columns);
@@ -130,7 +129,7 @@ function headerProblem(columns: readonly string[] | undefined): Problem | null {
   };
 }
 
-/** Checks that the bytes are UTF-8 without NUL, which PostgreSQL cannot store. */
+/** Checks that the bytes are UTF-8 without NUL, because PostgreSQL cannot store NUL. */
 function createTextCheck() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let isText = true;
@@ -152,7 +151,6 @@ function createTextCheck() {
   };
 }
 
-/** Inspector for uploaded CSV files. */
 export function inspectCsv(): Inspector {
   const text = createTextCheck();
   const splitter = createRowSplitter();

@@ -1,6 +1,6 @@
-// Tables of imports and their row errors. Neither contains personal data. A failed row stores the
-// `platformCustomerId` (removed by an erasure), column names and error messages. The file is stored encrypted
-// and deleted after the import.
+// Tables of imports and their row errors. A row error stores the `platformCustomerId`, column names
+// and error messages, and no other value of the row. An erasure removes the `platformCustomerId`.
+// The file is stored encrypted and deleted after the import.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Problem } from './scan.ts';
 import { type ImportStatus, importStates } from './states.ts';

@@ -166,8 +166,8 @@ export const cancelInvitation = operation({
   tag: TAG,
   summary: 'Cancel an invitation',
   description:
-    'Cancels a pending invitation, which can then no longer be claimed. Only the ' +
-    'platform that created the invitation can cancel it.',
+    'Cancels a pending invitation. A canceled invitation can no longer be claimed. Only ' +
+    'the platform that created the invitation can cancel it.',
   permission: 'MANAGE',
   params,
   replies: { 200: UmaInvitation },

@@ -120,7 +120,7 @@ describe('createInvitation', () => {
     }
   });
 
-  it('is rejected if the platform has disabled invitations. Earlier ones remain claimable', async () => {
+  it('is rejected if invitations are disabled, and earlier invitations remain claimable', async () => {
     const platform = await app.newPlatform('Alone');
     const openInvitation = await createInvitationOfNewInviter({}, platform);
     await app.runtime.db.query('update platforms set invitations = false where id = $1', [

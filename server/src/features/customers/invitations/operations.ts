@@ -1,6 +1,7 @@
-// Operations on invitations: create, get, claim and cancel. The code is the credential with which other
-// platforms of the same environment read and claim an invitation. Sandbox and production are separate. A job
-// emits the event to the creating platform, because another platform can be the caller.
+// Operations on invitations: create, get, claim and cancel. The code is the credential with which
+// other platforms of the same environment read and claim an invitation. Sandbox and production are
+// separate. A job emits the event to the creating platform, because another platform can be the
+// caller.
 
 import type { Static } from '@sinclair/typebox';
 import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
@@ -67,7 +68,7 @@ async function validateInviter(ctx: Ctx, body: CreateBody): Promise<CustomerRow>
 async function readFirstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string> {
   const [currency] = (await customerView(ctx, inviter)).currencies;
   if (currency === undefined) {
-    throw invalidField('amountToSend', 'the inviter has no currency to send');
+    throw invalidField('amountToSend', 'must be absent, because the inviter has no currency');
   }
   return currency;
 }
@@ -108,8 +109,8 @@ async function invitationOf(ctx: Ctx, code: string): Promise<InvitationRow> {
 }
 
 /**
- * Customer with the address. Throws unless the caller can claim the invitation for the address.
- * Permitted are addresses of external providers and addresses of the caller's customers.
+ * Customer with the address, or undefined for an address of an external provider. Throws
+ * INVALID_UMA_ADDRESS for an address of this service that no customer of the caller has.
  */
 async function inviteeOf(
   ctx: Ctx,

@@ -33,7 +33,7 @@ export async function ownersOf(
   return rows.sort(compareByAge);
 }
 
-const OWNERS = 'select id from beneficial_owners where customer_id = any($1::text[])';
+const OWNER_IDS_SQL = 'select id from beneficial_owners where customer_id = any($1::text[])';
 
 /** Owners by the ID of their business. Uses two reads for any number of businesses. */
 export async function ownersByBusiness(
@@ -41,7 +41,9 @@ export async function ownersByBusiness(
   rows: readonly CustomerRow[],
 ): Promise<Map<string, OwnerRow[]>> {
   const businessIds = rows.filter((row) => row.type === 'BUSINESS').map((row) => row.id);
-  const ids = businessIds.length ? await ctx.db.query<{ id: string }>(OWNERS, [businessIds]) : [];
+  const ids = businessIds.length
+    ? await ctx.db.query<{ id: string }>(OWNER_IDS_SQL, [businessIds])
+    : [];
   const ownerRows = await Promise.all(ids.map(({ id }) => ctx.read(beneficialOwners, id)));
   const owners = new Map<string, OwnerRow[]>(rows.map((row) => [row.id, []]));
   for (const owner of ownerRows) if (owner) owners.get(owner.customer_id)?.push(owner);

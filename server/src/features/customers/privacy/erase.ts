@@ -1,4 +1,4 @@
-// Erases a customer. One change set deletes the data key, which makes all encrypted data
+// Erases a customer. One change set deletes the data key, so that all encrypted data is
 // unreadable, and removes the unencrypted personal data. Large tables (payments, events) are
 // emptied afterwards in short idempotent statements. An interrupted erasure has no finish time and
 // resumes when it is run again.
@@ -42,9 +42,9 @@ type Erasure = ReturnType<typeof presentErasure>;
 /** Large batches, because most events belong to other customers. */
 const EVENT_BATCH_SIZE = 2_000;
 
-// Event IDs are ordered by time, so events older than the customer are skipped. An emptied event is marked as
-// encrypted for the customer, which prevents its delivery. Events have no index by subject, so all events are
-// scanned in batches of constant size.
+// Event IDs are ordered by time, so events older than the customer are skipped. An emptied event is
+// marked as encrypted for the customer, so that it is not delivered. Events have no index by
+// subject, so all events are scanned in batches of constant size.
 const eventsSql = (personalData: AllPersonalData) => `with scanned_events as (
     select e.id, e.platform_id = $2 and e.data <> '' and (e.sealed_for = $1
       or ${isOwned(personalData, 'e.subject')}) as is_owned
@@ -169,8 +169,8 @@ async function erasableCustomer(ctx: Ctx, id: string): Promise<CustomerRow> {
 }
 
 /**
- * Commits the start of the erasure before any other change, because an approval applies to this commit. Has
- * no effect on a started erasure. Throws like `eraseCustomerData`.
+ * Commits the start of the erasure before any other change, because an approval applies to this
+ * commit. Has no effect on a started erasure. Throws like `eraseCustomerData`.
  */
 export async function beginErasure(runtime: Runtime, id: string): Promise<void> {
   const row = await readCustomer(runtime.db, id);
@@ -199,7 +199,8 @@ async function deleteDataKey(
 }
 
 /**
- * Closes resources whose jobs may still be pending, and runs the steps that require the `platformCustomerId`.
+ * Closes resources whose jobs may still be pending, and runs the steps that require the
+ * `platformCustomerId`.
  */
 async function closeResources(
   runtime: Runtime,
@@ -218,8 +219,8 @@ async function closeResources(
 }
 
 /**
- * Erases a deleted customer or resumes its erasure. A finished erasure can be repeated safely. Throws
- * CUSTOMER_NOT_FOUND, and CONFLICT if the customer is not deleted.
+ * Erases a deleted customer or resumes its erasure. A finished erasure can be repeated safely.
+ * Throws CUSTOMER_NOT_FOUND, and CONFLICT if the customer is not deleted.
  */
 export async function eraseCustomerData(
   runtime: Runtime,
@@ -235,8 +236,8 @@ export async function eraseCustomerData(
   const startedErasure = await operate(runtime, caller, (ctx) =>
     deleteDataKey(ctx, personalData, input),
   );
-  // Also runs for a finished erasure, because a process of an older version may have written a plain-text
-  // event afterwards.
+  // Also runs for a finished erasure, because a process of an older version may have written a
+  // plain-text event afterwards.
   const totals = addCounts(counts, await emptyTables(runtime, personalData, row));
   if (startedErasure.finished_at !== null) return presentErasure(startedErasure);
   const finishedErasure = await operate(runtime, caller, async (ctx) => {

@@ -29,7 +29,7 @@ const optional = Type.Optional;
 const readOnly = <T extends TSchema>(schema: T, description: string) =>
   withDescription({ ...schema, readOnly: true }, description);
 
-const replyCommon = {
+const commonReplyFields = {
   id: text('ID of the customer.', { readOnly: true }),
   platformCustomerId: text('ID of the customer at the platform.'),
   region: optional(
@@ -65,12 +65,15 @@ const BusinessInfoResponse = object('BusinessInfoResponse', 'Data of a business.
   ...businessDetails,
 });
 
-/** Schema of a customer in operations on other resources. All properties of the customer are included. */
+/**
+ * Schema of a customer in operations on other resources. All properties of the customer are
+ * included.
+ */
 export const CustomerSummary = object(
   'Customer',
   'Properties that individuals and businesses have in common. The fields of the ' +
     'customer type are included.',
-  { ...replyCommon, customerType: CustomerType },
+  { ...commonReplyFields, customerType: CustomerType },
 );
 
 export const Customer = named(
@@ -82,14 +85,14 @@ export const Customer = named(
         'IndividualCustomer',
         'A natural person who is a customer of the platform.',
         {
-          ...replyCommon,
+          ...commonReplyFields,
           kycStatus: KycStatus,
           ...individualFields,
           identifier: optional(Identifier),
         },
       ),
       BUSINESS: object('BusinessCustomer', 'A legal entity that is a customer of the platform.', {
-        ...replyCommon,
+        ...commonReplyFields,
         kybStatus: KybStatus,
         address: optional(withDescription(Address, 'Registered address of the business.')),
         businessInfo: BusinessInfoResponse,

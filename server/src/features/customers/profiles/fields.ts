@@ -1,5 +1,5 @@
-// Fields of individuals and businesses with their enumerations. Requests, replies and stored rows are built
-// from these property maps, so that each field is described once.
+// Fields of individuals and businesses with their enumerations. Requests, replies and stored rows
+// are built from these property maps, so that each field is described once.
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -41,7 +41,7 @@ const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'APPROVED', 'REJECTED', 'HOLD']
 export const KycStatus = describedEnum(
   'KycStatus',
   'KYC verification status of an individual. UNVERIFIED: not submitted. PENDING: under ' +
-    'review. APPROVED: verified. REJECTED: verification failed, which is final. HOLD: more ' +
+    'review. APPROVED: verified. REJECTED: verification failed permanently. HOLD: more ' +
     'information is required.',
   CHECK_STATUSES,
 );
@@ -49,12 +49,15 @@ export const KycStatus = describedEnum(
 export const KybStatus = describedEnum(
   'KybStatus',
   'KYB verification status of a business. UNVERIFIED: not submitted. PENDING: under ' +
-    'review. APPROVED: verified. REJECTED: verification failed, which is final. HOLD: more ' +
+    'review. APPROVED: verified. REJECTED: verification failed permanently. HOLD: more ' +
     'information is required.',
   CHECK_STATUSES,
 );
 
-/** Types of identity number for individuals: two types of the US, and a type for all other countries. */
+/**
+ * Types of identity number for individuals: two types of the US, and a type for all other
+ * countries.
+ */
 export const PERSONAL_ID_TYPES = ['SSN', 'ITIN', 'NON_US_TAX_ID'] as const;
 
 export const IdentificationType = describedEnum(
@@ -64,9 +67,9 @@ export const IdentificationType = describedEnum(
   ['SSN', 'ITIN', 'EIN', 'NON_US_TAX_ID'],
 );
 
-const OTHER_LENGTH = { minLength: 1, maxLength: 500 };
+const DESCRIPTION_LENGTH = { minLength: 1, maxLength: 500 };
 
-const purposes = {
+const purposeFields = {
   purposeOfAccount: optional(
     describedEnum('PurposeOfAccount', 'Main purpose of the account.', [
       'CONTRACTOR_PAYOUTS',
@@ -87,14 +90,14 @@ const purposes = {
   purposeOfAccountOtherDescription: optional(
     text(
       'Purpose in free text, 1 to 500 characters. Required if `purposeOfAccount` is OTHER.',
-      OTHER_LENGTH,
+      DESCRIPTION_LENGTH,
     ),
   ),
   sourceOfFundsOtherDescription: optional(
     text(
       'Source of funds in free text, 1 to 500 characters. Required if ' +
         '`sourceOfFundsCategories` contains OTHER.',
-      OTHER_LENGTH,
+      DESCRIPTION_LENGTH,
     ),
   ),
   expectedMonthlyTransactionCount: optional(
@@ -156,8 +159,8 @@ const SourceOfWealthCategory = describedEnum(
 );
 
 /** Fields of enhanced due diligence. */
-const dueDiligence = {
-  ...purposes,
+const dueDiligenceFields = {
+  ...purposeFields,
   sourceOfFundsCategories: optional(
     Type.Array(IndividualSourceOfFundsCategory, {
       description: 'Sources of funds, at most 20.',
@@ -174,7 +177,7 @@ const dueDiligence = {
     text(
       'Source of wealth in free text, 1 to 500 characters. Required if ' +
         '`sourceOfWealthCategories` contains OTHER.',
-      OTHER_LENGTH,
+      DESCRIPTION_LENGTH,
     ),
   ),
   annualIncomeRange: optional(
@@ -227,7 +230,7 @@ export const individualFields = {
         'NON_US_TAX_ID. Must be US or absent with SSN and ITIN.',
     ),
   ),
-  ...dueDiligence,
+  ...dueDiligenceFields,
 };
 
 export const Identifier = text(
@@ -334,7 +337,7 @@ export const businessDetails = {
       maxItems: 20,
     }),
   ),
-  ...purposes,
+  ...purposeFields,
   primaryContactFirstName: optional(
     text(
       'Given name of the primary contact. `email` and `phoneNumber` of the customer ' +

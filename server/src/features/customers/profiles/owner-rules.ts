@@ -1,5 +1,6 @@
-// Rules for beneficial owners that a schema cannot express: names, countries and identity number formats.
-// Pure. Inputs of any shape are accepted, because bodies that fail the schema are also validated here.
+// Rules for beneficial owners that a schema cannot express: names, countries and identity number
+// formats. Pure. Inputs of any shape are accepted, because bodies that fail the schema are also
+// validated here.
 import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import {
@@ -58,7 +59,7 @@ function crossFieldRules(report: Report, body: Json): void {
   identifierPairRule(report, body.personalInfo, PERSONAL_INFO);
 }
 
-/** Keeps the first error of each field, which is the most specific. */
+/** Keeps the first error of each field, because it is the most specific. */
 function firstPerField(errors: readonly FieldError[]): FieldError[] {
   const fields = new Set<string>();
   return errors.filter(({ field }) => !fields.has(field) && fields.add(field).size > 0);

@@ -47,7 +47,7 @@ const ignoredField = <T extends TSchema>(schema: T) =>
 export const umaAddress =
   'UMA address, `$name@domain`, in the domain of the platform. Case-insensitive.';
 
-const createCommon = {
+const commonCreateFields = {
   platformCustomerId: optional(
     text(
       'ID of the customer at the platform, unique among customers that are not ' +
@@ -85,7 +85,7 @@ export const CustomerCreateRequest = named(
     'customerType',
     {
       INDIVIDUAL: object('IndividualCustomerCreateRequest', 'The individual to register.', {
-        ...createCommon,
+        ...commonCreateFields,
         ...individualFields,
         identifier: optional(Identifier),
         kycStatus: ignoredField(KycStatus),
@@ -95,7 +95,7 @@ export const CustomerCreateRequest = named(
         Type.Intersect(
           [
             Type.Object({
-              ...createCommon,
+              ...commonCreateFields,
               address: optional(withDescription(Address, 'Registered address of the business.')),
               businessInfo: optional(Type.Partial(BusinessInfo)),
               kybStatus: ignoredField(KybStatus),
@@ -120,7 +120,7 @@ export const clearableFields = <P extends TProperties>(properties: P): Clearable
     Object.entries(properties).map(([name, schema]) => [name, optional(nullable(schema))]),
   ) as Clearable<P>;
 
-const updateCommon = {
+const commonUpdateFields = {
   currencies: optional(
     withDescription(Currencies, 'Complete list of currencies. It replaces the current list.'),
   ),
@@ -163,7 +163,7 @@ export const CustomerUpdateRequest = named(
         'IndividualCustomerUpdateRequest',
         'Fields of the individual to change. Absent fields are unchanged.',
         {
-          ...updateCommon,
+          ...commonUpdateFields,
           ...clearableFields(individualFields),
           ...clearableAddress,
           ...clearableFields({ identifier: Identifier }),
@@ -174,7 +174,7 @@ export const CustomerUpdateRequest = named(
         'BusinessCustomerUpdateRequest',
         'Fields of the business customer to change. Absent fields are unchanged.',
         {
-          ...updateCommon,
+          ...commonUpdateFields,
           ...clearableAddress,
           businessInfo: optional(BusinessInfoUpdate),
           kybStatus: ignoredField(KybStatus),

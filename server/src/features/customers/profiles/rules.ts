@@ -1,6 +1,6 @@
-// Rules for customers that a schema cannot express, because they relate fields or require a country list.
-// They validate the complete customer that a request would produce, of any shape. Bodies that fail the schema
-// are also validated here, so that one reply reports all errors.
+// Rules for customers that a schema cannot express, because they relate fields or require a country
+// list. They validate the complete customer that a request would produce, of any shape. Bodies that
+// fail the schema are also validated here, so that one reply reports all errors.
 import { countryName, isCountry } from '../../../catalog/identity/countries.ts';
 import {
   hasTaxIdentifierFormat,
@@ -14,7 +14,7 @@ import { PERSONAL_ID_TYPES } from './fields.ts';
 export type Json = Record<string, unknown>;
 export type Report = (field: string, message: string, constraint?: FieldConstraint) => void;
 
-const NAME = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
+const NAME_PATTERN = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
 
 const US_IDENTIFIERS = new Map<unknown, FieldConstraint & { pattern: string }>([
   ['SSN', { format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' }],
@@ -23,14 +23,14 @@ const US_IDENTIFIERS = new Map<unknown, FieldConstraint & { pattern: string }>([
 ]);
 
 /** Starts with a letter or digit, so that a masked number copied from a reply is rejected. */
-const NATIONAL_TEXT = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{N} .,'’&()/_-]*$/u;
+const NATIONAL_IDENTIFIER_PATTERN = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{N} .,'’&()/_-]*$/u;
 
 /** An EIN, or the SSN of a sole proprietor. */
-const US_TAX_ID = '^(\\d{2}-\\d{7}|\\d{3}-\\d{2}-\\d{4})$';
+const US_TAX_ID_PATTERN = '^(\\d{2}-\\d{7}|\\d{3}-\\d{2}-\\d{4})$';
 
-const COUNTRY: FieldConstraint = { format: 'iso3166-1-alpha-2' };
+const COUNTRY_CONSTRAINT: FieldConstraint = { format: 'iso3166-1-alpha-2' };
 
-const US_ONLY: FieldConstraint = { enum: ['US'] };
+const US_CONSTRAINT: FieldConstraint = { enum: ['US'] };
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -52,7 +52,7 @@ export function countryRule(
     const codes = [values[name]].flat();
     const unknownCodes = codes.filter((code) => typeof code === 'string' && !isCountry(code));
     if (unknownCodes.length)
-      report(prefix + name, `${unknownCodes.join(', ')} is not a country code`, COUNTRY);
+      report(prefix + name, `${unknownCodes.join(', ')} is not a country code`, COUNTRY_CONSTRAINT);
   }
 }
 
@@ -79,9 +79,9 @@ export function nameRule(
 ): void {
   for (const name of names) {
     const value = values[name];
-    if (typeof value === 'string' && value !== '' && !NAME.test(value)) {
+    if (typeof value === 'string' && value !== '' && !NAME_PATTERN.test(value)) {
       const message = "may contain only letters, digits, single spaces and ' - . ,";
-      report(prefix + name, message, { pattern: NAME.source });
+      report(prefix + name, message, { pattern: NAME_PATTERN.source });
     }
   }
 }
@@ -92,7 +92,7 @@ const OTHER_DESCRIPTIONS = [
   ['purposeOfAccount', 'purposeOfAccountOtherDescription'],
 ] as const;
 
-function otherRule(report: Report, values: Json, prefix: string): void {
+function otherDescriptionRule(report: Report, values: Json, prefix: string): void {
   for (const [choice, description] of OTHER_DESCRIPTIONS) {
     const text = values[description];
     const isDescribed = typeof text === 'string' && text.trim() !== '';
@@ -111,7 +111,8 @@ function nationalIdentifierRule(report: Report, values: Json, prefix: string): v
   }
   const country = typeof issuer === 'string' ? issuer : '';
   if (typeof identifier !== 'string') return;
-  if (NATIONAL_TEXT.test(identifier) && hasTaxIdentifierFormat(country, identifier)) return;
+  if (NATIONAL_IDENTIFIER_PATTERN.test(identifier) && hasTaxIdentifierFormat(country, identifier))
+    return;
   const row = TAX_IDENTIFIERS.get(country);
   const example = row?.example ? `, such as ${row.example}` : '';
   const message = row
@@ -127,7 +128,7 @@ export function identifierRule(report: Report, values: Json, prefix = ''): void 
   const constraint = US_IDENTIFIERS.get(idType);
   if (!constraint) return;
   if (typeof issuer === 'string' && issuer !== 'US') {
-    report(`${prefix}countryOfIssuance`, 'must be US', US_ONLY);
+    report(`${prefix}countryOfIssuance`, 'must be US', US_CONSTRAINT);
   }
   if (typeof identifier === 'string' && !new RegExp(constraint.pattern).test(identifier)) {
     report(`${prefix}identifier`, `is not a well-formed ${idType}`, constraint);
@@ -147,8 +148,8 @@ export function identifierPairRule(report: Report, values: Json, prefix = ''): v
 }
 
 /**
- * Validates the check digits of an identity number. Applied in production only, because sandbox numbers are
- * fictitious.
+ * Validates the check digits of an identity number. Applied in production only, because sandbox
+ * numbers are fictitious.
  */
 export function checkDigitErrors(
   identification: { idType?: unknown; identifier?: unknown; countryOfIssuance?: unknown },
@@ -170,9 +171,10 @@ function idTypeRule(report: Report, { idType }: Json): void {
 function taxIdRule(report: Report, business: Json): void {
   const { country, taxId } = business;
   if (typeof taxId !== 'string') return;
-  const isValid = country === 'US' ? new RegExp(US_TAX_ID).test(taxId) : taxId.trim() !== '';
+  const isValid =
+    country === 'US' ? new RegExp(US_TAX_ID_PATTERN).test(taxId) : taxId.trim() !== '';
   if (isValid) return;
-  const constraint = country === 'US' ? { pattern: US_TAX_ID } : { minLength: 1 };
+  const constraint = country === 'US' ? { pattern: US_TAX_ID_PATTERN } : { minLength: 1 };
   report('businessInfo.taxId', 'is not a tax number of the country of registration', constraint);
 }
 
@@ -211,11 +213,11 @@ function fieldRules(report: Report, body: Json): void {
 function crossFieldRules(report: Report, body: Json): void {
   if (body.customerType === 'BUSINESS') {
     const business = objectAt(body, 'businessInfo');
-    otherRule(report, business, 'businessInfo.');
+    otherDescriptionRule(report, business, 'businessInfo.');
     taxIdRule(report, business);
     return;
   }
-  otherRule(report, body, '');
+  otherDescriptionRule(report, body, '');
   identifierPairRule(report, body);
 }
 

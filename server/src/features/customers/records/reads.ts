@@ -10,8 +10,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 
 /**
- * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. For a deleted
- * customer it throws CUSTOMER_DELETED if `rejectDeleted` is set.
+ * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. For a
+ * deleted customer it throws CUSTOMER_DELETED if `rejectDeleted` is set.
  */
 export async function customerOf(
   ctx: Ctx,
@@ -45,7 +45,7 @@ export async function customerById(
   return row;
 }
 
-const CUSTOMERS_AFTER = `select id, currencies, region, created_at from customers
+const CUSTOMERS_AFTER_SQL = `select id, currencies, region, created_at from customers
   where platform_id = $1 and deleted_at is null
     and (created_at, id) > ($2::timestamptz, $3)
     and (terms_consent is not null or not $4::boolean)
@@ -63,7 +63,7 @@ export function customersAfter(
 ): Promise<Pick<CustomerRow, 'id' | 'currencies' | 'region' | 'created_at'>[]> {
   const needsTerms = platform.terms_required && !platform.regulated;
   const values = [platform.id, new Date(position.createdAt), position.id, needsTerms, limit];
-  return ctx.db.query(CUSTOMERS_AFTER, values);
+  return ctx.db.query(CUSTOMERS_AFTER_SQL, values);
 }
 
 /** Filters of a customer list. A repeated filter matches any of its values. */
@@ -81,8 +81,8 @@ type CustomerQuery = Parameters<typeof timeFilters>[0] & {
 type CustomerFilter = Filter<typeof customers>;
 
 /**
- * Customers that selected a currency, and customers without a selection if their platform and region offer
- * this currency.
+ * Customers that selected a currency, and customers without a selection if their platform and
+ * region offer this currency.
  */
 function currencyFilters(platform: PlatformRow, codes: readonly string[]): CustomerFilter[] {
   const selectionFilters = codes.map(

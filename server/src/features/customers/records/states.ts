@@ -1,5 +1,5 @@
-// States of the identity check of a customer or beneficial owner. APPROVED and REJECTED are final. HOLD:
-// more information is required.
+// States of the identity check of a customer or beneficial owner. APPROVED and REJECTED are final.
+// HOLD: more information is required.
 import { stateTable } from '../../../kernel/states.ts';
 
 const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'HOLD', 'APPROVED', 'REJECTED'] as const;
@@ -14,6 +14,5 @@ export const checkStates = stateTable<CheckStatus, CheckTransition>('Identity ch
   REJECTED: {},
 });
 
-/** Whether the status is final. */
 export const isFinal = ({ status }: { status: CheckStatus }): boolean =>
   Object.keys(checkStates.transitions[status]).length === 0;

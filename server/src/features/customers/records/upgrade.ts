@@ -1,7 +1,7 @@
-// Migrates customers that were stored before personal data was encrypted with a data key per customer:
-// fields unencrypted, the identity number encrypted with the master key. Runs in batches at the first start
-// of a new version. An interrupted migration resumes. Concurrent processes share the work, because a row is
-// updated only in the version that was read.
+// Migrates customers that were stored before personal data was encrypted with a data key per
+// customer: fields unencrypted, the identity number encrypted with the master key. Runs in batches
+// at the first start of a new version. An interrupted migration resumes. Concurrent processes share
+// the work, because a row is updated only in the version that was read.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { CustomerDetails } from '../profiles/index.ts';
@@ -18,9 +18,9 @@ interface OldRow {
   version: number;
 }
 
-const UNSEALED_EXISTS = 'select id from customers where details is not null limit 1';
+const UNSEALED_EXISTS_SQL = 'select id from customers where details is not null limit 1';
 
-const UNSEALED_BATCH = `select id, email, phone, identifier, details, version from customers
+const UNSEALED_BATCH_SQL = `select id, email, phone, identifier, details, version from customers
   where details is not null order by id limit ${BATCH_SIZE}`;
 
 const SEALED_COLUMNS = [
@@ -31,11 +31,11 @@ const SEALED_COLUMNS = [
   'identifier_digest',
 ] as const;
 
-const ARRAYS = SEALED_COLUMNS.map((_, index) => `$${index + 3}::text[]`).join(', ');
+const COLUMN_PARAMETERS = SEALED_COLUMNS.map((_, index) => `$${index + 3}::text[]`).join(', ');
 
-const SEAL = `update customers c set version = c.version + 1, details = null, identifier = null,
+const SEAL_SQL = `update customers c set version = c.version + 1, details = null, identifier = null,
     ${SEALED_COLUMNS.map((name) => `${name} = x.${name}`).join(', ')}
-  from (select * from unnest($1::text[], $2::int[], ${ARRAYS})
+  from (select * from unnest($1::text[], $2::int[], ${COLUMN_PARAMETERS})
     as x(id, version, ${SEALED_COLUMNS.join(', ')}) order by id) x
   where c.id = x.id and c.version = x.version and c.details is not null
   returning c.id`;
@@ -55,11 +55,11 @@ function sealRow(vault: Vault, row: OldRow) {
 
 /** Whether any customer is still stored in the old format. */
 export const hasUnsealedCustomers = async (db: Database): Promise<boolean> =>
-  (await db.query(UNSEALED_EXISTS)).length > 0;
+  (await db.query(UNSEALED_EXISTS_SQL)).length > 0;
 
 /**
- * Encrypts all customers in the old format. Returns the number that this call migrated. `beforeUpgrade` runs
- * first if such customers exist.
+ * Encrypts all customers in the old format. Returns the number that this call migrated.
+ * `beforeUpgrade` runs first if such customers exist.
  */
 export async function sealOldCustomers(
   db: Database,
@@ -69,12 +69,12 @@ export async function sealOldCustomers(
   if (!(await hasUnsealedCustomers(db))) return 0;
   await beforeUpgrade?.();
   for (let count = 0; ; ) {
-    const rows = await db.query<OldRow>(UNSEALED_BATCH);
+    const rows = await db.query<OldRow>(UNSEALED_BATCH_SQL);
     if (rows.length === 0) return count;
     const sealedRows = rows.map((row) => sealRow(vault, row));
     const columns = SEALED_COLUMNS.map((name) => sealedRows.map((each) => each[name]));
     const ids = rows.map((row) => row.id);
     const versions = rows.map((row) => row.version);
-    count += (await db.query(SEAL, [ids, versions, ...columns])).length;
+    count += (await db.query(SEAL_SQL, [ids, versions, ...columns])).length;
   }
 }

@@ -1,7 +1,7 @@
-// Rules of a platform for a customer: currencies, UMA domain, and requirements of the region and of the
-// providers of the selected currencies. Pure functions of the customer that a request would produce.
-// Violations with the same error code are reported with this code. Different codes are reported together as
-// INVALID_INPUT.
+// Rules of a platform for a customer: currencies, UMA domain, and requirements of the region and of
+// the providers of the selected currencies. Pure functions of the customer that a request would
+// produce. Violations with the same error code are reported with this code. Different codes are
+// reported together as INVALID_INPUT.
 
 import {
   isOfferedIn,
@@ -17,7 +17,9 @@ import type { CustomerRow } from '../records/index.ts';
 import { consentErrors } from './terms.ts';
 import { umaAddressError } from './uma.ts';
 
-/** Customer that a request would produce. Optional fields are set only if the request changes them. */
+/**
+ * Customer that a request would produce. Optional fields are set only if the request changes them.
+ */
 export interface Candidate {
   type: CustomerRow['type'];
   region: string | null;
@@ -40,9 +42,9 @@ export type Violation = FieldError & { code: Code };
 export function rejectViolations(violations: readonly Violation[]): void {
   const [firstViolation] = violations;
   if (!firstViolation) return;
-  const isOneKind = violations.every((each) => each.code === firstViolation.code);
+  const haveSameCode = violations.every((each) => each.code === firstViolation.code);
   const errors = violations.map(({ code: _, ...error }) => error);
-  throw invalid(errors, isOneKind ? firstViolation.code : 'INVALID_INPUT');
+  throw invalid(errors, haveSameCode ? firstViolation.code : 'INVALID_INPUT');
 }
 
 export const asViolations = (errors: readonly FieldError[]): Violation[] =>
@@ -83,7 +85,7 @@ function contactViolations(candidate: Candidate): Violation[] {
 }
 
 /** Field that holds a fact requested by providers, for individuals and for businesses. */
-const FACTS: Readonly<Record<string, readonly [individual: string, business: string]>> = {
+const FIELDS_BY_FACT: Readonly<Record<string, readonly [individual: string, business: string]>> = {
   FULL_NAME: ['fullName', 'businessInfo.legalName'],
   COMPANY_LEGAL_NAME: ['', 'businessInfo.legalName'],
   BIRTH_DATE: ['birthDate', ''],
@@ -117,7 +119,7 @@ function providerFactViolations(candidate: Candidate, currencies: readonly strin
   const requiredBy = new Map<string, string[]>();
   for (const currency of currencies) {
     for (const fact of providerRequiredCustomerFields(currency)) {
-      const path = FACTS[fact]?.[candidate.type === 'INDIVIDUAL' ? 0 : 1];
+      const path = FIELDS_BY_FACT[fact]?.[candidate.type === 'INDIVIDUAL' ? 0 : 1];
       if (!path || isProvided(candidate, path)) continue;
       requiredBy.set(path, [...(requiredBy.get(path) ?? []), currency]);
     }
@@ -136,7 +138,7 @@ function currencyViolations(
   const offeredCodes = platform.currencies.map((each) => each.currencyCode);
   const unknownCodes = selectedCurrencies.filter((code) => !offeredCodes.includes(code));
   if (!unknownCodes.length) return [];
-  const message = `${unknownCodes.join(', ')}: not enabled for the platform`;
+  const message = `contains currencies that the platform has not enabled: ${unknownCodes.join(', ')}`;
   const constraint = { enum: offeredCodes };
   return [{ field: 'currencies', constraint, message, code: 'INVALID_INPUT' }];
 }
@@ -188,8 +190,8 @@ export function violationsOf(candidate: Candidate, platform: PlatformRow, now: T
 }
 
 /**
- * Throws NOT_IMPLEMENTED if a selected currency is not offered in the region, or, without a selection, if no
- * currency of the platform is offered.
+ * Throws NOT_IMPLEMENTED if a selected currency is not offered in the region, or, without a
+ * selection, if no currency of the platform is offered.
  */
 export function assertCurrenciesOffered(
   platform: PlatformRow,
@@ -205,6 +207,6 @@ export function assertCurrenciesOffered(
     (!selectedCurrencies && unsupportedCodes.length < requestedCurrencies.length)
   )
     return;
-  const reason = `Not supported in ${region}: ${unsupportedCodes.join(', ')}.`;
+  const reason = `Currencies that are not offered in ${region}: ${unsupportedCodes.join(', ')}.`;
   throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupportedCodes });
 }

@@ -14,8 +14,8 @@ export interface DeletionDeps {
 
 /**
  * Throws CONFLICT if an account of the customer has a balance, held funds or a shortfall, or
- * if a payment is in progress. Otherwise freezes the accounts, which rejects either the deletion or
- * a simultaneous deposit.
+ * if a payment is in progress. Otherwise freezes the accounts, so that either the deletion or a
+ * simultaneous deposit is rejected.
  */
 async function freezeAccounts(
   ctx: Ctx,
@@ -48,7 +48,8 @@ async function freezeAccounts(
 }
 
 /**
- * Deletes a customer of the calling platform and stages the jobs that delete its agents and close its cards.
+ * Deletes a customer of the calling platform and stages the jobs that delete its agents and close
+ * its cards.
  */
 export async function deleteCustomer(ctx: Ctx, deps: DeletionDeps, id: string) {
   const row = await customerOf(ctx, id, { rejectDeleted: true });

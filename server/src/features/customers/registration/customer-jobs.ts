@@ -1,4 +1,5 @@
-// Jobs that the deletion of a customer stages. Their handlers belong to features that depend on this one.
+// Jobs that the deletion of a customer stages. Their handlers belong to features that depend on
+// this feature.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 

@@ -17,8 +17,8 @@ const fieldUnlessNull = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [N in K]?: V };
 
 /**
- * API resource of a customer. `platform` is its platform, which provides the default currencies. `owners`
- * are the beneficial owners of a business.
+ * API resource of a customer. `platform` is its platform and provides the default currencies.
+ * `owners` are the beneficial owners of a business.
  */
 export function presentCustomer(
   vault: Vault,

@@ -1,5 +1,5 @@
-// Dependencies of the customer operations that the composition root provides, and the account opening that
-// registration and update share.
+// Dependencies of the customer operations that the composition root provides, and the account
+// opening that registration and update share.
 
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -15,7 +15,9 @@ import { currenciesOf, requiresTermsConsent } from '../eligibility/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 import type { SignedRequestChallenge } from './contract.ts';
 
-/** A requested e-mail address or telephone number, which can equal the current value. */
+/**
+ * A requested e-mail address or telephone number. The requested value can equal the current value.
+ */
 export interface ContactChange {
   customer: CustomerRow;
   channel: 'email' | 'phoneNumber';
@@ -27,10 +29,10 @@ export interface ContactChange {
 }
 
 /**
- * Authorizes a change of contact. Returns a challenge if wallet credentials depend on the contact and the
- * request is not signed. Returns a rejection for an invalid signature, which counts as an attempt. Otherwise
- * stages the consequences for the credentials and returns undefined. Throws if the new value is already in
- * use.
+ * Authorizes a change of contact. Returns a challenge if wallet credentials depend on the contact
+ * and the request is not signed. Returns a rejection for an invalid signature. An invalid signature
+ * counts as an attempt. Otherwise stages the consequences for the credentials and returns
+ * undefined. Throws if the new value is already in use.
  */
 export type AuthorizeContactChange = (
   ctx: Ctx,

@@ -1,6 +1,6 @@
-// Updates a customer. The complete result of the update is validated. Only violations that the request
-// introduces are rejected. A rule that became effective after registration therefore blocks no unrelated
-// update.
+// Updates a customer. The complete result of the update is validated. Only violations that the
+// request introduces are rejected. A rule that became effective after registration therefore blocks
+// no unrelated update.
 
 import type { Input } from '../../../kernel/contract/operation.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -108,8 +108,8 @@ function patchFor(
 }
 
 /**
- * Stages a telephone number that was verified by other means, so that no code is required. The caller
- * ensures that no credentials depend on the previous number.
+ * Stages a telephone number that was verified by other means, so that no code is required. The
+ * caller ensures that no credentials depend on the previous number.
  */
 export function setVerifiedPhone(
   ctx: Ctx,
@@ -159,8 +159,8 @@ const isDifferent = (row: CustomerRow, previousPersonal: Personal, patch: Patch)
   );
 
 /**
- * Updates a customer with a body that conforms to the contract. Returns 202 with a challenge if a signature
- * is required.
+ * Updates a customer with a body that conforms to the contract. Returns 202 with a challenge if a
+ * signature is required.
  */
 export async function changeCustomer(
   ctx: Ctx,
@@ -172,7 +172,8 @@ export async function changeCustomer(
     customerOf(ctx, params.customerId, { rejectDeleted: true }),
   ]);
   if (body.customerType !== row.type) {
-    throw invalidField('customerType', `this customer is ${row.type}, which cannot be changed`);
+    const message = `must be ${row.type}, because the type of a customer cannot be changed`;
+    throw invalidField('customerType', message);
   }
   const previousPersonal = personalOf(ctx.vault, row);
   const emptyChange = { customerType: row.type } as Change;

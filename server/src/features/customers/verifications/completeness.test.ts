@@ -390,18 +390,18 @@ describe('gaps', () => {
     fc.assert(
       fc.property(samples, documentLists, (sample, extraDocuments) => {
         const knownFacts = createKnownCustomer(sample);
-        const gapKinds = (facts: KnownCustomer) =>
+        const gapKeysOf = (facts: KnownCustomer) =>
           new Set(
             gapsIn(facts)
               .filter((each) => each.type !== 'INCOMPLETE_DOCUMENT')
               .map((each) => `${each.resourceId} ${each.type} ${each.field}`),
           );
-        const gapKindsBefore = gapKinds(knownFacts);
-        const gapKindsAfter = gapKinds({
+        const gapKeysBefore = gapKeysOf(knownFacts);
+        const gapKeysAfter = gapKeysOf({
           ...knownFacts,
           documents: [...knownFacts.documents, ...extraDocuments],
         });
-        for (const each of gapKindsAfter) expect(gapKindsBefore).toContain(each);
+        for (const each of gapKeysAfter) expect(gapKeysBefore).toContain(each);
         expect(gapsIn({ ...knownFacts, ...sample.base, documents: sample.base.documents })).toEqual(
           [],
         );

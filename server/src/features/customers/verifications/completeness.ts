@@ -1,5 +1,6 @@
-// Completeness check: a pure function from the known data to all gaps, with one verification error each. It
-// checks presence, and values that no reviewer could accept. The verifier checks whether the data is true.
+// Completeness check: a pure function from the known data to all gaps, with one verification error
+// each. It checks presence, and values that no reviewer could accept. The verifier checks whether
+// the data is true.
 import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import { type FindingType, findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { type DocumentType, IDENTITY_TYPES, TWO_SIDED_TYPES } from '../documents/index.ts';
@@ -115,7 +116,7 @@ function categoryGaps(
 ): VerificationError[] {
   const types: readonly string[] = allDocuments
     .filter((each) => each.holder === holder)
-    .map((d) => d.type);
+    .map((each) => each.type);
   return categories
     .filter(
       (category) => !findingKind(category).acceptedDocuments?.some((type) => types.includes(type)),
@@ -143,7 +144,9 @@ function requiredPaths(person: Json, paths: readonly string[]): string[] {
   return paths.filter((path) => !NUMBER_FIELDS.some((name) => path.split('.').at(-1) === name));
 }
 
-/** Errors of the identity number. */
+/**
+ * Errors of a NON_US_TAX_ID: a missing country of issuance, or a person who requires a US number.
+ */
 function identifierGaps(id: string, person: Json, prefix = ''): VerificationError[] {
   if (person.idType !== 'NON_US_TAX_ID') return [];
   if (requiredIdentifier(person) !== 'US')
@@ -160,7 +163,7 @@ function personGaps({ customerId: id, fields, documents }: KnownCustomer): Verif
     ...missingFields(id, fields, [
       ...new Set([
         ...requiredPaths(fields, PERSON_FIELDS),
-        ...requirements.flatMap((m) => m.fields),
+        ...requirements.flatMap((each) => each.fields),
       ]),
     ]),
     ...identifierGaps(id, fields),

@@ -9,7 +9,7 @@ import type { CustomerRow } from '../records/index.ts';
 import { findingsOf } from './record.ts';
 import type { VerificationRow } from './store.ts';
 
-const FINDINGS = `update verifications set findings = null, version = version + 1
+const ERASE_FINDINGS_SQL = `update verifications set findings = null, version = version + 1
   where customer_id = $1 and findings is not null returning id`;
 
 export const verificationPersonalData: PersonalData<CustomerRow> = {
@@ -23,5 +23,7 @@ export const verificationPersonalData: PersonalData<CustomerRow> = {
     },
   },
   subjects: { verifications: 'customer_id = $1' },
-  empty: async ({ db }, { id }) => ({ verifications: await changedRows(db, FINDINGS, [id]) }),
+  empty: async ({ db }, { id }) => ({
+    verifications: await changedRows(db, ERASE_FINDINGS_SQL, [id]),
+  }),
 };

@@ -1,5 +1,5 @@
-// Data required for an identity check: fields by path, document categories of a business, and additional
-// requirements for high-risk countries. Pure data.
+// Data required for an identity check: fields by path, document categories of a business, and
+// additional requirements for high-risk countries. Pure data.
 import type { FindingType } from '../../../catalog/identity/verification-errors.ts';
 
 /** Paths in the API resource of an individual. `identifier` is the number of type `idType`. */
@@ -13,8 +13,8 @@ export const PERSON_FIELDS = [
 ] as const;
 
 /**
- * Paths in the API resource of a business. The first four are always present, except for customers of a
- * file import.
+ * Paths in the API resource of a business. The first four are always present, except for customers
+ * of a file import.
  */
 export const BUSINESS_FIELDS = [
   'businessInfo.legalName',
@@ -47,7 +47,7 @@ export const NUMBER_FIELDS = ['idType', 'identifier'] as const;
 /** Required fields of every address. */
 const ADDRESS_PARTS = ['line1', 'postalCode', 'country'] as const;
 
-/** Additional requirements by country. US mail and US sanctions screening require city and state. */
+/** Required fields by country. US mail and US sanctions screening require city and state. */
 const ADDRESS_PARTS_BY_COUNTRY: Readonly<Record<string, readonly string[]>> = {
   US: ['line1', 'city', 'state', 'postalCode', 'country'],
 };
@@ -70,8 +70,8 @@ interface EnhancedDueDiligence {
   documents: readonly FindingType[];
 }
 
-// Enhanced due diligence and a proof of address apply to countries subject to a FATF call for action.
-// Countries under increased monitoring have the standard requirements.
+// Enhanced due diligence and a proof of address apply to countries subject to a FATF call for
+// action. Countries under increased monitoring have the standard requirements.
 export const ENHANCED_DUE_DILIGENCE: readonly EnhancedDueDiligence[] = [
   {
     countries: ['IR', 'KP', 'MM'],

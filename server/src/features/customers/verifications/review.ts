@@ -1,6 +1,6 @@
-// Manual review of identity checks, for platforms without a verification service. A review shows the complete
-// case, including personal data. A manual decision has the same effect as the decision of a service. It
-// applies to owners of a business unless they are decided individually.
+// Manual review of identity checks, for platforms without a verification service. A review shows
+// the complete case, including personal data. A manual decision has the same effect as the decision
+// of a service. It applies to owners of a business unless they are decided individually.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import type { IdentityFinding } from '../../../connectors/ports/index.ts';
@@ -30,7 +30,10 @@ const notFound = (resource: string): Fault =>
   new Fault('NOT_FOUND', `The ${resource} was not found.`);
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-/** Subject of an identifier: a customer, specified directly or by its verification, or one of its owners. */
+/**
+ * Subject of an identifier: a customer, specified directly or by its verification, or one of its
+ * owners.
+ */
 interface Subject {
   customer: CustomerRow;
   owner?: OwnerRow;
@@ -56,7 +59,7 @@ async function subjectOf(reader: Reader, id: string): Promise<Subject> {
   }
   const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
   if (!row) throw notFound('verification, customer or owner');
-  if (!row.latest) throw conflict('A later verification has replaced this one.');
+  if (!row.latest) throw conflict('A later verification has replaced this verification.');
   return { customer: await requireExistingCustomer(reader, row.customer_id) };
 }
 
@@ -71,7 +74,8 @@ const presentVerification = (row: VerificationRow) => ({
 });
 
 /**
- * Excludes deleted customers, because their verifications are never decided and would remain in the queue.
+ * Excludes deleted customers, because their verifications are never decided and would remain in the
+ * queue.
  */
 export const LATEST_VERIFICATIONS = `select v.id from verifications v join customers c on c.id = v.customer_id
   where v.latest and v.status = $1 and ($2::text is null or v.platform_id = $2)
@@ -212,8 +216,8 @@ interface DecisionInput {
 }
 
 /**
- * Records a decision on a customer or an owner. Throws NOT_FOUND, or CONFLICT if the state does not allow
- * it.
+ * Records a decision on a customer or an owner. Throws NOT_FOUND, or CONFLICT if the state does not
+ * allow it.
  */
 export async function decideVerification(
   runtime: Runtime,

@@ -1,6 +1,6 @@
-// Production customers verified by a connected service, which is a real HTTP server. The service is called
-// synchronously and polled by jobs. It can be slow or unavailable, and another decision can precede its
-// response.
+// Production customers verified by a connected service. The service is a real HTTP server that is
+// called synchronously and polled by jobs. It can be slow or unavailable, and another decision can
+// precede its response.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -116,8 +116,8 @@ describe('a service', () => {
     service.respondWith({ state: 'unresolved', findings });
     const id = await createCompleteCustomer();
     const firstVerification = await submitCustomer(id);
-    // Findings about unknown resources are attributed to the customer, and only field findings have a
-    // field.
+    // Findings about unknown resources are attributed to the customer, and only field findings have
+    // a field.
     expect(firstVerification.errors).toEqual([
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);

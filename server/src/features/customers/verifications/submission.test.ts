@@ -18,8 +18,8 @@ beforeAll(async () => {
   platform = await harness.createPlatform('default');
 });
 
-const readResource = (path: string, owner = platform) =>
-  harness.app.call('GET', path, undefined, { platform: owner });
+const readResource = (path: string, caller = platform) =>
+  harness.app.call('GET', path, undefined, { platform: caller });
 
 /** An individual with complete data. */
 async function createCompleteCustomer(fullName: string, overrides: object = {}) {
@@ -81,8 +81,8 @@ describe('createVerification', () => {
   });
 
   it('rejects customers that are unknown, deleted, decided or of another platform', async () => {
-    const submit = async (id: string, owner = platform) => {
-      const { status, body } = await harness.submitVerification(owner, id);
+    const submit = async (id: string, caller = platform) => {
+      const { status, body } = await harness.submitVerification(caller, id);
       return [status, body.code];
     };
     const person = await createCompleteCustomer('Ada Lovelace');
@@ -164,8 +164,8 @@ describe('listVerifications', () => {
     }
     await harness.addDocument(ownPlatform, person.id, 'PASSPORT');
     ids.unshift(ok(await harness.submitVerification(ownPlatform, person.id), 200).id);
-    const list = async (query: string, owner = ownPlatform) =>
-      ok(await readResource(`/verifications?${query}`, owner), 200);
+    const list = async (query: string, caller = ownPlatform) =>
+      ok(await readResource(`/verifications?${query}`, caller), 200);
     const idsOf = (page: { data: { id: string }[] }) => page.data.map((each) => each.id);
     expect(idsOf(await list(''))).toEqual(ids);
     expect(idsOf(await list(`customerId=${otherPerson.id}`))).toEqual([ids[2]]);

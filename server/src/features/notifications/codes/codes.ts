@@ -1,7 +1,7 @@
-// One-time codes that prove access to a contact: uniformly random, stored as a keyed hash, and bound to the
-// address they were sent to. Codes expire after a period and a number of failed attempts, both set by the
-// caller. Attempts are counted in the row under an optimistic lock, so that parallel guesses are also
-// counted.
+// One-time codes that prove access to a contact: uniformly random, stored as a keyed hash, and
+// bound to the address they were sent to. Codes expire after a period and a number of failed
+// attempts, both set by the caller. Attempts are counted in the row under an optimistic lock, so
+// that parallel guesses are also counted.
 
 import type { Effects } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -73,7 +73,9 @@ export function generateCode(
 const digestOf = (vault: Vault, { id, binding }: CodePurpose, code: string): string =>
   vault.digest('code', JSON.stringify([id, binding, code]));
 
-/** Stages a new code, which replaces the previous one. Throws RATE_LIMITED within `resendAfterMs`. */
+/**
+ * Stages a new code that replaces the previous code. Throws RATE_LIMITED within `resendAfterMs`.
+ */
 export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string> {
   const { rules, fixedCode } = purpose;
   const previousCode = await ctx.read(codes, purpose.id);
@@ -135,14 +137,14 @@ export async function revokeCode(ctx: Ctx, id: string): Promise<void> {
 
 const DAY_MS = 24 * 3_600_000;
 
-const REMOVE = 'delete from codes where id = any($1::text[]) returning id';
+const REMOVE_SQL = 'delete from codes where id = any($1::text[]) returning id';
 
 /**
- * Removes codes by ID and returns their number. Erasures use it, because the keyed hash of a code covers the
- * address, which is personal data.
+ * Removes codes by ID and returns their number. Erasures use it, because the keyed hash of a code
+ * includes the address.
  */
 export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<number> =>
-  changedRows(db, REMOVE, [ids]);
+  changedRows(db, REMOVE_SQL, [ids]);
 
 /** Deletes codes a day after they expired. */
 export const codeSweep = () =>

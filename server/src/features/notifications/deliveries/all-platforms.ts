@@ -1,7 +1,7 @@
-// A page of the deliveries of all platforms, newest first. Most pages read the events by primary key and then
-// their deliveries, because an index of deliveries over all endpoints would slow every delivery. Failed
-// deliveries have a separate index. Pending deliveries are merged from their endpoints if these are few
-// enough.
+// A page of the deliveries of all platforms, newest first. Most pages read the events by primary
+// key and then their deliveries, because an index of deliveries over all endpoints would slow every
+// delivery. Failed deliveries have a separate index. Pending deliveries are merged from their
+// endpoints if these are few enough.
 import type { Static } from '@sinclair/typebox';
 import { invalid } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -24,7 +24,6 @@ export type AllDeliveriesQuery = Omit<
 type Filter = Omit<DeliveryFilter, 'platformId' | 'endpoints'>;
 type Reader = Pick<Database, 'query'>;
 
-/** An endpoint with pending deliveries. */
 interface PendingEndpoint {
   platformId: string;
   endpoint: number;
@@ -46,8 +45,8 @@ export const QUEUES = `with recursive queues as (
 const ORDER = 'order by event_id desc, endpoint desc';
 
 /**
- * Each event with every endpoint that its platform has or had. `detailsSql` omits the pairs without a
- * delivery.
+ * Each event with every endpoint that its platform has or had. `detailsSql` omits the pairs without
+ * a delivery.
  */
 const deliveriesOfEventsSql = (
   bounds: string,
@@ -66,8 +65,9 @@ const pendingSql = (bounds: string, queues: string) => `select q.* from unnest($
     order by event_id desc limit $1::int + 1) q`;
 
 /**
- * The statement of the next deliveries that may match, exported to test its plan. `queues` are the endpoints
- * whose pending deliveries are read. Without `queues`, failed attempts or events are read.
+ * The statement of the next deliveries that may match, exported to test its plan. `queues` are the
+ * endpoints whose pending deliveries are read. Without `queues`, failed attempts or events are
+ * read.
  */
 export function allCandidatesSql(
   { status, eventId, from, before }: Filter,

@@ -81,7 +81,10 @@ function partsOf(cursor: string | undefined, integers: readonly number[]): strin
   return parts;
 }
 
-/** The items of a page and the cursor of the next page. `rows` includes the first row after it. */
+/**
+ * The items of a page and the cursor of the next page. `rows` includes the first row of the next
+ * page.
+ */
 function pageOf<R>(rows: readonly R[], limit: number, cursorAfter: (row: R) => string) {
   const [items, lastRow] = [rows.slice(0, limit), rows[limit - 1]];
   const hasMore = rows.length > limit;
@@ -191,8 +194,8 @@ interface ResendInput {
 }
 
 /**
- * Sends an event again, delivered or not, to one endpoint or to all endpoints that receive its type. Returns
- * the event with the IDs of the deliveries. Throws NOT_FOUND and CONFLICT.
+ * Sends an event again, delivered or not, to one endpoint or to all endpoints that receive its
+ * type. Returns the event with the IDs of the deliveries. Throws NOT_FOUND and CONFLICT.
  */
 export async function resendEventByOperator(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,

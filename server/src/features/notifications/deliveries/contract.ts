@@ -14,7 +14,7 @@ import {
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
-const MAX_ID = 200;
+const MAX_ID_LENGTH = 200;
 
 const optionalOf = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
@@ -28,7 +28,7 @@ const Status = named(
   }),
 );
 
-const ATTEMPT = {
+const ATTEMPT_FIELDS = {
   number: Type.Integer({ minimum: 1, description: 'Number of the attempt, from 1.' }),
   at: time('Start of the attempt.'),
   result: oneOf(['DELIVERED', 'RETRY', 'FAILED'], {
@@ -48,14 +48,14 @@ const ATTEMPT = {
 
 const AttemptSummary = named(
   'WebhookAttemptSummary',
-  Type.Object(ATTEMPT, { description: 'An attempt to deliver an event.' }),
+  Type.Object(ATTEMPT_FIELDS, { description: 'An attempt to deliver an event.' }),
 );
 
 const Attempt = named(
   'WebhookAttempt',
   Type.Object(
     {
-      ...ATTEMPT,
+      ...ATTEMPT_FIELDS,
       responseHeaders: optionalOf(
         Type.Record(Type.String(), Type.String(), {
           description:
@@ -77,9 +77,9 @@ const Attempt = named(
   ),
 );
 
-const DELIVERY = {
+const DELIVERY_FIELDS = {
   id: text('ID of the delivery.'),
-  endpointId: text('ID of the endpoint, which may have been deleted.'),
+  endpointId: text('ID of the endpoint. The endpoint may have been deleted.'),
   eventId: text('ID of the event.'),
   eventType: WebhookType,
   resourceId: text('ID of the resource that the event is about.'),
@@ -98,7 +98,7 @@ export const WebhookDelivery = named(
   'WebhookDelivery',
   Type.Object(
     {
-      ...DELIVERY,
+      ...DELIVERY_FIELDS,
       lastAttempt: optionalOf(
         withDescription(AttemptSummary, 'The latest attempt. Absent before the first attempt.'),
       ),
@@ -111,7 +111,7 @@ export const WebhookDeliveryDetails = named(
   'WebhookDeliveryDetails',
   Type.Object(
     {
-      ...DELIVERY,
+      ...DELIVERY_FIELDS,
       attempts: Type.Array(Attempt, { description: 'All attempts, oldest first.' }),
     },
     { description: 'The delivery of an event to an endpoint, with its attempts.' },
@@ -135,10 +135,12 @@ export const listWebhookDeliveries = operation({
   query: Type.Object(
     {
       endpointId: optionalOf(
-        text('Return only deliveries to this endpoint.', { maxLength: MAX_ID }),
+        text('Return only deliveries to this endpoint.', { maxLength: MAX_ID_LENGTH }),
       ),
       status: optionalOf(withDescription(Status, 'Return only deliveries with this status.')),
-      eventId: optionalOf(text('Return only deliveries of this event.', { maxLength: MAX_ID })),
+      eventId: optionalOf(
+        text('Return only deliveries of this event.', { maxLength: MAX_ID_LENGTH }),
+      ),
       eventType: optionalOf(
         Type.Array(oneOf(EVENT_TYPES), {
           maxItems: 50,
@@ -149,7 +151,7 @@ export const listWebhookDeliveries = operation({
         text(
           'Return only deliveries of events about this resource. With `sortOrder` asc the list ' +
             'starts at the creation of the resource.',
-          { maxLength: MAX_ID },
+          { maxLength: MAX_ID_LENGTH },
         ),
       ),
       createdAfter: optionalOf(time('Return only deliveries of events at or after this time.')),

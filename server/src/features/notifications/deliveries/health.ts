@@ -12,11 +12,11 @@ import { endpointViews } from '../endpoints/index.ts';
 export const MAX_COUNTED = 1_000;
 /** Number of latest attempts in which the last success is searched. */
 const MAX_SEARCHED = 200;
-const FAILED_MS = 86_400_000;
+const FAILURE_PERIOD_MS = 86_400_000;
 
-// Number 0 is the endpoint of the configuration, which may have no row.
-const HEALTH = `select p.id as platform_id, n.number, queued.pending, queued.oldest, dropped.failed,
-    success.at
+// Number 0 is the endpoint of the configuration. It may have no row.
+const HEALTH_SQL = `select p.id as platform_id, n.number, queued.pending, queued.oldest,
+    dropped.failed, success.at
   from unnest($1::text[]) p(id)
   cross join lateral (select 0 as number union select w.number from webhook_endpoints w
     where w.platform_id = p.id and w.deleted_at is null) n
@@ -44,8 +44,8 @@ const rowsOf = (
   { db, effects }: { db: Pick<Database, 'query'>; effects: Pick<Runtime['effects'], 'now'> },
   platformIds: readonly string[],
 ): Promise<Row[]> => {
-  const since = idsFrom('Webhook', effects.now() - FAILED_MS);
-  return db.query<Row>(HEALTH, [platformIds, MAX_COUNTED, since, MAX_SEARCHED]);
+  const since = idsFrom('Webhook', effects.now() - FAILURE_PERIOD_MS);
+  return db.query<Row>(HEALTH_SQL, [platformIds, MAX_COUNTED, since, MAX_SEARCHED]);
 };
 
 const presentHealth = (row: Pick<Row, 'pending' | 'oldest' | 'failed'>) => ({
@@ -70,12 +70,15 @@ export async function deliveryHealth(runtime: Runtime, platformIds: readonly str
       failed: sum((row) => row.failed),
       oldest: oldestEventId,
     };
-    const isQuiet = total.pending === 0 && total.failed === 0;
-    return isQuiet ? [] : [{ platformId, ...presentHealth(total) }];
+    const hasNoDeliveries = total.pending === 0 && total.failed === 0;
+    return hasNoDeliveries ? [] : [{ platformId, ...presentHealth(total) }];
   });
 }
 
-/** The webhook endpoints of a platform with the state of their deliveries. Throws PLATFORM_NOT_FOUND. */
+/**
+ * The webhook endpoints of a platform with the state of their deliveries. Throws
+ * PLATFORM_NOT_FOUND.
+ */
 export async function endpointsWithHealth(runtime: Runtime, platformId: string) {
   const platform = await platformById(runtime, platformId);
   const [views, rows] = await Promise.all([

@@ -37,7 +37,7 @@ function boundsOf(
   const until = createdBefore === undefined ? undefined : Date.parse(createdBefore);
   const errors = rangeErrors(query);
   if (errors.length) throw invalid(errors);
-  // Events about a resource are not older than the resource. Ids from a seed contain no real time.
+  // Events about a resource are not older than the resource. IDs from a seed contain no real time.
   const createdAt = resourceId !== undefined && isAnyId(resourceId) ? timeOfId(resourceId) : 0;
   const lowerBound = Math.max(ownClock ? 0 : after, createdAt <= effects.now() ? createdAt : 0);
   return eventIdsOf(lowerBound, ownClock ? undefined : until);

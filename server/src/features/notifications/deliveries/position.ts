@@ -1,4 +1,4 @@
-// Ids of deliveries and positions in their list. A delivery has no separate row. Its ID consists of the ID of
+// IDs of deliveries and positions in their list. A delivery has no separate row. Its ID consists of the ID of
 // an event and the number of an endpoint.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -49,8 +49,8 @@ export function readCursor(cursor: string): DeliveryKey {
 const DISORDER_MS = 120_000;
 
 /**
- * Bounds of the IDs of events in a time range, both times inclusive: from the first ID, before the
- * second. Events of a platform with its own clock have other times.
+ * Bounds of the IDs of events in a time range, both times inclusive. `from` is inclusive and
+ * `before` is exclusive. IDs contain real time, which differs on a platform with its own clock.
  */
 export const eventIdsOf = (after: Time, before: Time | undefined) => ({
   from: idsFrom('Webhook', after - DISORDER_MS),

@@ -55,7 +55,7 @@ export function presentDelivery(row: DeliveryRow, targets: Targets): DeliveryVie
   };
 }
 
-const presentResponse = ({ head, response, ...attempt }: AttemptDetails) => ({
+const presentAttemptDetails = ({ head, response, ...attempt }: AttemptDetails) => ({
   ...presentAttempt(attempt),
   ...(head === null ? {} : { responseHeaders: JSON.parse(head) as Record<string, string> }),
   ...(response === null ? {} : { responseBody: response }),
@@ -67,5 +67,5 @@ export const presentDetails = (
   attempts: readonly AttemptDetails[],
 ): DeliveryDetailsView => ({
   ...present(row, targets),
-  attempts: attempts.map(presentResponse),
+  attempts: attempts.map(presentAttemptDetails),
 });

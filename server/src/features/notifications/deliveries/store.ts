@@ -16,7 +16,7 @@ export interface DeliveryFilter {
   eventId?: string | undefined;
   types?: readonly string[] | undefined;
   resourceId?: string | undefined;
-  /** Bounds of event ids: from the first, before the second. */
+  /** Bounds of event IDs: from the first, before the second. */
   from?: string | undefined;
   before?: string | undefined;
   createdAfter?: Time | undefined;
@@ -56,15 +56,15 @@ export interface DeliveryRow {
 /**
  * Statements that select the deliveries of each status (`SOURCES`). Conditions on `t` are appended.
  */
-const QUEUED = 'select t.event_id from webhook_queue t where true';
-const ATTEMPTED = 'select t.event_id from webhook_attempts t where t.attempt = 1';
-const DROPPED = "select t.event_id from webhook_attempts t where t.result = 'dropped'";
+const QUEUED_DELIVERIES = 'select t.event_id from webhook_queue t where true';
+const ATTEMPTED_DELIVERIES = 'select t.event_id from webhook_attempts t where t.attempt = 1';
+const DROPPED_DELIVERIES = "select t.event_id from webhook_attempts t where t.result = 'dropped'";
 const SOURCES = {
-  ANY: [QUEUED, ATTEMPTED],
-  PENDING: [QUEUED],
-  UNDELIVERED: [QUEUED, DROPPED],
-  FAILED: [DROPPED],
-  DELIVERED: [ATTEMPTED],
+  ANY: [QUEUED_DELIVERIES, ATTEMPTED_DELIVERIES],
+  PENDING: [QUEUED_DELIVERIES],
+  UNDELIVERED: [QUEUED_DELIVERIES, DROPPED_DELIVERIES],
+  FAILED: [DROPPED_DELIVERIES],
+  DELIVERED: [ATTEMPTED_DELIVERIES],
 };
 
 export interface Step {
@@ -205,7 +205,7 @@ export async function findEvent(db: Database, id: string) {
   return (await db.query<EventHead>(EVENT, [id]))[0];
 }
 
-const PENDING = `select platform_id as "platformId", endpoint, event_id as "eventId"
+const PENDING_KEYS = `select platform_id as "platformId", endpoint, event_id as "eventId"
   from webhook_queue where ($1::text is null or platform_id = $1)
     and ($3::text is null or (platform_id, endpoint, event_id) > ($3, $4::int, $5::text))
   order by platform_id, endpoint, event_id limit $2::int`;
@@ -219,9 +219,9 @@ export const pendingKeys = (
   platformId: string | undefined,
   limit: number,
   after: readonly (string | number | null)[] = [null, null, null],
-) => db.query<PlatformKey>(PENDING, [platformId ?? null, limit, ...after]);
+) => db.query<PlatformKey>(PENDING_KEYS, [platformId ?? null, limit, ...after]);
 
-const FAILED = `
+const DROPPED_EVENTS = `
   select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts,
     a.at, a.endpoint
   from webhook_attempts a join events e on e.id = a.event_id
@@ -255,7 +255,7 @@ export const droppedEvents = (
   { platformId = null, after }: DroppedSelection = {},
 ) => {
   const position = after ? [new Date(after.at), after.endpoint, after.eventId] : [null, null, null];
-  return db.query<DroppedEvent>(FAILED, [limit, platformId, ...position]);
+  return db.query<DroppedEvent>(DROPPED_EVENTS, [limit, platformId, ...position]);
 };
 
 const COUNT_UNDELIVERED = countedSql(
@@ -276,14 +276,17 @@ const COUNT_UNDELIVERED = countedSql(
 interface EndpointRange {
   platformId: string;
   endpoint: number;
-  /** Bounds of event ids: from the first, before the second. */
+  /** Bounds of event IDs: from the first, before the second. */
   from: string;
   before: string;
   createdAfter: Time;
   createdBefore: Time;
 }
 
-/** Counts up to `maximum` deliveries of a range that are pending or failed. */
+/**
+ * Counts the pending and failed deliveries of a range, without test events. The count is at most
+ * `maximum` + 1.
+ */
 export async function countUndelivered(
   db: Database,
   { platformId, endpoint, from, before, createdAfter, createdBefore }: EndpointRange,

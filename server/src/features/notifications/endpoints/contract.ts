@@ -40,7 +40,7 @@ const Format = named(
   'WebhookEndpointFormat',
   oneOf(['FULL', 'THIN'], {
     description:
-      'FULL: `data` contains the resource in its state at the time of the event. THIN: it ' +
+      'FULL: `data` contains the resource in its state at the time of the event. THIN: `data` ' +
       'contains the `id` of the resource only, so no personal data is sent. `getEventById` ' +
       'returns the resource.',
   }),
@@ -84,7 +84,10 @@ const PROPERTIES = {
   statusReason: Type.Optional(text('Reason for the pause. Absent while the endpoint is enabled.')),
   statusChangedAt: time('Time of the last change of the status.'),
   failingSince: Type.Optional(
-    time('Time of the first failed attempt since the last success. Absent after a success.'),
+    time(
+      'Time of the first failed attempt since the last success. Absent after a success and after ' +
+        'the endpoint is enabled again.',
+    ),
   ),
   standardWebhooks: Type.Boolean({
     description:
@@ -180,7 +183,14 @@ const UpdateRequest = named(
       url: Type.Optional(
         text(`URL that deliveries are sent to. Rejected if deliveries are pulled. ${URL_RULES}`),
       ),
-      description: Type.Optional(nullable(settings.description)),
+      description: Type.Optional(
+        nullable(
+          withDescription(
+            settings.description,
+            'Display name, at most 255 characters. Null removes the name.',
+          ),
+        ),
+      ),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional(settings.standardWebhooks),
       format: Type.Optional(settings.format),

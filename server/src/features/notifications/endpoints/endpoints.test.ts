@@ -12,7 +12,7 @@ const app = testApp();
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 let receiver: Receiver;
-let firstReceiver: Receiver;
+let configuredReceiver: Receiver;
 
 const createEndpoint = (body: object) => app.call('POST', '/webhook-endpoints', body);
 const create = async (body: object) => ok(await createEndpoint(body), 201);
@@ -54,9 +54,9 @@ const signatureOf = (secret: string, { headers, body, id }: Receiver['arrivals']
 };
 
 beforeAll(async () => {
-  firstReceiver = await startReceiver();
+  configuredReceiver = await startReceiver();
   receiver = await startReceiver();
-  ok(await app.call('PATCH', '/config', { webhookEndpoint: firstReceiver.url }), 200);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: configuredReceiver.url }), 200);
   await app.settle();
 });
 
@@ -67,15 +67,15 @@ afterEach(async () => {
   await app.settle();
   receiver.behave(200);
   receiver.arrivals.length = 0;
-  firstReceiver.arrivals.length = 0;
+  configuredReceiver.arrivals.length = 0;
 });
 
 afterAll(async () => {
   await receiver.close();
-  await firstReceiver.close();
+  await configuredReceiver.close();
 });
 
-const PUBLIC = 'https://example.com/hook';
+const PUBLIC_URL = 'https://example.com/hook';
 
 describe('createWebhookEndpoint', () => {
   it(
@@ -87,14 +87,14 @@ describe('createWebhookEndpoint', () => {
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
       expect(await get(endpoint.id)).toEqual(endpoint);
       expect(endpoint).toMatchObject({ eventTypes: [], status: 'ENABLED', isConfigured: false });
-      firstReceiver.arrivals.length = 0;
+      configuredReceiver.arrivals.length = 0;
       await emitEvent();
       expect(arrivalTypesAt(receiver).length).toBeGreaterThan(0);
-      expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(firstReceiver).sort());
+      expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(configuredReceiver).sort());
       const [arrival] = receiver.arrivals;
       if (!arrival) throw new Error('nothing arrived');
       expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
-      const configuredArrival = firstReceiver.arrivals.find(({ id }) => id === arrival.id);
+      const configuredArrival = configuredReceiver.arrivals.find(({ id }) => id === arrival.id);
       expect(configuredArrival?.body).toBe(arrival.body);
       // Both deliveries have the same signature of the service.
       expect(configuredArrival?.headers['x-service-signature']).toBe(
@@ -117,7 +117,7 @@ describe('createWebhookEndpoint', () => {
     await emitEvent();
     const arrivalsOf = (receiver: Receiver) =>
       receiver.arrivals.filter(({ type }) => type === eventTypes[0]);
-    const [thinArrival, fullArrival] = [arrivalsOf(receiver)[0], arrivalsOf(firstReceiver)[0]];
+    const [thinArrival, fullArrival] = [arrivalsOf(receiver)[0], arrivalsOf(configuredReceiver)[0]];
     const { id, type, timestamp, data } = JSON.parse(fullArrival?.body ?? '');
     expect(data.fullName).toBe('Ada Lovelace');
     expect(JSON.parse(thinArrival?.body ?? '')).toEqual({
@@ -168,13 +168,13 @@ describe('createWebhookEndpoint', () => {
     await create({ url: receiver.url });
     await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
     await app.settle();
-    expect([arrivalTypesAt(receiver), arrivalTypesAt(firstReceiver)]).toEqual([[], ['TEST']]);
+    expect([arrivalTypesAt(receiver), arrivalTypesAt(configuredReceiver)]).toEqual([[], ['TEST']]);
   });
 
   it('omits the secret from a repeated reply', async () => {
     const headers = { 'idempotency-key': 'one endpoint' };
-    const reply = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
-    const replay = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
+    const reply = await app.call('POST', '/webhook-endpoints', { url: PUBLIC_URL }, { headers });
+    const replay = await app.call('POST', '/webhook-endpoints', { url: PUBLIC_URL }, { headers });
     const { secret, ...endpoint } = reply.body;
     expect(secret).toBeDefined();
     expect(replay.body).toEqual(endpoint);
@@ -185,8 +185,8 @@ describe('createWebhookEndpoint', () => {
     [{ url: 'https://10.0.0.1/hook' }, 'url'],
     [{ url: 'nonsense' }, 'url'],
     [{}, 'url'],
-    [{ url: PUBLIC, eventTypes: ['CARD.LOST'] }, 'eventTypes.0'],
-    [{ url: PUBLIC, description: '' }, 'description'],
+    [{ url: PUBLIC_URL, eventTypes: ['CARD.LOST'] }, 'eventTypes.0'],
+    [{ url: PUBLIC_URL, description: '' }, 'description'],
   ])('rejects %j', async (body, field) => {
     const { status, body: reply } = await app.call('POST', '/webhook-endpoints', body);
     expect([status, reply.details.errors[0].field]).toEqual([400, field]);
@@ -199,40 +199,40 @@ describe('createWebhookEndpoint', () => {
     });
     const platform = { clientId: token.clientId, clientSecret: token.clientSecret };
     expect(
-      (await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { platform })).status,
+      (await app.call('POST', '/webhook-endpoints', { url: PUBLIC_URL }, { platform })).status,
     ).toBe(403);
-    const production = { platform: app.production };
+    const asProduction = { platform: app.production };
     const localReply = await app.call(
       'POST',
       '/webhook-endpoints',
       { url: receiver.url },
-      production,
+      asProduction,
     );
     expect([localReply.status, localReply.body.details.errors[0].field]).toEqual([400, 'url']);
   });
 
   it('rejects a seventeenth endpoint, also under concurrent requests', async () => {
     const replies = await Promise.all(
-      Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', { url: PUBLIC })),
+      Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', { url: PUBLIC_URL })),
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(15);
-    expect(replies.find(({ status }) => status === 400)?.body.reason).toContain('maximum of 15');
+    expect(replies.find(({ status }) => status === 400)?.body.reason).toContain('at most 15');
     expect(await list()).toHaveLength(16);
   });
 });
 
 describe('listWebhookEndpoints', () => {
   it('returns the configured endpoint first, and rejects unknown parameters', async () => {
-    const { id } = await create({ url: PUBLIC });
+    const { id } = await create({ url: PUBLIC_URL });
     const [configuredEndpoint, createdEndpoint, ...otherEndpoints] = await list();
     expect(configuredEndpoint).toMatchObject({
       id: configuredId(app.platform.id),
-      url: firstReceiver.url,
+      url: configuredReceiver.url,
       isConfigured: true,
       keys: [],
     });
     expect([createdEndpoint.id, otherEndpoints]).toEqual([id, []]);
-    expect(createdEndpoint.url).toBe(PUBLIC);
+    expect(createdEndpoint.url).toBe(PUBLIC_URL);
     const { status, body } = await app.call('GET', '/webhook-endpoints?state=PAUSED');
     expect([status, body.details.errors[0].field]).toEqual([400, 'state']);
   });
@@ -240,7 +240,7 @@ describe('listWebhookEndpoints', () => {
 
 describe('getWebhookEndpointById', () => {
   it('returns 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
-    const { id } = await create({ url: PUBLIC });
+    const { id } = await create({ url: PUBLIC_URL });
     const otherReply = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
       platform: app.production,
     });
@@ -258,7 +258,9 @@ describe('updateWebhookEndpoint', () => {
     expect((await get(id)).format).toBe('FULL');
     ok(await change(id, { format: 'THIN' }), 200);
     await emitEvent();
-    expect(Object.keys(JSON.parse(firstReceiver.arrivals[0]?.body ?? '').data)).toEqual(['id']);
+    expect(Object.keys(JSON.parse(configuredReceiver.arrivals[0]?.body ?? '').data)).toEqual([
+      'id',
+    ]);
     ok(await change(id, { format: 'FULL' }), 200);
   });
 
@@ -297,15 +299,15 @@ describe('updateWebhookEndpoint', () => {
     const settings = { description: 'Main', eventTypes: ['BULK_UPLOAD.COMPLETED'] };
     expect(ok(await change(id, settings), 200)).toMatchObject(settings);
     await emitEvent();
-    expect(arrivalTypesAt(firstReceiver)).toEqual([]);
+    expect(arrivalTypesAt(configuredReceiver)).toEqual([]);
     ok(await change(id, { eventTypes: [], status: 'PAUSED' }), 200);
     await emitEvent();
-    expect(arrivalTypesAt(firstReceiver)).toEqual([]);
+    expect(arrivalTypesAt(configuredReceiver)).toEqual([]);
     expect(await get(id)).toMatchObject({ status: 'PAUSED', description: 'Main' });
     ok(await change(id, { status: 'ENABLED', standardWebhooks: false }), 200);
     await app.settle();
-    expect(arrivalTypesAt(firstReceiver)).toContain('CUSTOMER.KYC_APPROVED');
-    expect(firstReceiver.arrivals[0]?.headers).not.toHaveProperty('webhook-id');
+    expect(arrivalTypesAt(configuredReceiver)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(configuredReceiver.arrivals[0]?.headers).not.toHaveProperty('webhook-id');
     ok(await change(id, { standardWebhooks: true }), 200);
   });
 });
@@ -379,7 +381,7 @@ describe('rotateWebhookEndpointKey', () => {
   });
 
   it('permits three keys, for a day by default, and rejects the configured endpoint', async () => {
-    const { id } = await create({ url: PUBLIC });
+    const { id } = await create({ url: PUBLIC_URL });
     const { keys } = ok(await rotate(id), 200);
     expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + DAY).toISOString());
     ok(await rotate(id), 200);
@@ -403,7 +405,9 @@ describe('a failing endpoint', () => {
       status: 'PAUSED',
       statusReason: 'Every attempt failed for five days.',
     });
-    const notice = firstReceiver.arrivals.find(({ type }) => type === 'WEBHOOK_ENDPOINT.PAUSED');
+    const notice = configuredReceiver.arrivals.find(
+      ({ type }) => type === 'WEBHOOK_ENDPOINT.PAUSED',
+    );
     expect(JSON.parse(notice?.body ?? '{}').data).toMatchObject({
       id: failingEndpoint.id,
       status: 'PAUSED',

@@ -9,14 +9,14 @@ import { CONFIGURED, type EndpointRow, webhookEndpoints } from './store.ts';
 const notFound = () => new Fault('NOT_FOUND', 'Webhook endpoint not found.');
 
 /**
- * An endpoint with its row. The configured endpoint has its platform, and a row only for other
- * settings.
+ * An endpoint with its row. `platform` is set only for the configured endpoint, and contains its
+ * URL. That endpoint has a row only if settings other than its URL were changed.
  */
 export type Endpoint =
   | { number: 0; platform: PlatformRow; row: EndpointRow | undefined }
   | { number: number; platform: null; row: EndpointRow };
 
-/** The row with the other settings of the configured endpoint. */
+/** The row with the settings of the configured endpoint, except its URL. */
 async function readConfiguredRow(ctx: Ctx, platformId: string): Promise<EndpointRow | undefined> {
   const where = { platform_id: platformId, number: CONFIGURED };
   return (await ctx.db.find(webhookEndpoints, where, { limit: 1 }))[0];

@@ -46,8 +46,8 @@ export function createEndpointSigner(vault: Pick<Vault, 'openOwn'>): EndpointSig
   const openedSecrets = new Map<string, Buffer>();
 
   function secretOf({ id, sealed }: EndpointKey): Buffer {
-    const cached = openedSecrets.get(id);
-    if (cached) return cached;
+    const cachedSecret = openedSecrets.get(id);
+    if (cachedSecret) return cachedSecret;
     const secret = vault.openOwn(sealed, contextOf(id));
     const [oldestId] = openedSecrets.keys();
     if (openedSecrets.size >= MAX_CACHED_SECRETS && oldestId !== undefined)

@@ -61,8 +61,11 @@ async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
   const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED);
   if (addedEndpoints.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
-    const reason = `A platform has at most ${MAX_ENDPOINTS} endpoints. Delete an endpoint first.`;
-    throw new Fault('INVALID_INPUT', reason);
+    throw new Fault(
+      'INVALID_INPUT',
+      `A platform has at most ${MAX_ENDPOINTS} endpoints in addition to its configured endpoint. ` +
+        'Delete an endpoint first.',
+    );
   }
   return Math.max(CONFIGURED, ...addedEndpoints.map((row) => row.number)) + 1;
 }
@@ -229,7 +232,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
     const { platform, row } = await endpointOf(ctx, params.endpointId);
     if (platform) return { status: 200, body: changeConfigured(ctx, platform, row, body) };
     if (body.url !== undefined && row.url === null) {
-      throw invalidField('url', 'must be absent: the deliveries are pulled');
+      throw invalidField('url', 'must be absent, because the deliveries are pulled');
     }
     checkUrl(ctx, deps, body.url);
     const { url, standardWebhooks } = body;

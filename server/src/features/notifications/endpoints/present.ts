@@ -1,5 +1,5 @@
 // Endpoints as the API shows them. The endpoint of the configuration consists of columns of the
-// platform and, if it has other settings, of a row.
+// platform and, after a change of its settings except the URL, of a row.
 import type { Static } from '@sinclair/typebox';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { timestamps } from '../../../runtime/operation/context.ts';
@@ -11,7 +11,7 @@ import { CONFIGURED, type EndpointRow } from './store.ts';
 export type EndpointView = Static<typeof WebhookEndpoint>;
 type EventTypes = EndpointView['eventTypes'];
 
-/** Id of the endpoint of a platform's configuration: the ID of the platform with another prefix. */
+/** ID of the endpoint of a platform's configuration: the ID of the platform with another prefix. */
 export const configuredId = (platformId: string) =>
   `WebhookEndpoint:${platformId.slice(platformId.indexOf(':') + 1)}`;
 
@@ -23,7 +23,7 @@ type Settings = Pick<
   'description' | 'event_types' | 'format' | 'status' | 'status_reason' | 'status_changed_at'
 >;
 
-const presentedSettings = (row: Settings) => ({
+const presentSettings = (row: Settings) => ({
   ...(row.description === null ? {} : { description: row.description }),
   eventTypes: (row.event_types ?? []) as EventTypes,
   format: row.format,
@@ -43,13 +43,13 @@ const DEFAULT_SETTINGS = {
   status_reason: null,
 } as const;
 
-/** The endpoint of the configuration. `row` has its other settings. */
+/** The endpoint of the configuration. `row` has its settings except the URL. */
 export function presentConfigured(platform: PlatformRow, row?: EndpointRow): EndpointView {
   return {
     id: configuredId(platform.id),
     ...configuredUrl(platform),
     delivery: 'PUSH',
-    ...presentedSettings(row ?? { ...DEFAULT_SETTINGS, status_changed_at: platform.created_at }),
+    ...presentSettings(row ?? { ...DEFAULT_SETTINGS, status_changed_at: platform.created_at }),
     standardWebhooks: platform.standard_webhooks,
     isConfigured: true,
     keys: [],
@@ -63,7 +63,7 @@ export function presentEndpoint(row: EndpointRow, realTime: Time): EndpointView 
     id: row.id,
     ...(row.url === null ? {} : { url: row.url }),
     delivery: row.url === null ? 'PULL' : 'PUSH',
-    ...presentedSettings(row),
+    ...presentSettings(row),
     ...(row.failing_since === null ? {} : { failingSince: iso(row.failing_since) }),
     standardWebhooks: row.standard_webhooks,
     isConfigured: row.number === CONFIGURED,

@@ -43,7 +43,7 @@ export const webhookEndpoints = table(
     format: col.enum<EventFormat>().mut,
     /** The latest first. */
     keys: col.json<EndpointKey[]>().mut,
-    /** First failed attempt since the last success. Written by the deliverer. */
+    /** Time of the first failed attempt since the last success. Written by the deliverer. */
     failing_since: col.time.null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,

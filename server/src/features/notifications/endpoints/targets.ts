@@ -7,7 +7,7 @@ import { CONFIGURED, type EndpointRow, rowsOfPlatform } from './store.ts';
 
 export interface Target {
   number: number;
-  /** Id of the endpoint. */
+  /** ID of the endpoint. */
   id: string;
   /** Null for all types. */
   eventTypes: readonly string[] | null;
@@ -47,8 +47,8 @@ export async function deliveryTargets(
     isLive,
     isSent: isLive && settings?.status !== 'PAUSED',
   };
-  const ownEndpoints = rows.filter((row) => row.number !== CONFIGURED).map(targetOf);
-  return new Map([configuredTarget, ...ownEndpoints].map((target) => [target.number, target]));
+  const addedTargets = rows.filter((row) => row.number !== CONFIGURED).map(targetOf);
+  return new Map([configuredTarget, ...addedTargets].map((target) => [target.number, target]));
 }
 
 const TEST_TYPE = 'TEST';

@@ -46,10 +46,10 @@ const present = (row: Head) => ({
 });
 
 /**
- * The index contains only a part of the customer's hash. Unreadable data matches the customer of
- * its key.
+ * Whether an event is about a customer. The index cannot decide this, because it contains only a
+ * part of the customer's hash. Unreadable data matches the customer of its key.
  */
-function isAboutReadable({ vault }: Runtime, customerId: string, row: EventRow): boolean {
+function isAboutCustomer({ vault }: Runtime, customerId: string, row: EventRow): boolean {
   try {
     return isAbout(customerId, row, readData(vault, row));
   } catch {
@@ -70,7 +70,7 @@ async function pageOfPlatform(
   const rows =
     customerId === undefined
       ? page.rows
-      : page.rows.filter((row) => isAboutReadable(runtime, customerId, row));
+      : page.rows.filter((row) => isAboutCustomer(runtime, customerId, row));
   return {
     data: rows.map(present),
     hasMore: page.before !== undefined,

@@ -19,7 +19,7 @@ export function readData(vault: Vault, row: EventRow): Record<string, unknown> |
 }
 
 /**
- * Whether an event is about a customer. For an erased event: whether its data was encrypted for the customer.
+ * Whether an event is about a customer. An erased event is about the customer of its data key.
  */
 export const isAbout = (customerId: string, row: EventRow, data: unknown): boolean =>
   (customerOf(row.subject, data) ?? row.sealed_for) === customerId;

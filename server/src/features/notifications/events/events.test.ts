@@ -221,7 +221,7 @@ describe('getEventById', () => {
     }
   });
 
-  it('returns null as the data of an erased customer', async () => {
+  it('returns null as the data of events about an erased customer', async () => {
     const { person, paymentId } = await payFundedCustomer(app);
     const pageBefore = await follow(app, { customerId: person.id });
     const sealedEvents = pageBefore.events.filter((each) => each.resourceId === person.id);

@@ -1,4 +1,4 @@
-// Public interface of the list of events, for the composition.
+// Public interface of the list of events.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type EventDeps, eventOperations } from './operations.ts';
 import { epochSweep } from './sweeps.ts';

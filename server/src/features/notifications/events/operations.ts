@@ -88,13 +88,13 @@ function parseFollowCursor(ctx: Ctx, { eventRetentionMs }: EventDeps, text: stri
   if (cursor.at >= oldestTime) return cursor;
   const days = Math.round(eventRetentionMs / (24 * HOUR_MS));
   const message =
-    `is older than ${days} days: events after it may have been deleted. Compare the resources, ` +
-    `and follow again with \`${BEGINNING}\``;
+    `is older than ${days} days, so events after it may have been deleted. Compare the ` +
+    `resources, and follow again with \`${BEGINNING}\``;
   throw invalid([{ field: 'after', message }]);
 }
 
 /**
- * Events about a resource or a customer are not older than this resource or customer. Ids from a seed contain
+ * Events about a resource or a customer are not older than this resource or customer. IDs from a seed contain
  * no real time.
  */
 function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {

@@ -13,7 +13,7 @@ export interface EventRange {
   createdBefore: Time;
 }
 
-/** Counts up to `maximum` events, excluding test events. */
+/** Counts the events of a range, without test events. The count is at most `maximum` + 1. */
 export async function countEvents(db: Database, range: EventRange, maximum: number) {
   const { low, high } = await boundsOf(db, range, await horizonOf(db));
   return countIn(db, range, { low, high }, maximum);

@@ -40,7 +40,7 @@ export interface Range {
   limit: number;
 }
 
-// The columns of the index `events_order`.
+// Conditions on the columns of the index `events_order`.
 const PLATFORM_CONDITION = 'hashtext(e.platform_id) = hashtext($1) and e.platform_id = $1';
 const typesCondition = (types: string) => `(hashtext(e.type) & 32767)::smallint = any (array(
       select (hashtext(t) & 32767)::smallint from unnest(${types}::text[]) t)) and e.type = any (${types})`;
@@ -95,7 +95,10 @@ export interface Counted {
   /** One more than the maximum if more events exist. */
   count: number;
   oldest: Time | null;
-  /** If more events than the maximum exist, a time up to which the number does not exceed the maximum. */
+  /**
+   * Time of the newest event. If more events than the maximum exist, a time up to which their number does not
+   * exceed the maximum.
+   */
   newest: Time | null;
 }
 
@@ -252,7 +255,7 @@ export interface WaitingRequest extends EventPosition {
   platformId: string;
 }
 
-const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4::text[])
+const REQUESTS_WITH_EVENTS = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4::text[])
     as w(at, platform_id, position, id)
   where exists (select from events e
     where hashtext(e.platform_id) = hashtext(w.platform_id) and e.platform_id = w.platform_id
@@ -265,7 +268,7 @@ export async function requestsWithEvents(
   waitingRequests: readonly WaitingRequest[],
 ): Promise<number[]> {
   const horizon = await horizonOf(db);
-  const rows = await db.query<{ at: number }>(ARRIVED, [
+  const rows = await db.query<{ at: number }>(REQUESTS_WITH_EVENTS, [
     waitingRequests.map((_, index) => index),
     waitingRequests.map((each) => each.platformId),
     waitingRequests.map((each) => each.position),

@@ -155,8 +155,8 @@ export const messageJobs = ({ connectors, customerKey }: MessageDeps): JobHandle
         return {
           caller,
           async stage(ctx) {
-            const current = await ctx.read(messages, messageId);
-            if (current?.status === 'QUEUED') endMessage(ctx, current, outcome, job.attempts);
+            const currentRow = await ctx.read(messages, messageId);
+            if (currentRow?.status === 'QUEUED') endMessage(ctx, currentRow, outcome, job.attempts);
           },
         };
       },

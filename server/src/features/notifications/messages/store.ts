@@ -33,7 +33,7 @@ export const messages = table(
     status: col.enum<MessageStatus>().mut,
     /** Encrypted, or null after an erasure. */
     recipient: col.text.null.mut,
-    /** `Content`, encrypted, or null after the message is sent, failed or erased. */
+    /** `Content`, encrypted, or null after the message was sent, has failed or was erased. */
     content: col.text.null.mut,
     failure: col.enum<MessageFailure>().null.mut,
     /** Send attempts, set in a final status. */

@@ -52,7 +52,10 @@ export const walletExportedText = (platformName: string): Content => ({
     `${platformName} immediately.`,
 });
 
-/** The address or number is omitted, because an attacker may have access to the mailbox. */
+/**
+ * Data of a recovery notice. The address or number of the contact is omitted, because an attacker may have
+ * access to the mailbox.
+ */
 interface RecoveryNotice {
   platformName: string;
   /** Kind of the contact that receives the codes, such as `e-mail address`. */

@@ -39,8 +39,8 @@ const DEFAULT_LIMIT = 20;
 const BATCH = 2_000;
 const MAX_ACKNOWLEDGED = 20_000;
 /**
- * Interval of checks for deliveries of a resumed endpoint or an event that is sent again, which store no
- * event.
+ * Interval of checks for deliveries of a resumed endpoint and of events that are sent again. Neither
+ * stores an event.
  */
 const RECHECK_MS = 2_000;
 

@@ -22,7 +22,7 @@ import { type ReplayRow, webhookReplays } from './store.ts';
 export const REPLAY_STEP = defineJob('webhooks.replay', Type.Object({ replayId: Type.String() }));
 
 /** Maximum number of events of one step. */
-const STEP = 500;
+const MAX_STEP_EVENTS = 500;
 /**
  * Maximum number of due deliveries of an endpoint. A replay waits at this number, because newer events are
  * delivered after the due ones.
@@ -54,7 +54,7 @@ async function queueStep(runtime: Runtime, row: ReplayRow, target: Target): Prom
   const { platform_id: platformId, scope, from_time: from, to_time: to } = row;
   const { ownClock } = await clocks.timeOf({ platformId });
   const range = { platformId, target, scope, from, to, ownClock };
-  const { eventIds, place } = await nextEvents(db, range, row.place, STEP);
+  const { eventIds, place } = await nextEvents(db, range, row.place, MAX_STEP_EVENTS);
   const queuedEvents = eventIds.length
     ? await requeueEvents(db, eventIds, effects.now(), [target.number])
     : [];

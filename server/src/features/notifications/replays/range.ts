@@ -19,7 +19,7 @@ export interface ReplayRange {
 
 const boundsOf = ({ platformId, from, to, ownClock }: ReplayRange) => ({
   platformId,
-  // On a platform without its own clock, ids of events contain the time at which they occurred.
+  // On a platform without its own clock, IDs of events contain the time at which they occurred.
   ...(ownClock ? eventIdsOf(0, undefined) : eventIdsOf(from, to)),
   createdAfter: from,
   createdBefore: to,

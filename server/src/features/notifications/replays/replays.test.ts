@@ -21,7 +21,7 @@ const get = async (id: string) => ok(await app.call('GET', `/webhook-replays/${i
 const list = async (query = '') => ok(await app.call('GET', `/webhook-replays?${query}`), 200);
 const arrivalTypes = () => receiver.arrivals.map(({ type }) => type);
 
-/** Emits an event for each of some new customers. */
+/** Creates `count` customers. Each emits an event. */
 async function emitEvents(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await createCustomer(app);
   await app.settle();
@@ -160,13 +160,13 @@ describe('createWebhookReplay', () => {
     const platform = app.other;
     const call = async (method: 'POST' | 'GET', path: string, body?: object) =>
       (await app.call(method, path, body, { platform })).body;
-    const hook = await call('POST', '/webhook-endpoints', { url: receiver.url });
+    const clockEndpoint = await call('POST', '/webhook-endpoints', { url: receiver.url });
     await call('POST', '/sandbox/clock', { advance: 'P40D' });
     const from = formatTime(app.effects.now() + 39 * DAY);
     await createCustomer(app, { platform });
     await app.settle();
     await waitUntilEventsVisible(app);
-    const body = { endpointId: hook.id, from, scope: 'ALL' };
+    const body = { endpointId: clockEndpoint.id, from, scope: 'ALL' };
     expect((await call('POST', '/webhook-replays/preview', body)).count).toBeGreaterThan(0);
     const arrivalsBefore = receiver.arrivals.length;
     const { id, total } = await call('POST', '/webhook-replays', body);

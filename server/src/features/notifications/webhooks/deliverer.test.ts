@@ -26,7 +26,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Inserts one platform with one event and returns the event's id. */
+/** Inserts one platform with one event and returns the event's ID. */
 async function createEvent(type?: string): Promise<string> {
   const platform = await outbox.platform(receiver.url);
   const [id] = await outbox.events(platform, [{ type }]);

@@ -48,7 +48,7 @@ interface DelivererOptions {
    * Whether the server is under load. Deliveries are then throttled, because they can use half of the CPU.
    */
   isUnderLoad?: () => boolean;
-  /** Shortened by tests. */
+  /** Defaults to `ANSWER_TIMEOUT_MS`. Shorter in tests. */
   answerTimeoutMs?: number;
 }
 

@@ -49,7 +49,7 @@ describe('bodyOf', () => {
     });
   });
 
-  it('contains the id of the resource only in the thin format', () => {
+  it('contains only the ID of the resource in the thin format', () => {
     expect(bodyOf(createEvent(), naming, 'THIN')).toBe(
       '{"id":"Webhook:0190aaaa-0000-7000-8000-000000000001","type":"OUTGOING_PAYMENT.COMPLETED",' +
         '"timestamp":"2026-01-05T09:00:00.000Z","data":{"id":"Transaction:1"}}',

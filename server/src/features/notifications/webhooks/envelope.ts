@@ -13,7 +13,7 @@ import type { EventFormat } from '../endpoints/index.ts';
 export interface StoredEvent {
   id: string;
   type: string;
-  /** Id of the resource that the event is about. */
+  /** ID of the resource that the event is about. */
   subject: string;
   /** The resource as JSON text. */
   data: string;
@@ -132,8 +132,8 @@ export function createSignatures(): Signatures {
   return {
     of(eventId, format, body, key) {
       const name = format === 'FULL' ? eventId : `${eventId} ${format}`;
-      const cached = cache.get(name);
-      if (cached?.key === key.privateKey) return cached.signature;
+      const cachedEntry = cache.get(name);
+      if (cachedEntry?.key === key.privateKey) return cachedEntry.signature;
       const [oldestName] = cache.keys();
       if (cache.size >= MAX_CACHED_SIGNATURES && oldestName !== undefined) cache.delete(oldestName);
       const signature = signatureOf(body, key);

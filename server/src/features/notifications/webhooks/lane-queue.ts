@@ -73,7 +73,7 @@ export function createLaneQueue(): LaneQueue {
   /** Later events of a resource that has an event in `arrivals`, in `successors` or in flight. */
   let chains = new Map<string, Fifo | null>();
   /** Resources with an event in flight. */
-  const inFlight = new Set<string>();
+  const subjectsInFlight = new Set<string>();
 
   function insertOrdered(item: Item): void {
     size++;
@@ -107,12 +107,12 @@ export function createLaneQueue(): LaneQueue {
       const event = earliestFifo().shift()?.event;
       if (!event) return undefined;
       size--;
-      if (isInOrder(event)) inFlight.add(event.subject);
+      if (isInOrder(event)) subjectsInFlight.add(event.subject);
       return event;
     },
     end(event) {
       if (!isInOrder(event)) return;
-      inFlight.delete(event.subject);
+      subjectsInFlight.delete(event.subject);
       const nextEvent = chains.get(event.subject)?.shift();
       if (nextEvent) successors.insert(nextEvent);
       else chains.delete(event.subject);
@@ -124,7 +124,7 @@ export function createLaneQueue(): LaneQueue {
         (a, b) => a.at - b.at,
       );
       [arrivals, successors, size] = [createFifo(), createFifo(), 0];
-      chains = new Map([...inFlight].map((subject) => [subject, null]));
+      chains = new Map([...subjectsInFlight].map((subject) => [subject, null]));
       queuedItems.slice(0, maximum).forEach(insertOrdered);
       return queuedItems.slice(maximum).map((item) => item.event);
     },

@@ -36,7 +36,11 @@ type Lanes = ReturnType<typeof createLanes>;
 
 /** Fills a platform's lane and returns the events that can be sent. */
 function fill(lanes: Lanes, platform: string): DueEvent[] {
-  for (let room = lanes.capacity(laneIdOf(platform)); room > 0; room--)
+  for (
+    let remainingCapacity = lanes.capacity(laneIdOf(platform));
+    remainingCapacity > 0;
+    remainingCapacity--
+  )
     lanes.add(dueEvent(platform));
   return lanes.next();
 }

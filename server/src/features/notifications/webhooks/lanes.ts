@@ -1,7 +1,7 @@
-// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane with a number of
-// slots. A success adds one slot and a failure halves their number, so an unavailable receiver
-// occupies one request. The lanes of one platform share its maximum. A lane without a request in
-// flight may exceed it by one, so that a slow endpoint does not stop the others.
+// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane, whose number of slots
+// grows by one after a success and is halved after a failure. The lanes of one platform share its
+// maximum. A lane without a request in flight may exceed it by one, so that a slow endpoint does not stop
+// the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -45,7 +45,7 @@ interface Lane {
   meanMs: number;
   inFlight: number;
   readonly queue: LaneQueue;
-  /** Ids of events that were read and whose result is not yet recorded. */
+  /** IDs of events that were read and whose result is not yet recorded. */
   readonly bufferedIds: Set<string>;
 }
 
@@ -57,7 +57,7 @@ interface DeliveryOutcome {
 export interface Lanes {
   /** Number of further events of an endpoint to read now. */
   capacity(lane: LaneId): number;
-  /** Ids of an endpoint's buffered events. */
+  /** IDs of an endpoint's buffered events. */
   buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
   add(event: DueEvent): void;
@@ -160,8 +160,8 @@ export function createLanes(limits: Limits): Lanes {
   /** Maximum number of events to buffer for a lane. */
   function capacityOf(lane: Lane): number {
     // Read-ahead uses at most half of the buffer. The other half is reserved for other lanes.
-    const readAhead = lane.isHealthy && total < limits.buffered / 2;
-    const rounds = readAhead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
+    const canReadAhead = lane.isHealthy && total < limits.buffered / 2;
+    const rounds = canReadAhead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
     return Math.floor(lane.slots * rounds);
   }
 

@@ -24,7 +24,7 @@ export interface WebhookDeps {
   metrics: Metrics;
   /** Whether sandbox platforms may use loopback endpoints. */
   loopbackWebhooks: boolean;
-  /** Shortened by tests. */
+  /** Defaults to `ANSWER_TIMEOUT_MS`. Shorter in tests. */
   answerTimeoutMs?: number;
 }
 

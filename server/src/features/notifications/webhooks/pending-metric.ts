@@ -16,7 +16,7 @@ const COUNT = `select count(*)::int4 as pending from (
   select from (select position from webhook_queue limit ${MAX_READ}) queued
   where position is null limit ${MAX_COUNTED}) bounded`;
 
-const OLDEST = `select min(due_at) as due_at from (
+const OLDEST_DUE_TIME = `select min(due_at) as due_at from (
   select position, due_at from webhook_queue limit ${MAX_READ}) queued where position is null`;
 
 // The first event of each endpoint, by steps along indexes. The time of an event is a part of its ID.
@@ -49,7 +49,7 @@ export async function longestOverdueSeconds({
   db,
   effects,
 }: Pick<Runtime, 'db' | 'effects'>): Promise<number> {
-  const [row] = await db.query<{ due_at: Time | null }>(OLDEST);
+  const [row] = await db.query<{ due_at: Time | null }>(OLDEST_DUE_TIME);
   const dueAt = row?.due_at ?? effects.now();
   return Math.max(0, effects.now() - dueAt) / 1_000;
 }

@@ -33,8 +33,8 @@ const LANES_PER_BATCH = 500;
 const NEW_LEASES_PER_BATCH = 256;
 /**
  * An endpoint with a backlog is read from the end of the previous read. An event that is committed
- * later at an earlier position is found by the next read from the start, which follows after this
- * time at the latest.
+ * later at an earlier position is found by the next read from the start. That read follows after
+ * this time at the latest.
  */
 const CONTINUE_MS = 1_000;
 /** Events without an endpoint that are discarded in one statement. */
@@ -88,7 +88,7 @@ export async function openDeliveries<E extends SealedEvent & { endpoint: number 
   return readableEvents;
 }
 
-const knownOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
+const bufferedEventsOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
   [...ids].map((id) => ({ id, endpoint }));
 
 /** Before the first endpoint of the first platform. */
@@ -110,13 +110,13 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
   /** Continues at the last position, after which no event is buffered, or at the start. */
   function requestOf(lane: LaneId, maximum: number, now: Time): ReadRequest {
     const { platformId, endpoint } = lane;
-    const buffered = lanes.buffered(lane).size;
-    const lastPosition = progress.get(keyOf(lane));
-    if (buffered && lastPosition && lastPosition.until > now) {
-      return { platformId, endpoint, take: maximum, after: lastPosition.position };
+    const bufferedCount = lanes.buffered(lane).size;
+    const laneProgress = progress.get(keyOf(lane));
+    if (bufferedCount && laneProgress && laneProgress.until > now) {
+      return { platformId, endpoint, take: maximum, after: laneProgress.position };
     }
-    if (!buffered) progress.delete(keyOf(lane));
-    return { platformId, endpoint, take: maximum + buffered, after: null };
+    if (!bufferedCount) progress.delete(keyOf(lane));
+    return { platformId, endpoint, take: maximum + bufferedCount, after: null };
   }
 
   function noteProgress(requests: readonly ReadRequest[], events: readonly DueEvent[], now: Time) {
@@ -126,11 +126,11 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
       const key = keyOf(request);
       const { take, after } = request;
       const events = eventsByLane.get(key) ?? [];
-      const previousPosition = progress.get(key);
-      const position = latestOf(previousPosition?.position, events.at(-1));
+      const previousProgress = progress.get(key);
+      const position = latestOf(previousProgress?.position, events.at(-1));
       if (!position) continue;
       const isBacklog = events.length >= (after ? take : take - lanes.buffered(request).size);
-      const until = after && previousPosition ? previousPosition.until : now + CONTINUE_MS;
+      const until = after && previousProgress ? previousProgress.until : now + CONTINUE_MS;
       progress.set(key, { position, until: isBacklog ? until : 0 });
     }
   }
@@ -173,7 +173,7 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
     const leasedRequests = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
     if (!leasedRequests.length) return 0;
     const bufferedEvents = leasedRequests.flatMap((request) =>
-      request.after ? [] : knownOf(request, lanes.buffered(request)),
+      request.after ? [] : bufferedEventsOf(request, lanes.buffered(request)),
     );
     const events = await dueEvents(db, now, leasedRequests, bufferedEvents);
     noteProgress(leasedRequests, events, now);

@@ -37,7 +37,7 @@ interface RecordedDelivery {
  * Records failing endpoints, so that an endpoint that never recovers can be paused. A working endpoint
  * requires no write. The configured endpoint is never paused.
  */
-function createFailures(db: Database) {
+function createFailureRecorder(db: Database) {
   /** Endpoints that failed in this process since their last success. */
   const failedEndpoints = new Set<string>();
 
@@ -65,7 +65,7 @@ function createFailures(db: Database) {
 
 export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder {
   const pendingDeliveries: RecordedDelivery[] = [];
-  const noteFailures = createFailures(db);
+  const noteFailures = createFailureRecorder(db);
   let writer: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let size = BATCH_SIZE;

@@ -139,9 +139,9 @@ describe('two processes on one database', () => {
   });
 
   it('respect a renewed lease while a request takes longer than a lease', async () => {
-    let answer = ignoreRequest;
+    let respond = ignoreRequest;
     const receiver = await startReceiverWith((response) => {
-      answer = () => void response.end();
+      respond = () => void response.end();
     });
     const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
     const slowDeliverer = outbox.deliverer();
@@ -157,7 +157,7 @@ describe('two processes on one database', () => {
       await waitUntil(async () => (await readLeaseEnd()) === outbox.clock.now + LEASE_MS);
       expect(await otherDeliverer.runDue()).toBe(0);
     }
-    answer();
+    respond();
     await waitUntil(async () => (await outbox.countUndelivered()) === 0);
     expect(receiver.arrivals).toHaveLength(1);
     expect((await outbox.state(id as string)).attempts).toBe(1);

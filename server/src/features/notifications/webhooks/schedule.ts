@@ -28,7 +28,7 @@ export const ANSWER_TIMEOUT_MS = 30 * SECOND;
 const JITTER = 0.1;
 
 /** Test events are sent once. */
-const NEVER_RETRIED = new Set(['TEST']);
+const NEVER_RETRIED_TYPES = new Set(['TEST']);
 
 export type AttemptResult = 'delivered' | 'retry' | 'dropped';
 
@@ -53,7 +53,7 @@ export function nextAttemptAt(
   attempt: number,
   attemptedAt: PlatformTime,
 ): Time | null {
-  if (NEVER_RETRIED.has(event.type)) return null;
+  if (NEVER_RETRIED_TYPES.has(event.type)) return null;
   const step = Math.min(attempt, RETRY_DELAYS_MS.length) - 1;
   const delayMs = RETRY_DELAYS_MS[step] as number;
   const jitter = attemptedAt.ownClock ? 0 : JITTER * jitterOf(effects);

@@ -49,7 +49,7 @@ export interface Target {
   standard?: boolean;
   /** Default FULL. */
   format?: EventFormat;
-  /** Keys of the endpoint for these headers. If absent or null, the keys of the service. */
+  /** Keys that sign the headers of Standard Webhooks. If absent or null, the keys of the service. */
   keys?: EndpointKey[] | null;
 }
 

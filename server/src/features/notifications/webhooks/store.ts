@@ -43,7 +43,10 @@ export interface DueEvent extends SealedEvent {
   format: EventFormat;
   /** Keys of the endpoint, or null for the endpoint of the configuration. */
   keys: EndpointKey[] | null;
-  /** Time of the endpoint's first failure since its last success, or null for the configured endpoint. */
+  /**
+   * Time of the endpoint's first failure since its last success, or null without one. Always null for the
+   * configured endpoint.
+   */
   failing_since: Time | null;
 }
 
@@ -126,7 +129,7 @@ const WITH_SETTINGS = `left join platforms p on p.id = q.platform_id
     left join webhook_endpoints w on w.platform_id = q.platform_id and w.number = q.endpoint`;
 
 // While a clock is being changed, only the process that changes it delivers.
-const WAITING = `
+const WAITING_ENDPOINTS = `
   with recursive q(platform_id, endpoint, step) as (
     (select platform_id, endpoint, 1 from webhook_queue
       where (platform_id, endpoint) > ($2, $3::int) order by platform_id, endpoint limit 1)
@@ -156,7 +159,7 @@ export const waitingLanes = (
   after: LaneId,
   limit: number,
 ) =>
-  db.query<WaitingEndpoint>(WAITING, [
+  db.query<WaitingEndpoint>(WAITING_ENDPOINTS, [
     dateOf(now),
     after.platformId,
     after.endpoint,
@@ -266,7 +269,7 @@ export const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
   data: completeEventData(row.data, row.base),
 });
 
-const EARLIEST: QueuePosition = { due_at: 0, id: '' };
+const EARLIEST_POSITION: QueuePosition = { due_at: 0, id: '' };
 
 /**
  * The `take` events of each endpoint that have been due longest after its position, except
@@ -278,7 +281,7 @@ export async function dueEvents(
   requests: readonly ReadRequest[],
   bufferedEvents: readonly { id: string; endpoint: number }[],
 ): Promise<DueEvent[]> {
-  const from = requests.map((request) => request.after ?? EARLIEST);
+  const from = requests.map((request) => request.after ?? EARLIEST_POSITION);
   const rows = await db.query<Stored<DueEvent>>(DUE_EVENTS, [
     dateOf(now),
     requests.map((request) => request.platformId),
@@ -400,10 +403,13 @@ const DISCARD_UNREADABLE = `
     returning q.platform_id, q.endpoint, q.event_id, q.attempts
   ) ${END_LAST_ATTEMPTS}`;
 
-type Queued = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
+type QueuedDelivery = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 
 /** Removes events that can no longer be decrypted. */
-export async function discardUnreadable(db: Database, events: readonly Queued[]): Promise<void> {
+export async function discardUnreadable(
+  db: Database,
+  events: readonly QueuedDelivery[],
+): Promise<void> {
   await db.query(DISCARD_UNREADABLE, [
     events.map((each) => each.platform_id),
     events.map((each) => each.endpoint),

@@ -21,7 +21,7 @@ interface SynchronousEvent {
 }
 
 /** Statuses of a valid response, whether it accepts or rejects. */
-const RESPONSES = [200, 202, 403, 422];
+const VALID_STATUSES = [200, 202, 403, 422];
 
 /** Sends a stored event to `endpoint` once and returns the response. */
 export async function sendSynchronously(
@@ -34,7 +34,7 @@ export async function sendSynchronously(
   if (!event) throw new Error(`event ${eventId} not found`);
   const outcome = await send({ effects, ...deps }, event, { url: endpoint, environment });
   const { at, status, error, ms, responseText } = outcome;
-  const result = status !== null && RESPONSES.includes(status) ? 'delivered' : 'dropped';
+  const result = status !== null && VALID_STATUSES.includes(status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const attempt = event.attempts + 1;
   const response = excerptOf(responseText);

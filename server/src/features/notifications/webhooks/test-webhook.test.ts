@@ -98,15 +98,19 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
 
   it('sends to another URL of the same host, and otherwise to the endpoint', async () => {
     await setEndpoint(receiver.url);
-    const otherHost = await startReceiver();
+    const otherHostReceiver = await startReceiver();
     const otherPathUrl = receiver.url.replace('/hook', '/other');
     const sendTestTo = async (url: string) => (await app.call('POST', path, { url })).body.url;
     expect(await sendTestTo(otherPathUrl)).toBe(otherPathUrl);
-    for (const url of [otherHost.url, otherPathUrl.replace('http:', 'https:'), 'nonsense']) {
+    for (const url of [
+      otherHostReceiver.url,
+      otherPathUrl.replace('http:', 'https:'),
+      'nonsense',
+    ]) {
       expect(await sendTestTo(url)).toBe(receiver.url);
     }
-    expect(otherHost.arrivals).toHaveLength(0);
-    await otherHost.close();
+    expect(otherHostReceiver.arrivals).toHaveLength(0);
+    await otherHostReceiver.close();
   });
 
   it('sends once for one Idempotency-Key', async () => {

@@ -39,9 +39,9 @@ export function rateCache() {
     const pair = `${from} ${to}`;
     const cachedRate = rates.get(pair);
     if (cachedRate && cachedRate.at <= now && now - cachedRate.at < CACHE_TTL_MS) return cachedRate;
-    const values = await port.rate(from, to);
-    if (values) rates.set(pair, values);
-    return values;
+    const portRate = await port.rate(from, to);
+    if (portRate) rates.set(pair, portRate);
+    return portRate;
   };
 }
 

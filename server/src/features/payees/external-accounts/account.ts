@@ -20,9 +20,9 @@ export interface Proposal {
   currency: string;
   info: AccountInfo;
   ownershipType: OwnershipType | undefined;
-  /** Validates check digits, checksums and directories. */
+  /** Whether check digits, checksums and directories are validated. */
   production: boolean;
-  /** The platform requires counterparty information in this currency (travel rule). */
+  /** Whether the platform requires counterparty information in this currency (travel rule). */
   isCounterpartyRequired: boolean;
   now: Time;
 }
@@ -64,12 +64,16 @@ function invoiceErrors({ info, now }: Proposal): FieldError[] {
 /** Throws INVALID_CURRENCY, or INVALID_INPUT with all invalid fields. */
 export function checkProposal(proposal: Proposal): void {
   const { info, currency, production } = proposal;
-  const verdict = validateAccountInfo(info, currency, { production });
-  if (verdict.currencyMismatch) {
+  const validationResult = validateAccountInfo(info, currency, { production });
+  if (validationResult.currencyMismatch) {
     const message = `must be a currency of ${info.accountType}, not ${currency}`;
-    throw invalid([{ field: 'currency', message }, ...verdict.errors], 'INVALID_CURRENCY');
+    throw invalid([{ field: 'currency', message }, ...validationResult.errors], 'INVALID_CURRENCY');
   }
-  const errors = [...verdict.errors, ...ownershipErrors(proposal), ...invoiceErrors(proposal)];
+  const errors = [
+    ...validationResult.errors,
+    ...ownershipErrors(proposal),
+    ...invoiceErrors(proposal),
+  ];
   if (errors.length) throw invalid(errors);
 }
 

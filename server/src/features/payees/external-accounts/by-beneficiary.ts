@@ -9,13 +9,13 @@ const normalizedSql = (text: string) =>
 const FULL_NAME = "info #>> '{beneficiary,fullName}'";
 const LEGAL_NAME = "info #>> '{beneficiary,legalName}'";
 
-const MAX_SAME_NAME = 2_000;
+const MAX_MATCHES = 2_000;
 
 /** The latest accounts of a beneficiary, by the expression of the index. Exported to test its plan. */
 export const BY_BENEFICIARY = `select id from external_accounts
   where ${normalizedSql(`coalesce(${FULL_NAME}, ${LEGAL_NAME})`)} = ${normalizedSql('$1')}
     and (${FULL_NAME} is not null or ${LEGAL_NAME} is not null)
-  order by created_at desc, id desc limit ${MAX_SAME_NAME}`;
+  order by created_at desc, id desc limit ${MAX_MATCHES}`;
 
 export const idsOfBeneficiary = async (db: Pick<Database, 'query'>, name: string) =>
   (await db.query<{ id: string }>(BY_BENEFICIARY, [name])).map(({ id }) => id);

@@ -45,7 +45,7 @@ it('a name check records a late result, emits no event, and ignores later result
   expect(await read(id)).toEqual(checkedAccount);
 });
 
-it('a pending name check is repeated at the requested interval', async () => {
+it('a pending name check is repeated until it has a result', async () => {
   const id = await createPendingCheck();
   await applyResult(id, { status: 'PENDING', checkAfterMs: 2_000 });
   const countJobsSql = "select count(*)::int as waiting from jobs where input->>'accountId' = $1";

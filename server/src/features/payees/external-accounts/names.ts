@@ -49,7 +49,10 @@ export async function firstNameCheck(
   const pendingCheck: NameCheck = { status: 'PENDING', checkAfterMs: RETRY_AFTER_MS };
   const check = port ? await port.verify(info, 0).catch(() => pendingCheck) : UNSUPPORTED_CHECK;
   if (check.status !== 'INVALID_ACCOUNT') return check;
-  throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
+  throw new Fault(
+    'INVALID_BANK_ACCOUNT',
+    'The account does not exist at the institution. Check the account details.',
+  );
 }
 
 /** Schedules the next check if the result is pending. */

@@ -49,26 +49,26 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
 
 /** Length of the suffix that is stored with the details. */
 const SUFFIX_LENGTH = 4;
-const MAX_SAME_SUFFIX = 2_000;
+const MAX_MATCHES = 2_000;
 
 const BY_SUFFIX_SQL = `select id, info from external_accounts where suffix = $1
-  order by created_at desc, id desc limit ${MAX_SAME_SUFFIX}`;
+  order by created_at desc, id desc limit ${MAX_MATCHES}`;
 
-const normalizedIdentifier = (value: unknown) =>
+const normalizeIdentifier = (value: unknown) =>
   String(value)
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toUpperCase();
 
 /** The latest accounts with this number or address, or with this suffix of four characters. */
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
-  const normalizedNumber = normalizedIdentifier(accountNumber);
+  const normalizedNumber = normalizeIdentifier(accountNumber);
   if (normalizedNumber.length < SUFFIX_LENGTH) return [];
   const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
     normalizedNumber.slice(-SUFFIX_LENGTH),
   ]);
   const hasNumber = ({ info }: { info: object }) =>
     normalizedNumber.length === SUFFIX_LENGTH ||
-    Object.values(info).some((value) => normalizedIdentifier(value) === normalizedNumber);
+    Object.values(info).some((value) => normalizeIdentifier(value) === normalizedNumber);
   return rows.filter(hasNumber).map(({ id }) => id);
 }
 
@@ -86,7 +86,7 @@ interface ListInput extends PageInput {
 }
 
 // The literal predicate of the partial index. With a parameter the index would not be used.
-const IN_REVIEW = `select id, platform_id, created_at from external_accounts
+const ACCOUNTS_IN_REVIEW = `select id, platform_id, created_at from external_accounts
   where status = 'UNDER_REVIEW' and deleted_at is null and ($1::text is null or platform_id = $1)
   order by created_at, id limit $2`;
 
@@ -96,7 +96,7 @@ async function externalAccountsInReview(
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
   const rows = await db.query<Pick<ExternalAccountRow, 'id' | 'platform_id' | 'created_at'>>(
-    IN_REVIEW,
+    ACCOUNTS_IN_REVIEW,
     [platformId ?? null, limit + 1],
   );
   const data = rows.slice(0, limit).map(({ id, platform_id, created_at }) => ({
@@ -110,9 +110,9 @@ async function externalAccountsInReview(
 /** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
-  { after, cursor: pageCursor, limit, ...wantedFilters }: ListInput,
+  { after, cursor: pageCursor, limit, ...filterInput }: ListInput,
 ) {
-  const { accountId, platformId, status, accountNumber, beneficiary } = wantedFilters;
+  const { accountId, platformId, status, accountNumber, beneficiary } = filterInput;
   const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
   if (accountId !== undefined) filters.push({ column: 'id', op: '=', value: accountId });
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
@@ -152,7 +152,7 @@ function applyTransition(
   reason: string | null,
 ): ExternalAccountRow {
   if (externalAccountStates.targetOf(row.status, event) === undefined) {
-    throw conflict(`This action is not possible: the account is ${row.status}.`);
+    throw conflict(`This action is not possible while the account is ${row.status}.`);
   }
   if (event === 'check' && !hasInstitution(row.info)) {
     throw conflict('A wallet cannot be checked by a bank. Use a review instead.');

@@ -7,7 +7,7 @@ import {
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
 
-const ACCOUNTS = `update external_accounts a set version = version + 1, platform_account_id = null,
+const ERASE_ACCOUNTS = `update external_accounts a set version = version + 1, platform_account_id = null,
     verified_name = null, default_uma = false, trusted_at = null, updated_at = $2,
     deleted_at = coalesce(deleted_at, $2), duplicate_key = '${ERASED} ' || id,
     info = json_build_object('accountType', account_type)
@@ -20,6 +20,6 @@ export const externalAccountPersonalData: PersonalData = {
   subjects: { external_accounts: 'customer_id = $1' },
   async empty({ db, clocks }, { id, platform_id: platformId }) {
     const now = new Date(await clocks.nowOf({ platformId }));
-    return { external_accounts: await changedRows(db, ACCOUNTS, [id, now]) };
+    return { external_accounts: await changedRows(db, ERASE_ACCOUNTS, [id, now]) };
   },
 };

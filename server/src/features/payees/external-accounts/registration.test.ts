@@ -122,7 +122,7 @@ describe('createCustomerExternalAccount', () => {
     expect([status, body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 
-  it('rejects a duplicate in any spelling until the first is deleted', async () => {
+  it('rejects a duplicate of the same owner until the first is deleted', async () => {
     const eurAccountBody = (text: string, owner: object) => ({
       ...owner,
       currency: 'EUR',
@@ -319,9 +319,9 @@ describe('getPlatformExternalAccountById', () => {
 describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
     const { body } = await add(usdAccountBody('789', { customerId: adaId }));
-    const callerToken = await app.tokenWith(['VIEW']);
+    const viewToken = await app.tokenWith(['VIEW']);
     const maskedResponse = await app.call('GET', `${LIST_PATHS.customer}/${body.id}`, undefined, {
-      platform: callerToken,
+      platform: viewToken,
     });
     const accountNumber = body.accountInfo.accountNumber as string;
     expect(maskedResponse.body.accountInfo.accountNumber).toBe(
@@ -330,9 +330,9 @@ describe('getCustomerExternalAccountById', () => {
     const payerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `${LIST_PATHS.customer}/${body.id}`;
     expect((await app.call('GET', path, undefined, { platform: payerToken })).body).toEqual(body);
-    expect(
-      (await add(usdAccountBody(), LIST_PATHS.customer, { platform: callerToken })).status,
-    ).toBe(403);
+    expect((await add(usdAccountBody(), LIST_PATHS.customer, { platform: viewToken })).status).toBe(
+      403,
+    );
   });
 });
 

@@ -37,7 +37,7 @@ function rejectionReason(account: Wallet): string | undefined {
   if (account.status === 'ACTIVE' && account.proven_at !== null)
     return 'The ownership is already verified.';
   if (!isProvable(account))
-    return `The ownership cannot be verified: the account is ${account.status}.`;
+    return `The ownership cannot be verified while the account is ${account.status}.`;
   return undefined;
 }
 

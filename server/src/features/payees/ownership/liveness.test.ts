@@ -23,7 +23,7 @@ describe('liveness', () => {
     return { id, ...body } as { id: string; verificationLink: string; token: string };
   }
 
-  it('completes after a few seconds', async () => {
+  it('completes after five seconds', async () => {
     const { id, verificationLink, token } = await createLinkedChallenge();
     expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
     expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
@@ -118,7 +118,7 @@ describe('liveness', () => {
     const expiredResponse = await requestPage('GET', verificationLink);
     expect(expiredResponse.statusCode).toBe(404);
     expect(expiredResponse.body).toContain('This link no longer works');
-    expect(expiredResponse.body).toContain('<span class="who">Travel rule</span>');
+    expect(expiredResponse.body).toContain('<span class="platform">Travel rule</span>');
     expect(expiredResponse.body).not.toMatch(/<(dl|form)\b/);
     await ownership.app.settle();
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');

@@ -40,7 +40,7 @@ type Deps = { connectors: (environment: Mode) => Connectors };
 
 type CheckInput = JobInput<typeof LIVENESS_CHECK>;
 
-interface ChallengeOfToken {
+interface ChallengeWithAccount {
   challenge: OwnershipChallengeRow;
   account: ExternalAccountRow;
 }
@@ -51,20 +51,20 @@ type Reader = Pick<Ctx, 'read'>;
 async function findCurrentCheck(
   reader: Reader,
   { accountId, nonce }: CheckInput,
-): Promise<ChallengeOfToken | null> {
+): Promise<ChallengeWithAccount | null> {
   const challenge = await reader.read(ownershipChallenges, accountId);
   if (challenge?.nonce !== nonce) return null;
   const account = await readExternalAccount(reader, accountId);
   return account ? { challenge, account } : null;
 }
 
-const checkOf = ({ challenge, account }: ChallengeOfToken): LivenessCheck => ({
+const checkOf = ({ challenge, account }: ChallengeWithAccount): LivenessCheck => ({
   id: challenge.nonce,
   subject: { type: 'WALLET', account: account.info },
   startedAt: challenge.issued_at,
 });
 
-async function progressOf(deps: Deps, environment: Mode, check: ChallengeOfToken, now: number) {
+async function progressOf(deps: Deps, environment: Mode, check: ChallengeWithAccount, now: number) {
   const port = deps.connectors(environment).liveness;
   // Without a provider, or after the expiry of the challenge, the check has failed.
   if (!port || now >= check.challenge.expires_at) return { state: 'failed' } as const;
@@ -107,13 +107,13 @@ const RESULT_PAGES: Record<LivenessProgress['state'], PageContent> = {
 };
 
 /** The challenge of a token, expired or not, and its account. */
-async function findByToken({ db }: Runtime, token: string): Promise<ChallengeOfToken | null> {
+async function findByToken({ db }: Runtime, token: string): Promise<ChallengeWithAccount | null> {
   const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
   const account = challenge && (await readExternalAccount(db, challenge.id));
   return account && account.deleted_at === null ? { challenge, account } : null;
 }
 
-const isOpen = ({ challenge }: ChallengeOfToken, now: Time) => now < challenge.expires_at;
+const isOpen = ({ challenge }: ChallengeWithAccount, now: Time) => now < challenge.expires_at;
 
 const confirmationPage = (name: string, account: ExternalAccountRow): PageContent => ({
   status: 200,

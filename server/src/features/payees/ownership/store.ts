@@ -9,7 +9,7 @@ export type OwnershipMethod = (typeof OWNERSHIP_METHODS)[number];
 export const ownershipChallenges = table(
   'ownership_challenges',
   {
-    /** Id of the account. */
+    /** ID of the account. */
     id: col.text,
     platform_id: col.text,
     method: col.enum<OwnershipMethod>().mut,

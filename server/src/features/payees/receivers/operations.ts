@@ -157,14 +157,9 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const address = parseUmaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
       const sender = await senderOf(ctx, { address, customerId });
       const currentConnectors = connectors(ctx.caller.environment);
-      const foundAccount = await findAccount(ctx, currentConnectors, sender, params.accountId);
-      const savedDiscovery = await saveDiscovery(
-        ctx,
-        currentConnectors.rates,
-        sender,
-        foundAccount,
-      );
-      return { status: 200, body: { accountId: foundAccount.receiver, ...savedDiscovery } };
+      const discovery = await findAccount(ctx, currentConnectors, sender, params.accountId);
+      const savedDiscovery = await saveDiscovery(ctx, currentConnectors.rates, sender, discovery);
+      return { status: 200, body: { accountId: discovery.receiver, ...savedDiscovery } };
     }),
 
     handle(estimateCryptoWithdrawalFee, async (ctx, { body }) => ({

@@ -1,6 +1,7 @@
 // The sender of a payee discovery: a customer by ID or UMA address, or the platform. A lookup has
-// no source currency. Its rates start from the first currency of the platform that can be sent and
-// in which the sender has an ACTIVE account, otherwise from the first that can be sent.
+// no source currency. Its rates start from the first sendable currency of the platform in which the
+// sender has an ACTIVE account. Without such an account, they start from the first sendable
+// currency, or from USD if the platform can send none.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';

@@ -59,7 +59,7 @@ function rejectUnknownFields(
   );
 }
 
-async function externalReceiver(
+async function resolveExternalReceiver(
   ctx: Ctx,
   port: UmaPort,
   sender: Sender,
@@ -77,7 +77,7 @@ async function externalReceiver(
 }
 
 /** Currencies that a customer can receive, starting with the currency of its default UMA account. */
-async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
+async function findReceivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
   const [externalAccounts, internalAccounts] = await Promise.all([
     findExternalAccounts(ctx.db, {
       customer_id: customer.id,
@@ -125,13 +125,13 @@ function requiredFieldsOf(platform: PlatformRow, offers: readonly Offer[]) {
   }));
 }
 
-async function internalReceiver(
+async function resolveInternalReceiver(
   ctx: Ctx,
   customer: CustomerRow,
   platform: PlatformRow,
 ): Promise<DiscoveryResult> {
   const offers = isReady(customer)
-    ? offersOf(platform, await receivableCurrencies(ctx, customer))
+    ? offersOf(platform, await findReceivableCurrencies(ctx, customer))
     : [];
   if (offers.length === 0) throw umaNotFound();
   return {
@@ -144,7 +144,7 @@ async function internalReceiver(
 }
 
 /** The customer of this server with this address, in the caller's environment, and its platform. */
-async function internalCustomer(ctx: Ctx, address: string) {
+async function findInternalCustomer(ctx: Ctx, address: string) {
   const [customer] = await findCustomers(ctx.db, { uma_address: address, deleted_at: null });
   const platform = customer && (await readPlatform(ctx, customer.platform_id));
   if (platform?.environment !== ctx.caller.environment) return undefined;
@@ -168,9 +168,9 @@ export async function findUma(
     throw new Fault('SELF_PAYMENT', 'The sender and the receiver are the same.');
   }
   rejectBlockedProvider(uma, receiver.address);
-  if (uma?.reaches(receiver.address)) return externalReceiver(ctx, uma, sender, receiver);
-  const ownCustomer = await internalCustomer(ctx, receiver.address);
-  if (ownCustomer) return internalReceiver(ctx, ownCustomer.customer, ownCustomer.platform);
+  if (uma?.reaches(receiver.address)) return resolveExternalReceiver(ctx, uma, sender, receiver);
+  const ownCustomer = await findInternalCustomer(ctx, receiver.address);
+  if (ownCustomer) return resolveInternalReceiver(ctx, ownCustomer.customer, ownCustomer.platform);
   if (await isOwnDomain(ctx, receiver.host)) throw umaNotFound();
   if (!uma) {
     throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is configured.');

@@ -10,11 +10,11 @@ import {
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-const TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-const SPARK = `sparkrt1${'q'.repeat(40)}`;
+const EVM_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const SOLANA_ADDRESS = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const BITCOIN_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const TRON_ADDRESS = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const SPARK_ADDRESS = `sparkrt1${'q'.repeat(40)}`;
 
 const app = testApp();
 const accounts: Record<string, string> = {};
@@ -30,7 +30,7 @@ const estimateBody = (overrides: object = {}) => ({
   currency: 'USDC',
   cryptoNetwork: 'SOLANA',
   amount: 1_000_000,
-  destinationAddress: SOLANA,
+  destinationAddress: SOLANA_ADDRESS,
   ...overrides,
 });
 const estimate = (overrides: object = {}, platform: TestPlatform = app.platform) =>
@@ -39,18 +39,18 @@ const estimate = (overrides: object = {}, platform: TestPlatform = app.platform)
 describe('estimateCryptoWithdrawalFee', () => {
   it.each([
     // 5,000 lamports at 150 dollars per billion.
-    ['SOLANA', 'USDC', SOLANA, 'SOL', 5_000, 750],
-    ['SOLANA', 'USDT', SOLANA, 'SOL', 5_000, 750],
-    ['ETHEREUM', 'USDC', EVM, 'ETH', 325_000_000_000_000, 1_137_500],
-    ['BASE', 'USDC', EVM, 'ETH', 650_000_000_000, 2_275],
+    ['SOLANA', 'USDC', SOLANA_ADDRESS, 'SOL', 5_000, 750],
+    ['SOLANA', 'USDT', SOLANA_ADDRESS, 'SOL', 5_000, 750],
+    ['ETHEREUM', 'USDC', EVM_ADDRESS, 'ETH', 325_000_000_000_000, 1_137_500],
+    ['BASE', 'USDC', EVM_ADDRESS, 'ETH', 650_000_000_000, 2_275],
     // 487.5 minor units, rounded up.
-    ['POLYGON', 'USDC', EVM, 'POL', 1_950_000_000_000_000, 488],
-    ['PLASMA', 'USDT', EVM, 'XPL', 65_000_000_000_000, 33],
-    ['TRON', 'USDT', TRON, 'TRX', 13_500_000, 4_050_000],
-    ['SPARK', 'BTC', SPARK, 'BTC', 0, 0],
-    ['SPARK', 'USDB', SPARK, 'BTC', 0, 0],
+    ['POLYGON', 'USDC', EVM_ADDRESS, 'POL', 1_950_000_000_000_000, 488],
+    ['PLASMA', 'USDT', EVM_ADDRESS, 'XPL', 65_000_000_000_000, 33],
+    ['TRON', 'USDT', TRON_ADDRESS, 'TRX', 13_500_000, 4_050_000],
+    ['SPARK', 'BTC', SPARK_ADDRESS, 'BTC', 0, 0],
+    ['SPARK', 'USDB', SPARK_ADDRESS, 'BTC', 0, 0],
     ['LIGHTNING', 'BTC', 'ada@wallet.example', 'BTC', 10, 10],
-    ['BITCOIN', 'BTC', BITCOIN, 'BTC', 705, 705],
+    ['BITCOIN', 'BTC', BITCOIN_ADDRESS, 'BTC', 705, 705],
   ])(
     'estimates the fees on %s in %s',
     async (cryptoNetwork, currency, destinationAddress, asset, fee, total) => {
@@ -130,13 +130,16 @@ describe('estimateCryptoWithdrawalFee', () => {
       platform: app.production,
     });
     const request = { internalAccountId: platformAccount.id, cryptoNetwork: 'BASE' };
-    const invalidAddress = EVM.replace('5aAeb', '5AAeb');
+    const invalidAddress = EVM_ADDRESS.replace('5aAeb', '5AAeb');
     const invalidResponse = await estimate(
       { ...request, destinationAddress: invalidAddress },
       app.production,
     );
     expect([invalidResponse.status, invalidResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const validResponse = await estimate({ ...request, destinationAddress: EVM }, app.production);
+    const validResponse = await estimate(
+      { ...request, destinationAddress: EVM_ADDRESS },
+      app.production,
+    );
     expect([validResponse.status, validResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     const sandboxResponse = await estimate({
       cryptoNetwork: 'BASE',

@@ -48,7 +48,7 @@ async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
   const { job, rail, open: isOpen } = await readCancellableTransfer(ctx, row);
   if (!isOpen || row.refund) {
     const reason =
-      'The payment cannot be canceled: it has not started, has settled, or is being refunded.';
+      'The payment cannot be canceled, because it has not started, has settled, or is being refunded.';
     throw new Fault('TRANSACTION_NOT_CANCELLABLE', reason);
   }
   if (rail === null || !RAILS[rail as PaymentRail].cancellable) {

@@ -13,7 +13,7 @@ export const BY_RESULT = `select transaction_id as id from rail_results
 type Reporter = Awaited<ReturnType<typeof providerModes>>[number];
 
 /**
- * Ids that a deposit with this reference can have: one for each environment, currency and reporter.
+ * IDs that a deposit with this reference can have: one for each environment, currency and reporter.
  */
 export const depositIdsOf = (reference: string, reporters: readonly Reporter[] = []): string[] =>
   CURRENCIES.flatMap(({ code: currency }) => {

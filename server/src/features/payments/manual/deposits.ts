@@ -338,7 +338,7 @@ async function applyStep(
   const { status, funds } = row;
   const paymentAfter = await work(ctx, row, reason);
   if (paymentAfter.status === status && paymentAfter.funds === funds) {
-    throw conflict(`This action is not possible: the deposit is ${status}.`);
+    throw conflict(`This action is not possible while the deposit is ${status}.`);
   }
 }
 

@@ -62,11 +62,11 @@ export const onProductionTransaction = <R>(
     throw conflict('The transaction is in the sandbox, where account numbers determine outcomes.');
   });
 
-/** The transfer whose result is awaited. Throws CONFLICT if there is none. */
+/** The kind of the transfer whose result is awaited. Throws CONFLICT if there is none. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
   const awaitedRow = await awaitedResultOf(ctx, row);
   if (awaitedRow && isExpected(row, awaitedRow.kind)) return awaitedRow.kind;
-  throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
+  throw conflict(`No result is expected while the transaction is ${row.status}.`);
 }
 
 /** Suffix that is appended to the transaction ID to form the ID of an instruction. */

@@ -1,5 +1,5 @@
-// Functions for messages and statements of providers, which apply the same steps as results that an operator
-// records.
+// Functions for messages and statements of providers. They apply the same steps as the results that an
+// operator records.
 import {
   depositIdOf,
   depositReportedBy,

@@ -83,8 +83,8 @@ async function returnDestination(runtime: Runtime, row: TransactionRow) {
     return { to: 'outside', outside: null };
   }
   const refund = await refundOf(runtime, row);
-  const { beneficiary: _, ...outside } = refund.account;
-  return { to: 'outside', outside: { beneficiaryName: refund.beneficiaryName, ...outside } };
+  const { beneficiary: _, ...accountDetails } = refund.account;
+  return { to: 'outside', outside: { beneficiaryName: refund.beneficiaryName, ...accountDetails } };
 }
 
 async function presentSuspense(
@@ -115,10 +115,15 @@ export async function listSuspense(runtime: Runtime, query: SuspenseQuery) {
   const { db } = runtime;
   const suspenseItems = await suspenseItemsOf(runtime, { ...query, limit: query.limit + 1 });
   const ids = suspenseItems.map((each) => each.id);
-  const nets = await readSuspenseAmounts(db, ids);
+  const netAmounts = await readSuspenseAmounts(db, ids);
   const items = await Promise.all(
     suspenseItems.map(async (each) =>
-      presentSuspense(runtime, each, await loadTransaction(db, each.id), nets.get(each.id) ?? 0n),
+      presentSuspense(
+        runtime,
+        each,
+        await loadTransaction(db, each.id),
+        netAmounts.get(each.id) ?? 0n,
+      ),
     ),
   );
   return pageOfItems(items, query.limit);

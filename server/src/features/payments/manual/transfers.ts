@@ -99,14 +99,14 @@ export async function listAwaitedTransfers(
   { platformId, limit, cursor }: ListQuery,
 ) {
   const transfers: ReturnType<typeof presentTransfer>[] = [];
-  const chunk = limit + 1;
+  const batchSize = limit + 1;
   let start: Start = startOf({ cursor });
   for (;;) {
-    const values = [platformId ?? null, new Date(start.since), start.id, chunk];
+    const values = [platformId ?? null, new Date(start.since), start.id, batchSize];
     const awaitedRows = await runtime.db.query<WaitRow>(AWAITED_RESULTS, values);
     transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
     const lastRow = awaitedRows.at(-1);
-    if (!lastRow || awaitedRows.length < chunk || transfers.length > limit) {
+    if (!lastRow || awaitedRows.length < batchSize || transfers.length > limit) {
       return pageOfItems(transfers, limit);
     }
     start = lastRow;
@@ -228,7 +228,7 @@ export async function returnTransfer(
       );
     }
     if (!hasSettled(row, kind)) {
-      throw conflict(`Only a settled transfer can be returned: it is ${row.status}.`);
+      throw conflict(`Only a settled transfer can be returned. The payment is ${row.status}.`);
     }
     await applyNotice(ctx, row, kind, { state: 'returned', reason });
   });

@@ -94,21 +94,21 @@ export async function count(
   nextMark: Omit<Mark, 'platform_id' | 'version'>,
 ): Promise<boolean> {
   const backfillAt = new Date(nextMark.backfill_at);
-  const mark = [
+  const markValues = [
     nextMark.stage,
     nextMark.position,
     nextMark.event_id,
     backfillAt,
     nextMark.backfill_id,
   ];
-  return (await db.query(COUNT, [platform_id, version, ids, ...mark])).length > 0;
+  return (await db.query(COUNT, [platform_id, version, ids, ...markValues])).length > 0;
 }
 
 /** Marks of platforms, without the row of the claim, whose `platform_id` is empty. */
 export const readMarks = (db: Database): Promise<Mark[]> =>
   db.query(`select ${COLUMNS} from payment_metric_marks where platform_id <> $1`, ['']);
 
-const START = `insert into payment_metric_marks
+const START_MARKS = `insert into payment_metric_marks
     (platform_id, stage, position, event_id, backfill_at, backfill_id)
   select id, 'clear', $2, '', 'epoch', '' from unnest($1::text[]) id
   on conflict do nothing returning ${COLUMNS}`;
@@ -120,7 +120,7 @@ export const startMarks = (
   db: Database,
   ids: readonly string[],
   position: bigint,
-): Promise<Mark[]> => db.query(START, [ids, position]);
+): Promise<Mark[]> => db.query(START_MARKS, [ids, position]);
 
 const CLEAR_BATCH = 5_000;
 
@@ -138,8 +138,8 @@ const CLEAR_SUMS = `with mark as (
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
 
 /**
- * Removes one batch of earlier counts, or the sums after the last batch. Returns the amount of
- * work.
+ * Removes one batch of earlier counts, or the sums after the last batch. Returns the number of
+ * removed counts plus one, so that a further step follows.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
   const removedCount = (await db.query(CLEAR, [platform_id, version])).length;

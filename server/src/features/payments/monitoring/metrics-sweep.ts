@@ -69,7 +69,7 @@ async function readAllMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
 }
 
 /** Marks of platforms with events below the horizon, or with earlier payments, that are not counted yet. */
-async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
+async function findPendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
   const followingMarks = marks.filter((mark) => mark.stage === 'follow');
   const cursors = followingMarks.map(({ platform_id: platformId, position, event_id: id }) => ({
     ...{ platformId, position, id },
@@ -89,7 +89,7 @@ interface Progress {
 async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
   let totalWork = 0;
   for (let steps = 0; steps < MAX_STEPS; ) {
-    const marks = await pendingMarks(runtime, await readAllMarks(runtime, horizon));
+    const marks = await findPendingMarks(runtime, await readAllMarks(runtime, horizon));
     let workCount = 0;
     for (const mark of marks) {
       workCount += await runStep(runtime, mark, horizon);

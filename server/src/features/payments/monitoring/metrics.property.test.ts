@@ -63,9 +63,9 @@ const EVENT = `insert into events (id, platform_id, type, subject, data, created
 
 const STATUSES = ['PROCESSING', 'COMPLETED', 'FAILED', 'PENDING_AUTHORIZATION', 'EXPIRED'];
 
-let events = 0;
+let eventCount = 0;
 const nextEventId = () =>
-  `Webhook:${crypto.randomUUID().slice(0, 24)}${String(events++).padStart(12, '0')}`;
+  `Webhook:${crypto.randomUUID().slice(0, 24)}${String(eventCount++).padStart(12, '0')}`;
 
 interface Change {
   payment: number;

@@ -17,7 +17,7 @@ export const MAX_BUCKETS = 750;
 const MAX_ROWS = 10_000;
 
 const HOUR_MS = 3_600_000;
-const LENGTHS: Readonly<Record<Bucket, number>> = {
+const LENGTHS_MS: Readonly<Record<Bucket, number>> = {
   hour: HOUR_MS,
   day: 24 * HOUR_MS,
   week: 7 * 24 * HOUR_MS,
@@ -106,15 +106,15 @@ async function platformsOf({ db }: Runtime, { platformIds, mode }: MetricsQuery)
   return platformsOfMode.flatMap(({ id }) => (platformIds?.includes(id) === false ? [] : id));
 }
 
-const COMPLETE = `select case when bool_or(platform_id <> '' and stage <> 'follow') then null
+const COMPLETE_UNTIL_SQL = `select case when bool_or(platform_id <> '' and stage <> 'follow') then null
     else max(complete_until) end as until
   from payment_metric_marks where platform_id = '' or $1::text[] is null or platform_id = any($1)`;
 
 function periodOf({ effects }: Runtime, { bucket = 'day', from, until }: MetricsQuery) {
   const end = until === undefined ? effects.now() : Date.parse(until);
-  const start = from === undefined ? end - DEFAULT_BUCKETS * LENGTHS[bucket] : Date.parse(from);
+  const start = from === undefined ? end - DEFAULT_BUCKETS * LENGTHS_MS[bucket] : Date.parse(from);
   if (start >= end) throw invalidField('until', 'must be after `from`');
-  if ((end - start) / LENGTHS[bucket] > MAX_BUCKETS) {
+  if ((end - start) / LENGTHS_MS[bucket] > MAX_BUCKETS) {
     throw invalidField('from', `must be at most ${MAX_BUCKETS} buckets before \`until\``);
   }
   return { start, end };
@@ -132,10 +132,12 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const { start, end } = periodOf(runtime, query);
   const grain = bucket === 'hour' ? 'hour' : 'day';
   const platforms = await platformsOf(runtime, query);
-  const from = new Date(floor(start, LENGTHS[grain]));
+  const from = new Date(floor(start, LENGTHS_MS[grain]));
   const filters = [type ?? null, currency ?? null, rail ?? null];
   const groups = GROUPS.filter((each) => groupBy.includes(each));
-  const [complete] = await runtime.db.query<{ until: Time | null }>(COMPLETE, [platforms]);
+  const [completeRow] = await runtime.db.query<{ until: Time | null }>(COMPLETE_UNTIL_SQL, [
+    platforms,
+  ]);
   const values = [grain, from, new Date(end), ...filters, ...(platforms ? [platforms] : [])];
   const sql = metricsSql(bucket, groups, platforms !== null);
   const rows = await runtime.db.query<Sums & object>(sql, values);
@@ -147,7 +149,7 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
     bucket,
     from: iso(from.getTime()),
     until: iso(end),
-    completeUntil: complete?.until == null ? null : iso(complete.until),
+    completeUntil: completeRow?.until == null ? null : iso(completeRow.until),
     data: rows.map(presentRow),
   };
 }
@@ -166,14 +168,14 @@ export interface AmountQuery {
   limit: number;
 }
 
-/** Ids of executed payments of an amount, newest first. */
+/** IDs of executed payments of an amount, newest first. */
 export async function paymentsOfAmount(
   { db }: Pick<Runtime, 'db'>,
   { amount, currency, date, platformId, limit }: AmountQuery,
 ): Promise<string[]> {
   const from = date === undefined ? 0 : Date.parse(date);
   if (Number.isNaN(from)) throw new Fault('INVALID_INPUT', 'The date is invalid. Use YYYY-MM-DD.');
-  const until = date === undefined ? 'infinity' : new Date(from + LENGTHS.day);
+  const until = date === undefined ? 'infinity' : new Date(from + LENGTHS_MS.day);
   const values = [currency, BigInt(amount), new Date(from), until, platformId ?? null, limit];
   return (await db.query<{ id: string }>(BY_AMOUNT_SQL, values)).map(({ id }) => id);
 }

@@ -120,7 +120,7 @@ export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
   const isTransactionId = isId(id, 'Transaction') || isId(id, 'CardTransaction');
   const row = isTransactionId ? await readTransaction(db, id) : undefined;
   if (!row) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
-  const [recordedResults, wait, recall] = await Promise.all([
+  const [recordedResults, awaitedResult, recall] = await Promise.all([
     railResultsOf(db, id),
     awaitedResultOf(db, row),
     recallOf(db, id),
@@ -129,6 +129,7 @@ export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
     ...result,
     createdAt: iso(created_at),
   }));
-  const awaitedTransfer = wait && isExpected(row, wait.kind) ? wait.kind : null;
+  const awaitedTransfer =
+    awaitedResult && isExpected(row, awaitedResult.kind) ? awaitedResult.kind : null;
   return { ...presentPayment(row), awaitedTransfer, recall, results };
 }

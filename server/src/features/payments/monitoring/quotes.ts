@@ -27,8 +27,8 @@ const presentQuote = async ({ db }: Runtime, row: QuoteRow, { status }: Transact
 
 /** A page of quotes, newest first. */
 export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, 'type' | 'rail'>) {
-  const outgoing = { ...query, type: 'OUTGOING' } as const;
-  const { rows, ...rest } = await transactionsPage(runtime, outgoing, [
+  const outgoingQuery = { ...query, type: 'OUTGOING' } as const;
+  const { rows, ...rest } = await transactionsPage(runtime, outgoingQuery, [
     { column: 'quote_id', op: '>=', value: '' },
   ]);
   const quotes = await Promise.all(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decisionOf, missingFieldsOf, requestedFields } from './approval.ts';
 
-const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
+const BIRTH_DATE_FIELDS = [{ name: 'BIRTH_DATE', mandatory: true }];
 const receiverResponse = (status: number | null, responseText: string | null = '') => ({
   status,
   responseText,
@@ -24,7 +24,7 @@ describe('decisionOf', () => {
   it('accepts 200 with the requested fields', () => {
     const responseText = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
     const info = { BIRTH_DATE: '1990-01-15' };
-    expect(decisionOf(receiverResponse(200, responseText), BIRTH)).toEqual({
+    expect(decisionOf(receiverResponse(200, responseText), BIRTH_DATE_FIELDS)).toEqual({
       outcome: 'approve',
       info,
     });
@@ -33,7 +33,7 @@ describe('decisionOf', () => {
   it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
     'rejects 200 without a mandatory field: %s',
     (responseText) => {
-      expect(decisionOf(receiverResponse(200, responseText), BIRTH)).toEqual(
+      expect(decisionOf(receiverResponse(200, responseText), BIRTH_DATE_FIELDS)).toEqual(
         rejectionWith('MISSING_MANDATORY_PAYEE_DATA'),
       );
     },
@@ -60,13 +60,13 @@ describe('decisionOf', () => {
   });
 
   it('returns a deferral for 202', () => {
-    expect(decisionOf(receiverResponse(202), BIRTH)).toEqual({ outcome: 'defer' });
+    expect(decisionOf(receiverResponse(202), BIRTH_DATE_FIELDS)).toEqual({ outcome: 'defer' });
   });
 });
 
 describe('requestedFields', () => {
   it('includes fields that a provider requires and the customer record does not contain', () => {
-    expect(requestedFields('KRW', { FULL_NAME: 'Ada' })).toEqual(BIRTH);
+    expect(requestedFields('KRW', { FULL_NAME: 'Ada' })).toEqual(BIRTH_DATE_FIELDS);
     expect(requestedFields('KRW', { FULL_NAME: 'A', BIRTH_DATE: '1990-01-15' })).toEqual([]);
     expect(requestedFields('USD', {})).toEqual([]);
   });
@@ -74,8 +74,8 @@ describe('requestedFields', () => {
 
 describe('missingFieldsOf', () => {
   it('excludes optional fields', () => {
-    expect(missingFieldsOf({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual([
-      'BIRTH_DATE',
-    ]);
+    expect(
+      missingFieldsOf({}, [...BIRTH_DATE_FIELDS, { name: 'EMAIL', mandatory: false }]),
+    ).toEqual(['BIRTH_DATE']);
   });
 });

@@ -48,7 +48,7 @@ export async function releaseDeclared(
   const account = await readExternalAccount(ctx, externalAccountId);
   if (!account || !isDeclared(account)) return;
   const normalize = addressNormalizer(account);
-  const from = normalize((account.info as Record<string, unknown>).address);
+  const walletAddress = normalize((account.info as Record<string, unknown>).address);
   const { platform_id, customer_id, currency } = account;
   const customerAccounts = await findInternalAccounts(ctx.db, {
     platform_id,
@@ -63,7 +63,7 @@ export async function releaseDeclared(
   for (const id of ids) {
     const row = await readTransaction(ctx, id);
     if (row?.type !== 'INCOMING' || !isHeld(row)) continue;
-    if (normalize(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
+    if (normalize(row.source.accountIdentifier) === walletAddress) await releaseDeposit(ctx, row);
   }
   const lastId = ids.at(-1);
   if (ids.length < BATCH_SIZE || lastId === undefined) return;

@@ -34,7 +34,7 @@ import {
 const incomingEventTypes = (statuses: string) =>
   statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
 const DAY = 24 * 3_600_000;
-const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const WALLET_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const app = testApp();
 
@@ -43,7 +43,7 @@ async function createAccountHolder(currency = 'USD') {
   return { person, account: await findInternalAccount(app, person.id, currency) };
 }
 
-/** A deposit as a bank reports it. */
+/** Receives a deposit as a bank reports it. Returns the ID of its transaction. */
 async function receiveFunds(accountId: string, amount: number, overrides: Partial<Deposit> = {}) {
   return app.operate(async (ctx) => {
     const account = await ctx.read(internalAccounts, accountId);
@@ -74,7 +74,7 @@ const transition = (id: string, event: InternalAccountEvent) =>
 
 const readPayment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-/** Spendable and total amounts of the balance events of the account. */
+/** Available and total amounts of the balance events of the account. */
 async function balanceEvents(accountId: string): Promise<number[][]> {
   const events = await app.events();
   return events
@@ -124,7 +124,7 @@ describe('receiveDeposit', () => {
     expect(approvalResponse.status).toBe(409);
   });
 
-  it('holds a deposit to a frozen account, and returns it a review period after the unfreeze', async () => {
+  it('holds a deposit to a frozen account, and returns it at the end of a review period after the unfreeze', async () => {
     const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
@@ -248,7 +248,7 @@ describe('rejectDeposit', () => {
     await expectBalancedBooks(app);
   });
 
-  it('posts a deposit that cannot be returned to suspense', async () => {
+  it('posts to suspense a deposit that cannot be returned', async () => {
     const id = await createRejectedDeposit('DE007');
     await app.advance(60_000);
     const expectedTypes = incomingEventTypes('FAILED REFUND_PENDING REFUND_FAILED');
@@ -352,21 +352,21 @@ describe('declared wallet', () => {
     const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
     const declaredDepositId = await depositFrom(
-      WALLET.toLowerCase(),
+      WALLET_ADDRESS.toLowerCase(),
       'COUNTERPARTY_DECLARATION_REQUIRED',
     );
-    const verifiedDepositId = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
-    const depositInReviewId = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
+    const verifiedDepositId = await depositFrom(WALLET_ADDRESS, 'WALLET_VERIFICATION_REQUIRED');
+    const depositInReviewId = await depositFrom(WALLET_ADDRESS, 'COMPLIANCE_REVIEW');
     const otherDepositId = await depositFrom(
       '0x0000000000000000000000000000000000000001',
       'COMPLIANCE_REVIEW',
     );
     const otherHolder = await createAccountHolder('USDC');
-    ok(await register(otherHolder.person.id, WALLET, { vaspName }), 201);
+    ok(await register(otherHolder.person.id, WALLET_ADDRESS, { vaspName }), 201);
     ok(await register(person.id, '0x52908400098527886E0F7030069857D2E4169EE7'), 201);
     await app.settle();
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 400 });
-    ok(await register(person.id, WALLET, { vaspName }), 201);
+    ok(await register(person.id, WALLET_ADDRESS, { vaspName }), 201);
     await app.settle();
     const states = await Promise.all(
       [declaredDepositId, verifiedDepositId, depositInReviewId, otherDepositId].map(readPayment),

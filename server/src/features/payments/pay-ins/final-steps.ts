@@ -1,6 +1,6 @@
 // The final steps of every kind of incoming payment: completion, failure without funds, and failure
-// with a return of the funds. Each function stages row, postings and events together. Callers check
-// the state of the row first.
+// with a return of the funds. Row, postings and events are in one change set. Callers check the state
+// of the row first.
 
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';

@@ -46,8 +46,8 @@ async function pendingOf(ctx: Ctx, deps: IncomingDeps, id: string): Promise<Pend
   if (decision) return { row, ...decision };
   throw new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    'The transaction is not pending approval: it is already decided, or its ' +
-      'approval period has expired.',
+    'The transaction is not pending approval. It is already decided, or its approval period has ' +
+      'expired.',
   );
 }
 

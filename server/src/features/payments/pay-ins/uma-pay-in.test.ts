@@ -91,7 +91,7 @@ describe('sandboxReceive', () => {
   });
 
   it('returns the required sender fields and rejects a sender without them', async () => {
-    const platform = await app.newPlatform('Curious');
+    const platform = await app.newPlatform('Sender fields');
     await fixture.listen(platform);
     const person = await createCustomer(app, { platform });
     const requireSenderFields = async (...names: string[]) => {

@@ -1,7 +1,7 @@
 // A payment from another UMA provider to a customer's UMA address. The platform approves the
 // payment by its response to the approval request. The funds are then collected from the sending
 // provider. They are credited to the customer's internal account, or forwarded over a rail to the
-// customer's default external account for such payments.
+// customer's default external account for UMA payments.
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
@@ -239,7 +239,7 @@ export function applyApprovalDecision(ctx: Ctx, row: IncomingRow, decision: Deci
   }
 }
 
-/** Credits collected funds to the customer's account, or forwards them to the external account. */
+/** Forwards collected funds to an external account, or credits, holds or returns them. */
 async function creditOrForward(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return;
   const id = row.destination_account;

@@ -1,5 +1,5 @@
-// Jobs that submit one instruction to a rail or check its status, and apply the result. The kinds
-// of instructions differ only in data.
+// Jobs that submit one instruction to a rail or check its status, and apply the result. A
+// `RailTransfer` defines one kind of transfer.
 
 import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
@@ -23,7 +23,6 @@ type RailAction = 'send' | 'check';
 export interface RailTransfer<R extends TransactionRow> {
   narrow: Narrow<R>;
   instructionOf(runtime: Runtime, row: R): Promise<RailInstruction>;
-  /** Applies the status to the transaction. */
   apply(ctx: Ctx, row: R, progress: Progress): Promise<void> | void;
   /** Whether the action is still needed. A result may have been recorded before the job runs. */
   isDue(row: R, action: RailAction): boolean;

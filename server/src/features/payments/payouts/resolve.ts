@@ -34,7 +34,7 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 
-/** The currency of a transaction's funds in suspense, which is the currency of the party to be refunded. */
+/** The currency of the party to be refunded, in which the funds of a transaction are in suspense. */
 export const suspenseCurrencyOf = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
@@ -117,7 +117,7 @@ async function recordManualReturn(
 
 /**
  * Returns all funds that the transaction has in suspense. A failed refund is then COMPLETED. Throws
- * CONFLICT without such funds.
+ * CONFLICT without such funds, or if a bank reference is missing or not allowed.
  */
 export async function returnSuspenseFunds(
   ctx: Ctx,
@@ -129,7 +129,7 @@ export async function returnSuspenseFunds(
     const refund = row.refund ? `, and its refund is ${row.refund.status}` : '';
     throw new Fault(
       'CONFLICT',
-      `The transaction has no funds in suspense: it is ${row.status}${refund}.`,
+      `The transaction has no funds in suspense. It is ${row.status}${refund}.`,
     );
   }
   const account = await findSuspenseReturnAccount(ctx.db, row);

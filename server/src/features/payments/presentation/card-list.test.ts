@@ -119,7 +119,7 @@ describe('operations on transactions', () => {
 });
 
 describe('an agent of the customer', () => {
-  it('lists only the card payments of the customer', async () => {
+  it('reads the transactions of its customer only, with the required permission', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.connectAgent(person.id);
     const agentPage = ok(await agent.call('GET', '/agents/me/transactions?sortOrder=asc'), 200);

@@ -233,7 +233,7 @@ describe('balance event', () => {
     expect(areEmpty).toEqual([false, true]);
   });
 
-  it('stores the complete account in each event about an account of the platform', async () => {
+  it('always stores the complete account for an account of the platform', async () => {
     await fundAccount(app, platformAccount, 5_00, options);
     expect((await readStoredData(platformAccount)).map(({ data }) => data === '{}')).toEqual([
       false,

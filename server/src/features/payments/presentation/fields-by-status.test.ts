@@ -22,17 +22,19 @@ const get = async (path: string) => ok(await app.call('GET', path, undefined, op
 
 async function requireCounterpartyFields(currency: string, names: string[]) {
   const { supportedCurrencies } = await get('/config');
-  const list = supportedCurrencies.map((currencySettings: { currencyCode: string }) => {
-    const { providerRequiredCustomerFields: _, ...rest } = currencySettings as Record<
-      string,
-      unknown
-    >;
-    const fields = names.map((name) => ({ name, mandatory: false }));
-    return currencySettings.currencyCode === currency
-      ? { ...rest, requiredCounterpartyFields: fields }
-      : rest;
-  });
-  ok(await app.call('PATCH', '/config', { supportedCurrencies: list }, options), 200);
+  const updatedCurrencies = supportedCurrencies.map(
+    (currencySettings: { currencyCode: string }) => {
+      const { providerRequiredCustomerFields: _, ...rest } = currencySettings as Record<
+        string,
+        unknown
+      >;
+      const fields = names.map((name) => ({ name, mandatory: false }));
+      return currencySettings.currencyCode === currency
+        ? { ...rest, requiredCounterpartyFields: fields }
+        : rest;
+    },
+  );
+  ok(await app.call('PATCH', '/config', { supportedCurrencies: updatedCurrencies }, options), 200);
 }
 
 async function createQuote(from: string, to: string, overrides: object = {}) {
@@ -155,11 +157,11 @@ describe('getTransactionById', () => {
         platformCustomerId: person.platformCustomerId,
       });
       const { account } = await createFundedCustomer(app, 1_000_00, options);
-      const otherSourceBody = { source: { ...source, accountId: account.id } };
+      const otherSourceOverrides = { source: { ...source, accountId: account.id } };
       const response = await app.call(
         'POST',
         '/quotes',
-        quoteBody(account.id, target.id, 100_00, otherSourceBody),
+        quoteBody(account.id, target.id, 100_00, otherSourceOverrides),
         options,
       );
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -260,19 +262,19 @@ describe('getTransactionById', () => {
       const immediateQuote = await createQuote(account.id, receivingAccount.id, {
         immediatelyExecute: true,
       });
-      const beneficiaryFields = {
+      const customerFields = {
         BIRTH_DATE: '1990-01-15',
         COUNTRY_OF_RESIDENCE: 'US',
         USER_TYPE: 'INDIVIDUAL',
       };
       expect(immediateQuote.counterpartyInformation).toEqual({
         FULL_NAME: 'Emmy Noether',
-        ...beneficiaryFields,
+        ...customerFields,
       });
-      const [counterparty] = (await get(`/transactions?customerId=${payee.id}`)).data;
-      expect(counterparty.counterpartyInformation).toEqual({
+      const [incomingTransaction] = (await get(`/transactions?customerId=${payee.id}`)).data;
+      expect(incomingTransaction.counterpartyInformation).toEqual({
         FULL_NAME: 'Ada Lovelace',
-        ...beneficiaryFields,
+        ...customerFields,
       });
 
       const ownInternalAccount = await findInternalAccount(app, person.id, 'EUR', options);
@@ -292,8 +294,8 @@ describe('getTransactionById', () => {
       const person = await createCustomer(app, options);
       const target = await findInternalAccount(app, person.id, 'EUR', options);
       await createQuote(platformAccount.id, target.id, { immediatelyExecute: true });
-      const [counterparty] = (await get(`/transactions?customerId=${person.id}`)).data;
-      expect(counterparty.counterpartyInformation).toEqual({
+      const [incomingTransaction] = (await get(`/transactions?customerId=${person.id}`)).data;
+      expect(incomingTransaction.counterpartyInformation).toEqual({
         FULL_NAME: 'Shapes',
         USER_TYPE: 'BUSINESS',
       });

@@ -33,8 +33,8 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
 }
 
 /**
- * A transaction of the caller's platform, including card payments, which are read-only for
- * platforms.
+ * A transaction of the caller's platform, including card payments. Card payments are read-only for
+ * platforms. Throws TRANSACTION_NOT_FOUND.
  */
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
@@ -43,7 +43,7 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
   return row;
 }
 
-/** Id of the transaction with this payment or refund reference. Empty if there is none. */
+/** ID of the transaction with this payment or refund reference. Empty if there is none. */
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   const id = transactionIdOfReference(reference);
   const row = id === undefined ? undefined : await readTransaction(ctx, id);
@@ -51,7 +51,10 @@ async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   return [paymentReferenceOf(row.id), row.refund?.reference].includes(reference) ? row.id : '';
 }
 
-/** Filters by the customers that have this `platformCustomerId`, deleted customers included. */
+/**
+ * Filters by the customers that have this `platformCustomerId`, deleted customers included. The ID of
+ * the platform also selects its own transactions.
+ */
 async function ownerFilters(ctx: Ctx, platformCustomerId: string): Promise<Filter[]> {
   const { platformId } = ctx.caller;
   const customers = await findCustomers(ctx.db, {

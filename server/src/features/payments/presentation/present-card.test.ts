@@ -46,7 +46,7 @@ function presentWith(
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
 
 describe('presentCardPayment', () => {
-  it('shows authorized amounts and pending debits, and omits later fields', () => {
+  it('shows the authorized amount and pending debits, and omits later fields', () => {
     expect(presentWith({})).toEqual({
       type: 'CARD',
       id: 'CardTransaction:1',

@@ -58,7 +58,7 @@ const receivedFieldsOf = (row: PaymentRow) => ({
   receivedAmount: moneyView(receivedOf(row)),
 });
 
-/** Payment instructions. Null for a REALTIME_FUNDING payment without a required authorization. */
+/** Payment instructions. Null for a REALTIME_FUNDING payment until its required authorization. */
 export function instructionsOf(row: OutgoingRow): OutgoingRow['instructions'] {
   const { status, failure_reason: reason, source } = row;
   const isUnauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';

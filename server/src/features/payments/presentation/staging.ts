@@ -37,14 +37,14 @@ export async function postAndNotify(
   stage: () => unknown,
   knownAccounts: readonly (InternalAccountRow | undefined)[] = [],
 ): Promise<void> {
-  const firstTransferCount = ctx.set.transfers.length;
+  const transferCountBefore = ctx.set.transfers.length;
   await stage();
-  const changedAccounts = ctx.set.transfers
-    .slice(firstTransferCount)
+  const changedAccountIds = ctx.set.transfers
+    .slice(transferCountBefore)
     .flatMap(({ phase, debit, credit }) =>
       phase === 'pending' || phase === 'void' ? [debit] : [debit, credit],
     );
-  const ids = [...new Set(changedAccounts)].filter((id) => isId(id, 'InternalAccount'));
+  const ids = [...new Set(changedAccountIds)].filter((id) => isId(id, 'InternalAccount'));
   const rowOf = (id: string) =>
     knownAccounts.find((each) => each?.id === id) ?? readInternalAccount(ctx, id);
   const rows = await Promise.all(ids.map(rowOf));

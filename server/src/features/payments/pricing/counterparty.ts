@@ -51,7 +51,10 @@ export const ownerInformation = (
     owner ? factsOfCustomer(vault, owner) : { FULL_NAME: platform.name, USER_TYPE: 'BUSINESS' },
   );
 
-/** Information about the payee, or null for the sender's own accounts and for receivers at a UMA provider. */
+/**
+ * Information about the payee. Null for the payer's own internal accounts, for receivers at a UMA
+ * provider, and if the platform requires none.
+ */
 export function payeeInformation(
   vault: Vault,
   platform: PlatformRow,

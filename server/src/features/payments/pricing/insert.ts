@@ -75,8 +75,8 @@ export function insertPayment(
   }: PaymentDetails,
 ): OutgoingRow {
   const { platform, payer, payee } = parties;
-  const seconds = rail && RAILS[rail].settlementSeconds;
-  const hasTimeline = rail !== null && !RAILS[rail].instant;
+  const settlementSeconds = rail && RAILS[rail].settlementSeconds;
+  const isDelayedRail = rail !== null && !RAILS[rail].instant;
   return insertTransaction(ctx, {
     id,
     platform_id: ctx.caller.platformId,
@@ -98,8 +98,9 @@ export function insertPayment(
     counterparty: payeeInformation(ctx.vault, platform, payer, payee),
     rail,
     rail_mode: railMode,
-    expected_settlement_at: hasTimeline && seconds !== null ? ctx.now + seconds * 1000 : null,
-    settlement_seconds: seconds,
+    expected_settlement_at:
+      isDelayedRail && settlementSeconds !== null ? ctx.now + settlementSeconds * 1000 : null,
+    settlement_seconds: settlementSeconds,
     instructions,
     needs_proof: proofNeeded || null,
     rail_payload,

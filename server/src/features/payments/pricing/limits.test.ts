@@ -38,8 +38,8 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
     return rest;
   };
   const originalSettings = supportedCurrencies.map(omitServerFields) as Setting[];
-  const replaceSettings = (list: Setting[]) =>
-    app.call('PATCH', '/config', { supportedCurrencies: list }, { platform: callingPlatform });
+  const replaceSettings = (settings: Setting[]) =>
+    app.call('PATCH', '/config', { supportedCurrencies: settings }, { platform: callingPlatform });
   ok(
     await replaceSettings(
       originalSettings.map((each) => (each.currencyCode === code ? { ...each, ...change } : each)),
@@ -146,14 +146,14 @@ describe('platform limits', () => {
 });
 
 describe('corridor limits', () => {
-  it('apply to transfers and quotes', async () => {
+  it('apply to same-currency transfers', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, { platform });
     const usd = await createExternalAccount(app, person.id, 'USD', '000', { platform });
     await expectError('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
-    const excessiveTransfer = transferBody(account.id, usd.id, 100_000_000_01);
+    const excessiveTransferBody = transferBody(account.id, usd.id, 100_000_000_01);
     const body = await expectError(
       '/transfer-out',
-      excessiveTransfer,
+      excessiveTransferBody,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );
     expect(body.details).toEqual({ min: 1_00, max: 100_000_000_00 });
@@ -195,7 +195,7 @@ describe('corridor limits', () => {
     );
   });
 
-  it('require a purpose if the receiving country requires a purpose', async () => {
+  it('require a purpose for payments in INR', async () => {
     const options = { platform };
     const person = await createCustomer(app, options);
     const account = await findInternalAccount(app, person.id, 'INR', options);

@@ -1,4 +1,4 @@
-// Admission of a payment and choice of its rail. The checks are the platform's settings for both
+// Admission of a payment and choice of its rail. The checks include the platform's settings for both
 // currencies, corridor limits, the required purpose, and the limit for wallets without a proof of
 // ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
@@ -19,8 +19,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 
-// Receiving countries require information about a paying business. The information is checked for the
-// quote, before funds are debited.
+// Receiving countries require information about a paying business. The information is checked
+// before funds are debited.
 
 /** Currencies whose banks require the registration number of a paying business. */
 const REGISTRATION_REQUIRED: ReadonlySet<string> = new Set(
@@ -51,7 +51,7 @@ export interface Route {
   railMode: 'AUTO' | 'MANUAL' | null;
 }
 
-/** Limit of European law for one transfer to a wallet without a proof of ownership. */
+/** Limit of Regulation (EU) 2023/1113 for one transfer to a wallet without a proof of ownership. */
 const UNPROVEN_WALLET_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
 const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
 const UNVERIFIED_STATUSES: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];

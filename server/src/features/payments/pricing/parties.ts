@@ -76,7 +76,10 @@ export const requireActiveOwner = async (
 ): Promise<CustomerRow | null> =>
   id === null ? null : customerOf(ctx, id, { rejectDeleted: true });
 
-/** The customer on whose behalf the payment is made: the owner of the account, or the requested customer. */
+/**
+ * The customer on whose behalf the payment is made: the owner of the account, or the requested
+ * customer. Null for the platform.
+ */
 async function requirePayingCustomer(
   ctx: Ctx,
   platform: PlatformRow,

@@ -108,7 +108,7 @@ describe('priceOf', () => {
     expect(price && price.sending - price.net).toBe(63n);
   });
 
-  it('adds fixed fees to a locked receiving amount', () => {
+  it('adds variable and fixed fees to a locked receiving amount', () => {
     const service = { fixed: 30n, variableBps: 100 };
     const platform = { fixed: 20n, variableBps: 0 };
     const terms = { rate: { num: 92n, den: 100n }, service, platform };

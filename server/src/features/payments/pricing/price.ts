@@ -26,7 +26,7 @@ export interface Terms {
 export interface Price {
   sending: Money;
   receiving: Money;
-  /** The converted amount: `sending` less all fees. */
+  /** The amount to convert: `sending` less all fees. */
   net: Money;
   serviceFee: Money;
   serviceVariable: Money;
@@ -83,7 +83,10 @@ const MAX_PLACES = 24;
 /** A rate has at least four significant digits. */
 const MIN_SCALED_RATE = 1_000n;
 
-/** Sending units for one receiving unit, both in major units: 8 decimals, more for very small rates. */
+/**
+ * Sending units for one receiving unit, both in major units. Has 8 decimals, or up to 24 for very small
+ * rates.
+ */
 export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {
   const rate = wholeUnitRate(net, receiving);
   let places = DECIMAL_PLACES;

@@ -1,4 +1,4 @@
-// The price of one payment for one platform: the current rate, the service fee, the network fee of a
+// The price of one payment for one platform: the rate, the service fee, the network fee of a
 // wallet, and the platform fee with its account. The calculation is pure and in price.ts.
 
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
@@ -57,15 +57,15 @@ function platformFeeFor(
 /** A firm quote is not used in this period before its expiry. */
 const FIRM_MARGIN_MS = 1_000;
 
-/** The fixed amount to exchange, which on the sending side is the amount after fees. */
+/** The fixed amount to exchange. On the sending side, this is the amount after fees. */
 const exchangedAmountOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): bigint =>
   lock === 'SENDING'
     ? amount.amount - calculateFees(amount.amount, service, platform).total
     : amount.amount;
 
 /**
- * A rate that a provider holds for the payment. Null if no provider offers a rate or responds. The mid
- * rates then apply.
+ * A rate that a provider holds for the payment. Null without a conversion or a usable offer. The
+ * current rate then applies.
  */
 async function firmQuoteOf(
   ctx: Ctx,
@@ -102,7 +102,8 @@ async function serviceFeeFor(
 }
 
 /**
- * The platform account that receives a platform fee, or null without a fee. Throws INVALID_INPUT.
+ * The platform account that receives a platform fee, or null without a fee. Throws INVALID_INPUT if
+ * the platform has no ACTIVE account in the currency.
  */
 async function findFeeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
   if (amount === 0n) return null;
@@ -197,7 +198,7 @@ export async function priceRequest(
   return priceTerms(ctx, { ...terms, rate }, firm);
 }
 
-/** Prices a same-currency transfer, which has no platform fee. Other fees are deducted from the amount. */
+/** Prices a same-currency transfer without a platform fee. Other fees are deducted from the amount. */
 export async function priceTransfer(
   ctx: Ctx,
   connectors: Connectors,

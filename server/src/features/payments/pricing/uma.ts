@@ -30,7 +30,7 @@ interface UmaDestination {
   currency?: string;
 }
 
-/** The payee discovery of `lookupId`, which is required for a UMA address. */
+/** The payee discovery of `lookupId`. Throws if `lookupId` is absent or belongs to another receiver. */
 async function requireDiscovery(
   ctx: Ctx,
   { umaAddress }: UmaDestination,

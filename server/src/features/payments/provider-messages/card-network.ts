@@ -5,7 +5,7 @@ import type { CardDecision, CardMerchant, CardRequest } from '../../../connector
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
-/** An entry of the network about a payment, which is posted once. */
+/** An entry of the network about a payment. Each entry is posted once. */
 export interface CardEntry {
   id: string;
   /** The issuer's token of the payment. */

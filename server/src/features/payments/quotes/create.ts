@@ -68,7 +68,10 @@ async function partiesOf(
   return parties;
 }
 
-/** Payment instructions for a REALTIME_FUNDING payment. */
+/**
+ * Payment instructions for a REALTIME_FUNDING payment. Throws NOT_IMPLEMENTED if no connected rail supports
+ * the currency, and SERVICE_UNAVAILABLE if the provider does not respond.
+ */
 async function payInInstructions(
   ctx: Ctx,
   payer: Payer & { kind: 'realtime' },
@@ -151,7 +154,7 @@ export async function stageQuote(
     await checkLogin(ctx, platform, payer);
   }
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
-  // A provider holds a rate for seconds or minutes, which is too short for funds that must first arrive.
+  // A provider holds a rate for seconds or minutes. Funds of external payers arrive later.
   const firmQuoteId = payer.kind === 'internal' ? quoteId : undefined;
   const direction = { from: payer.currency, payee, firmQuoteId };
   const money = await priceRequest(ctx, connectors, platform, request, direction);

@@ -52,13 +52,13 @@ describe('velocity limits', () => {
     const { status, body, headers } = await requestQuote({ immediatelyExecute: true });
     expect([status, body.code]).toEqual(DAILY_LIMIT_EXCEEDED);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-    const transfer = {
+    const transferBody = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
       amount: 100_00,
     };
-    const transferOut = await app.call('POST', '/transfer-out', transfer);
-    expect([transferOut.status, transferOut.body.code]).toEqual(DAILY_LIMIT_EXCEEDED);
+    const transferResponse = await app.call('POST', '/transfer-out', transferBody);
+    expect([transferResponse.status, transferResponse.body.code]).toEqual(DAILY_LIMIT_EXCEEDED);
     await app.advance(24 * 3_600_000);
     expect(await pay()).toEqual([200, undefined]);
   });
@@ -96,8 +96,8 @@ describe('velocity limits', () => {
     const headers = { 'Idempotency-Key': 'patient' };
     const send = () =>
       app.call('POST', '/transfer-out', { ...accounts, amount: 1_00 }, { headers });
-    const transferOut = await send();
-    expect([transferOut.status, transferOut.body.code]).toEqual(HOURLY_LIMIT_EXCEEDED);
+    const transferResponse = await send();
+    expect([transferResponse.status, transferResponse.body.code]).toEqual(HOURLY_LIMIT_EXCEEDED);
     expect(await (await createPayer()).pay()).toEqual([200, undefined]);
     await app.advance(3_600_000);
     expect((await send()).status).toBe(201);

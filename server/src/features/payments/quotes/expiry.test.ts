@@ -1,5 +1,5 @@
-// Expiry of quotes on a real database: the batches of the sweep, and the retry of a failed expiry,
-// which does not delay other payments.
+// Expiry of quotes on a real database: the batches of the sweep, and the retry of a failed expiry. A
+// failed expiry does not delay other payments.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

@@ -13,7 +13,7 @@ import type { QuoteRow } from './store.ts';
 
 /** `pendingActionOf` is provided by the composition, because quotes do not depend on agents. */
 interface QuoteDeps extends ScaDeps {
-  /** Id of the agent action that is pending approval for this payment. */
+  /** ID of the agent action that is pending approval for this payment. */
   pendingActionOf(ctx: Ctx, transactionId: string): Promise<string | undefined>;
 }
 
@@ -24,10 +24,10 @@ interface QuoteDeps extends ScaDeps {
 async function rejectPendingAction(
   ctx: Ctx,
   { pendingActionOf }: QuoteDeps,
-  { agent_id: agent, transaction_id: payment }: QuoteRow,
+  { agent_id: agentId, transaction_id: transactionId }: QuoteRow,
 ) {
-  if (agent === null) return;
-  const actionId = await pendingActionOf(ctx, payment);
+  if (agentId === null) return;
+  const actionId = await pendingActionOf(ctx, transactionId);
   if (actionId === undefined) return;
   const reason = 'An agent action controls this quote. Approve or reject the action instead.';
   throw new Fault('CONFLICT', reason, { actionId });

@@ -16,7 +16,7 @@ import { tombstoneOf } from '../../customers/records/index.ts';
 const BATCH_SIZE = 500;
 
 /** A party after erasure: its kind, Railhead IDs and currency. A UMA address is replaced. */
-const partyOf = (column: string) => `case when json_typeof(${column}) = 'object' then (
+const erasedPartySql = (column: string) => `case when json_typeof(${column}) = 'object' then (
     select json_object_agg(key,
       case key when 'umaAddress' then to_json('${ERASED}'::text) else value end)
     from json_each(${column}) where key in
@@ -26,22 +26,22 @@ const partyOf = (column: string) => `case when json_typeof(${column}) = 'object'
 const eraseMerchantSql = (column: string) => `case when json_typeof(${column}) = 'object' then
     (${column}::jsonb || '{"merchant": {"descriptor": "${ERASED}"}}')::json end`;
 
-const ownId = (column: string) =>
+const ownIdSql = (column: string) =>
   `case when ${column} ~ '^(Internal|External)Account:' then ${column} end`;
 
 // $1: customer. $2: tombstone. $3, $4: position after which to continue.
-const PAYMENTS = `with batch as (
+const ERASE_PAYMENTS_SQL = `with batch as (
     select id, quote_id, created_at from transactions
     where customer_id = $1 and (created_at, id) > ($3::timestamptz, $4::text)
     order by created_at, id limit ${BATCH_SIZE}
   ), priced as (
-    update quotes q set source = ${partyOf('q.source')}, destination = ${partyOf('q.destination')},
-      description = null
+    update quotes q set source = ${erasedPartySql('q.source')},
+      destination = ${erasedPartySql('q.destination')}, description = null
     from batch b where q.id = b.quote_id
   ), done as (
-    update transactions t set platform_customer_id = $2, source = ${partyOf('t.source')},
-      destination = ${partyOf('t.destination')}, source_account = ${ownId('t.source_account')},
-      destination_account = ${ownId('t.destination_account')}, description = null,
+    update transactions t set platform_customer_id = $2, source = ${erasedPartySql('t.source')},
+      destination = ${erasedPartySql('t.destination')}, source_account = ${ownIdSql('t.source_account')},
+      destination_account = ${ownIdSql('t.destination_account')}, description = null,
       remittance = null, purpose = null, counterparty = null, rail_payload = null,
       requested_fields = null, instructions = null, source_chain = null,
       destination_chain = null, card = ${eraseMerchantSql('t.card')}, version = t.version + 1
@@ -60,7 +60,7 @@ async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
   let [time, after]: [Time, string] = [0, ''];
   for (;;) {
     const values = [id, tombstoneOf(id), new Date(time), after];
-    const rows = await db.query<PaymentOfBatch & object>(PAYMENTS, values);
+    const rows = await db.query<PaymentOfBatch & object>(ERASE_PAYMENTS_SQL, values);
     counts.transactions += rows.length;
     counts.quotes += rows.filter((row) => row.quoted).length;
     const lastRow = rows.at(-1);

@@ -52,9 +52,9 @@ const getTransaction = async (id: string) =>
   ok(await app.call('GET', `/transactions/${id}`, undefined, options), 200);
 const totalBalanceOf = async (id: string) => (await readBalances(app, id, options)).total;
 
-/** Balance events since `from`, as account, balance and held amount. */
-async function readBalanceEvents(from: number) {
-  const emittedEvents = (await app.events()).slice(from);
+/** Balance events after the first `eventCountBefore` events, as account, balance and held amount. */
+async function readBalanceEvents(eventCountBefore: number) {
+  const emittedEvents = (await app.events()).slice(eventCountBefore);
   return emittedEvents
     .filter((each) => each.type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')
     .map((each) => [each.subject, Number(each.balance), Number(each.held)]);
@@ -212,30 +212,30 @@ describe('a refund', () => {
     const quote = await createQuote(account.id, target.id, 100_00);
     const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
-    const from = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     await app.settle();
-    expect(await readBalanceEvents(from)).toEqual([
+    expect(await readBalanceEvents(eventCountBefore)).toEqual([
       [account.id, 900_00, 0],
       [platformAccount.id, totalBefore + 80, 0],
     ]);
     await app.advance(60_000);
-    expect((await readBalanceEvents(from)).slice(2)).toEqual(
+    expect((await readBalanceEvents(eventCountBefore)).slice(2)).toEqual(
       expect.arrayContaining([
         [account.id, 1_000_00, 0],
         [platformAccount.id, totalBefore, 0],
       ]),
     );
-    expect(await readBalanceEvents(from)).toHaveLength(4);
+    expect(await readBalanceEvents(eventCountBefore)).toHaveLength(4);
   });
 
   it('emits no platform balance if the fee was never charged', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '002', options);
     const quote = await createQuote(account.id, target.id, 100_00);
-    const from = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     await execute(quote.id);
     await app.settle();
-    expect(await readBalanceEvents(from)).toEqual([
+    expect(await readBalanceEvents(eventCountBefore)).toEqual([
       [account.id, 1_000_00, 100_00],
       [account.id, 1_000_00, 0],
     ]);
@@ -247,9 +247,9 @@ describe('a refund', () => {
     const quote = await createQuote(account.id, target.id, 100_00);
     const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
-    const from = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     await app.advance(60_000);
-    expect(await readBalanceEvents(from)).toEqual([
+    expect(await readBalanceEvents(eventCountBefore)).toEqual([
       [account.id, 900_00, 0],
       [platformAccount.id, totalBefore + 80, 0],
       [platformAccount.id, totalBefore, 0],
@@ -278,7 +278,7 @@ describe('a refund', () => {
     );
     await execute(feeQuote.id);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
-    const from = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     await app.advance(60_000);
     expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
@@ -286,7 +286,7 @@ describe('a refund', () => {
     });
     expect(await totalBalanceOf(account.id)).toBe(1_000_00 + paidFee);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
-    expect((await readBalanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
+    expect((await readBalanceEvents(eventCountBefore)).map(([id]) => id)).toEqual([account.id]);
     const [receivable] = await app.runtime.db.query(
       'select balance from ledger_accounts where id = $1',
       ['system:sandbox:receivable:USD'],
@@ -297,7 +297,7 @@ describe('a refund', () => {
 
 describe('a platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])(
-    'has the expected balance after a payment to an account with suffix %s',
+    'is debited except for its fee, or refunded in full, for an account with suffix %s',
     async (suffix) => {
       await fundAccount(app, platformAccount.id, 1_000_00, options);
       const totalBefore = await totalBalanceOf(platformAccount.id);

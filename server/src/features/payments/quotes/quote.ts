@@ -79,7 +79,7 @@ export async function quoteView(
 
 /**
  * Verifies the signature of the wallet holder. `signed` is false if the source is not an embedded
- * wallet. Without a valid signature returns the response: the challenge (202), or a rejection that
+ * wallet. Without a valid signature, returns the response: the challenge (202), or a rejection that
  * counts as a failed attempt.
  */
 export async function signQuote(
@@ -143,7 +143,10 @@ async function authorizeBeforeFunding(
   return requestAuthorization(ctx, deps, { quote, payment, authorizer, factor, steps });
 }
 
-/** Creates a quote, and executes it with `immediatelyExecute`. */
+/**
+ * Creates a quote, and executes it with `immediatelyExecute`. Status 202 means that a REALTIME_FUNDING
+ * quote awaits authorization.
+ */
 export async function makeQuote(
   ctx: Ctx,
   deps: ScaDeps,

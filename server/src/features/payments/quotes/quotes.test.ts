@@ -1,4 +1,4 @@
-// A payment from quote to settlement, with every outcome that the sandbox scripts.
+// A payment from quote to settlement, with every outcome that the sandbox simulates.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -244,7 +244,7 @@ describe('executeQuote', () => {
     for (const currency of ['EUR', 'USD']) {
       it.each(sequences)(
         `pays ${currency} to an account with suffix %s: %s`,
-        async (suffix, _description, waitMs, events, shape) => {
+        async (suffix, _description, waitMs, events, expectedTransaction) => {
           const { account, quote } = await createQuote(currency, suffix);
           const executedQuote = ok(await execute(quote.id), 200);
           expect(executedQuote.status).toBe('PROCESSING');
@@ -255,8 +255,8 @@ describe('executeQuote', () => {
             await app.advance(1_000);
           } else await app.advance(waitMs);
           expect(await eventTypes(app, quote.transactionId)).toEqual(events);
-          expect(await getTransaction(quote.transactionId)).toMatchObject(shape);
-          const isRefunded = 'refund' in shape && suffix !== '007';
+          expect(await getTransaction(quote.transactionId)).toMatchObject(expectedTransaction);
+          const isRefunded = 'refund' in expectedTransaction && suffix !== '007';
           const expectedBalance = isRefunded ? 1_000_00 : 900_00;
           expect(await readBalances(app, account.id)).toEqual({
             balance: expectedBalance,
@@ -297,7 +297,7 @@ describe('executeQuote', () => {
       expect((await readBalances(app, account.id)).balance).toBe(900_00);
     });
 
-    it('holds no funds if the balance is insufficient, and replays the error', async () => {
+    it('rejects an insufficient balance, and replays the error for the same key', async () => {
       const { person, account } = await createFundedCustomer(app, 50_00);
       const target = await createExternalAccount(app, person.id, 'EUR');
       const quote = ok(
@@ -420,18 +420,18 @@ describe('platform fees', () => {
     ok(await execute(quote.id), 200);
     await app.settle();
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
-    const returnedQuote = await createQuote('EUR', '005');
-    ok(await execute(returnedQuote.quote.id), 200);
+    const returnedPayment = await createQuote('EUR', '005');
+    ok(await execute(returnedPayment.quote.id), 200);
     await app.advance(MINUTE);
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
-    expect((await readBalances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
-    const waivedFeeQuote = await createQuote('EUR', '000', 100_00, {
+    expect((await readBalances(app, returnedPayment.account.id)).balance).toBe(1_000_00);
+    const waivedFeePayment = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,
       },
     });
-    expect(waivedFeeQuote.quote.platformFeesIncluded).toBe(0);
+    expect(waivedFeePayment.quote.platformFeesIncluded).toBe(0);
     const zeroFees = feeConfigs.map((fee) => ({
       ...fee,
       variableFeeBps: 0,

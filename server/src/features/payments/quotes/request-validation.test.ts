@@ -55,8 +55,12 @@ describe('createQuote', () => {
     async (id) => {
       const base = quoteBody('', '', 100_00);
       const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
-      const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
-      const umaBody = { ...base, source, destination: address };
+      const umaDestination = {
+        destinationType: 'UMA_ADDRESS',
+        umaAddress: '$a@b.example',
+        accountId: id,
+      };
+      const umaBody = { ...base, source, destination: umaDestination };
       expect(await rejectedFieldsOf('/quotes', umaBody)).toEqual([
         'destination.accountId',
         'source.accountId',
@@ -163,13 +167,21 @@ describe('createQuote', () => {
       const body = quoteBody(platformAccount.id, target.id, 100_00, { source });
       await expectError('/quotes', body, [404, 'CUSTOMER_NOT_FOUND']);
     }
-    const pay = (from: string, to: string) => ({
+    const transferBody = (from: string, to: string) => ({
       source: { accountId: from },
       destination: { accountId: to },
       amount: 100,
     });
-    await expectError('/transfer-out', pay(otherCustomer.account.id, target.id), notFoundError);
-    await expectError('/transfer-out', pay(account.id, foreignExternalAccount.id), notFoundError);
+    await expectError(
+      '/transfer-out',
+      transferBody(otherCustomer.account.id, target.id),
+      notFoundError,
+    );
+    await expectError(
+      '/transfer-out',
+      transferBody(account.id, foreignExternalAccount.id),
+      notFoundError,
+    );
     await expectError(
       `/sandbox/internal-accounts/${otherCustomer.account.id}/fund`,
       { amount: 1 },
@@ -194,12 +206,12 @@ describe('createQuote', () => {
       'CUSTOMER_DELETED',
     ]);
     const bank = await createExternalAccount(app, null, 'EUR');
-    const transfer = {
+    const transferRequest = {
       source: { accountId: payeeBalance.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await expectError('/transfer-out', transfer, [410, 'CUSTOMER_DELETED']);
+    await expectError('/transfer-out', transferRequest, [410, 'CUSTOMER_DELETED']);
   });
 
   it('rejects a customer who is not approved', async () => {
@@ -208,12 +220,12 @@ describe('createQuote', () => {
     const bank = await createExternalAccount(app, unapprovedCustomer.id, 'USD');
     const notReadyError: [number, string] = [403, 'USER_NOT_READY'];
     await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReadyError);
-    const transfer = {
+    const transferRequest = {
       source: { accountId: account.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await expectError('/transfer-out', transfer, notReadyError);
+    await expectError('/transfer-out', transferRequest, notReadyError);
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const source = {
       sourceType: 'ACCOUNT',
@@ -276,26 +288,26 @@ describe('createTransferOut', () => {
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'USD');
     const eur = await findInternalAccount(app, person.id, 'EUR');
-    const pay = (from: string, to: string) => ({
+    const transferBody = (from: string, to: string) => ({
       source: { accountId: from, customerId: 12 },
       destination: { accountId: to, currency: 'USD' },
       amount: 100_00,
     });
-    expect(await rejectedFieldsOf('/transfer-out', pay(target.id, target.id))).toEqual([
+    expect(await rejectedFieldsOf('/transfer-out', transferBody(target.id, target.id))).toEqual([
       'source.accountId',
     ]);
-    expect(await rejectedFieldsOf('/transfer-out', pay(account.id, eur.id))).toEqual([
+    expect(await rejectedFieldsOf('/transfer-out', transferBody(account.id, eur.id))).toEqual([
       'destination.accountId',
     ]);
     const platformAccount = await findInternalAccount(app, null, 'USD');
-    expect(await rejectedFieldsOf('/transfer-out', pay(platformAccount.id, target.id))).toEqual([
-      'destination.accountId',
-    ]);
-    const wrongRail = { ...pay(account.id, target.id) };
+    expect(
+      await rejectedFieldsOf('/transfer-out', transferBody(platformAccount.id, target.id)),
+    ).toEqual(['destination.accountId']);
+    const wrongRail = { ...transferBody(account.id, target.id) };
     Object.assign(wrongRail.destination, { paymentRail: 'PIX' });
     expect(await rejectedFieldsOf('/transfer-out', wrongRail)).toEqual(['destination.paymentRail']);
     const platformBank = await createExternalAccount(app, null, 'USD');
-    ok(await app.call('POST', '/transfer-out', pay(account.id, platformBank.id)), 201);
+    ok(await app.call('POST', '/transfer-out', transferBody(account.id, platformBank.id)), 201);
   });
 
   it('is idempotent for one key', async () => {
@@ -358,12 +370,12 @@ describe('production platform', () => {
       ),
       201,
     );
-    const transfer = {
+    const transferRequest = {
       source: { accountId: btc.id },
       destination: { accountId: lightning.id },
       amount: 1_000,
     };
-    await expectError('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
+    await expectError('/transfer-out', transferRequest, [501, 'NOT_IMPLEMENTED'], options);
     const realtimeSource = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
     const request = { ...quoteBody(usd.id, bank.id, 100_00), source: realtimeSource };
     await expectError('/quotes', request, [501, 'NOT_IMPLEMENTED'], options);

@@ -1,4 +1,4 @@
-// Quotes: a guaranteed price and all the data that execution needs. Rows are immutable. Only the
+// Quotes: a guaranteed price and all the data that execution needs. Only an erasure changes a row. Only the
 // transaction states whether a quote was executed and with which result.
 
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';

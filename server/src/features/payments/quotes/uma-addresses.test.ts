@@ -51,10 +51,10 @@ describe('payment to a UMA address', () => {
     expect(total).toBe(quote.totalReceivingAmount);
     expect(await readBalances(app, wallet.id)).toMatchObject({ total: 0 });
     // A frozen balance is not replaced by the wallet.
-    const secondQuote = await createQuote(receiver.umaAddress);
+    const secondRequest = await createQuote(receiver.umaAddress);
     const frozenSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
     await app.runtime.db.query(frozenSql, [tokenAccount.id]);
-    const rejectedResponse = await app.call('POST', '/quotes', secondQuote.body);
+    const rejectedResponse = await app.call('POST', '/quotes', secondRequest.body);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
       400,
       'INVALID_RECEIVER',

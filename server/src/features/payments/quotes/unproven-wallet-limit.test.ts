@@ -12,7 +12,7 @@ const walletWith = (overrides: object = {}): Wallet => {
   return { kind: 'external', currency: 'USDC', account: { info } } as unknown as Wallet;
 };
 
-/** One dollar coin is `num` / `den` euros. */
+/** One USDC is `num` / `den` euros. */
 const ratePortWith = (num: bigint, den: bigint): RatePort => ({
   rate: async () => ({ rate: { num, den: den * 10_000n }, at: 0 }),
 });
@@ -29,10 +29,10 @@ describe('needsProof', () => {
     [2n, 1n, 500n, false],
     [2n, 1n, 501n, true],
   ])(
-    'at %s/%s euros per dollar and for %s dollars returns %s',
-    async (num, den, dollars, isNeeded) => {
+    'at %s/%s euros per USDC and for %s USDC returns %s',
+    async (num, den, usdcAmount, isNeeded) => {
       expect(
-        await needsProof(walletWith(), usdc(dollars * UNITS_PER_USDC), ratePortWith(num, den)),
+        await needsProof(walletWith(), usdc(usdcAmount * UNITS_PER_USDC), ratePortWith(num, den)),
       ).toBe(isNeeded);
     },
   );

@@ -32,15 +32,15 @@ async function createPayer(currency = 'USD') {
   const { id } = await createExternalAccount(app, person.id, currency);
   const body = quoteBody(account.id, id, 10_00);
   const quote = ok(await app.call('POST', '/quotes', body), 201);
-  const transfer = { source: { accountId: account.id }, destination: { accountId: id } };
-  const key = { headers: { 'idempotency-key': `execute ${quote.id}` } };
+  const transferAccounts = { source: { accountId: account.id }, destination: { accountId: id } };
+  const keyOptions = { headers: { 'idempotency-key': `execute ${quote.id}` } };
   return {
     id: id as string,
     create: () => app.call('POST', '/quotes', body),
     createImmediate: () => app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
     /** All requests have the same idempotency key. */
-    execute: () => app.call('POST', `/quotes/${quote.id}/execute`, undefined, key),
-    transfer: () => app.call('POST', '/transfer-out', { ...transfer, amount: 10_00 }),
+    execute: () => app.call('POST', `/quotes/${quote.id}/execute`, undefined, keyOptions),
+    transfer: () => app.call('POST', '/transfer-out', { ...transferAccounts, amount: 10_00 }),
   };
 }
 
@@ -69,7 +69,7 @@ describe('payout to a US bank account', () => {
 });
 
 describe('payout to another bank account', () => {
-  it('returns INVALID_RECEIVER while the account is unusable', async () => {
+  it('returns INVALID_RECEIVER during the validation', async () => {
     const { id, create, execute } = await createPayer('EUR');
     await runAccountCommand('check', id);
     for (const pay of [create, execute]) {

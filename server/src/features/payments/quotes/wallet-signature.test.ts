@@ -32,7 +32,7 @@ const readQuote = async (id: string) => ok(await app.call('GET', `/quotes/${id}`
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
-/** A quote over 10 USDB, and the stamp that executes it. */
+/** A quote for 10 USDB, and the stamp that executes it. */
 async function createQuote() {
   const wallet = await payer.createFundedWallet();
   const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
@@ -100,13 +100,13 @@ describe('createQuote from an embedded wallet', () => {
     expect(immediateResponse.status).toBe(400);
     expect(immediateResponse.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
     const spark = await payer.createSparkAccount(person.id);
-    const transferOut = await app.call('POST', '/transfer-out', {
+    const transferResponse = await app.call('POST', '/transfer-out', {
       source: { accountId },
       destination: { accountId: spark.id },
       amount: AMOUNT,
     });
-    expect(transferOut.status).toBe(400);
-    expect(transferOut.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
+    expect(transferResponse.status).toBe(400);
+    expect(transferResponse.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
     expect(await readBalances(app, accountId)).toEqual(fullBalance);
   });
 
@@ -121,13 +121,13 @@ describe('createQuote from an embedded wallet', () => {
       ]);
     await setStatus('PENDING');
     expect(codeOf(await create(body))).toEqual([409, 'WALLET_NOT_PROVISIONED']);
-    const key = { 'idempotency-key': 'before provisioning' };
-    const earlyResponse = await app.call('POST', '/quotes', body, { headers: key });
+    const keyHeader = { 'idempotency-key': 'before provisioning' };
+    const earlyResponse = await app.call('POST', '/quotes', body, { headers: keyHeader });
     expect(codeOf(earlyResponse)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
     expect(earlyResponse.headers['x-should-retry']).toBe('true');
     await setStatus('ACTIVE');
     // The condition was temporary, so the error is not stored for the key.
-    ok(await app.call('POST', '/quotes', body, { headers: key }), 201);
+    ok(await app.call('POST', '/quotes', body, { headers: keyHeader }), 201);
     await setStatus('FROZEN');
     expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
     await setStatus('ACTIVE');
@@ -180,7 +180,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
   });
 
-  it('accepts the stamp without a request id, and an empty body', async () => {
+  it('accepts the stamp without a request ID, and an empty body', async () => {
     const { quote, accountId, stamp } = await createQuote();
     ok(await execute(quote.id, stampHeaders(stamp), {}), 200);
     await app.settle();
@@ -192,14 +192,14 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, accountId, session } = await createQuote();
     ok(await execute(quote.id, sandboxStamp), 200);
     expect(await readStamps(accountId)).toMatchObject([{ session_id: session.session.id }]);
-    const laterQuote = await createQuote();
+    const laterPayment = await createQuote();
     app.effects.set(app.effects.now() + 16 * MINUTE);
-    const body = quoteBody(laterQuote.accountId, laterQuote.target.id, AMOUNT);
+    const body = quoteBody(laterPayment.accountId, laterPayment.target.id, AMOUNT);
     const [firstQuote, secondQuote] = [ok(await create(body), 201), ok(await create(body), 201)];
     ok(await execute(firstQuote.id, sandboxStamp), 200);
     const { requestId } = ok(await execute(secondQuote.id), 202);
     ok(await execute(secondQuote.id, { ...sandboxStamp, 'request-id': requestId }), 200);
-    expect(await readStamps(laterQuote.accountId)).toMatchObject([
+    expect(await readStamps(laterPayment.accountId)).toMatchObject([
       { session_id: null, stamp: 'sandbox-valid-signature' },
       { session_id: null, stamp: 'sandbox-valid-signature' },
     ]);
@@ -208,14 +208,14 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('rejects invalid signatures and keeps the quote executable', async () => {
     const { quote, accountId, session, stamp } = await createQuote();
-    const secondQuote = await createQuote();
+    const otherPayment = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
-    const otherRequestId = ok(await execute(secondQuote.quote.id), 202).requestId;
-    const foreignStamp = stampHeaders(
-      await stampWith(secondQuote.session.privateKey, payloadOf(quote)),
+    const otherRequestId = ok(await execute(otherPayment.quote.id), 202).requestId;
+    const otherSessionStamp = stampHeaders(
+      await stampWith(otherPayment.session.privateKey, payloadOf(quote)),
     );
     const otherQuoteStamp = stampHeaders(
-      await stampWith(session.privateKey, payloadOf(secondQuote.quote)),
+      await stampWith(session.privateKey, payloadOf(otherPayment.quote)),
     );
     const unknownRequestId = 'Request:019b0000-0000-7000-8000-000000000000';
     const rejectedHeaders: [Record<string, string>, string][] = [
@@ -226,8 +226,8 @@ describe('executeQuote from an embedded wallet', () => {
       [stampHeaders(stamp, { 'request-id': 'nonsense' }), 'UNAUTHORIZED'],
       [stampHeaders(stamp, { 'request-id': unknownRequestId }), 'UNAUTHORIZED'],
       [stampHeaders(stamp, { 'request-id': otherRequestId }), 'UNAUTHORIZED'],
-      [foreignStamp, 'UNAUTHORIZED'],
-      [{ ...foreignStamp, 'request-id': requestId }, 'UNAUTHORIZED'],
+      [otherSessionStamp, 'UNAUTHORIZED'],
+      [{ ...otherSessionStamp, 'request-id': requestId }, 'UNAUTHORIZED'],
       [otherQuoteStamp, 'UNAUTHORIZED'],
       [stampHeaders(await stampWith(generateKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
     ];
@@ -316,17 +316,19 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('accepts one Idempotency-Key for all requests of a signed retry', async () => {
     const { quote, accountId, stamp } = await createQuote();
-    const key = { 'idempotency-key': `all requests ${quote.id}` };
-    const { requestId } = ok(await execute(quote.id, key), 202);
-    expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
+    const keyHeader = { 'idempotency-key': `all requests ${quote.id}` };
+    const { requestId } = ok(await execute(quote.id, keyHeader), 202);
+    expect((await execute(quote.id, { ...keyHeader, ...stampHeaders('nonsense') })).status).toBe(
+      401,
+    );
     const wrongStamp = await stampWith(generateKeys().privateKey, payloadOf(quote));
-    const requestHeader = { ...key, 'request-id': requestId };
+    const requestHeader = { ...keyHeader, 'request-id': requestId };
     expect(
       (await execute(quote.id, { ...requestHeader, ...stampHeaders(wrongStamp) })).status,
     ).toBe(401);
     const result = await execute(quote.id, { ...requestHeader, ...stampHeaders(stamp) });
     ok(result, 200);
-    for (const headers of [{ ...requestHeader, ...stampHeaders(stamp) }, key]) {
+    for (const headers of [{ ...requestHeader, ...stampHeaders(stamp) }, keyHeader]) {
       const secondResponse = await execute(quote.id, headers);
       expect(secondResponse.headers['idempotency-replayed']).toBe('true');
       expect([secondResponse.status, secondResponse.body]).toEqual([200, result.body]);
@@ -343,13 +345,13 @@ describe('executeQuote from an embedded wallet', () => {
     const [firstQuote, secondQuote] = [ok(await create(body), 201), ok(await create(body), 201)];
     const sign = (quote: typeof firstQuote) => stampWith(session.privateKey, payloadOf(quote));
     ok(await execute(firstQuote.id, stampHeaders(await sign(firstQuote))), 200);
-    const key = { 'idempotency-key': `rejected ${secondQuote.id}` };
+    const keyHeader = { 'idempotency-key': `rejected ${secondQuote.id}` };
     const rejectedResponse = await execute(secondQuote.id, {
-      ...key,
+      ...keyHeader,
       ...stampHeaders(await sign(secondQuote)),
     });
     expect(codeOf(rejectedResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const secondResponse = await execute(secondQuote.id, key);
+    const secondResponse = await execute(secondQuote.id, keyHeader);
     expect(codeOf(secondResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.settle();

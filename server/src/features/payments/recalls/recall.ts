@@ -60,7 +60,10 @@ interface RecallInput {
   cause: RecallCause;
 }
 
-/** Requests the return of a settled payout. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+/**
+ * Requests the return of a settled payout. Throws TRANSACTION_NOT_FOUND, and CONFLICT if the payout cannot be
+ * recalled or its return was already requested.
+ */
 export async function requestRecall(
   runtime: Runtime,
   directory: ProviderDirectory,
@@ -69,7 +72,7 @@ export async function requestRecall(
   const row = await onAnyTransaction(runtime, transactionId, async (ctx, payment) => {
     const provider_id = await recallingProvider(ctx, directory, transactionId);
     if (!providerReports.hasSettled(payment, 'payout')) {
-      throw conflict(`Only a settled payout can be recalled: it is ${payment.status}.`);
+      throw conflict(`Only a settled payout can be recalled. This payout is ${payment.status}.`);
     }
     ctx.later(RECALL, { transactionId });
     return ctx.insert(transferRecalls, {

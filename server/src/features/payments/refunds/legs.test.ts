@@ -112,7 +112,7 @@ describe('payout in another currency', () => {
       ],
     ],
   ])(
-    'has the expected postings: account suffix %s, %s',
+    'posts the legs of every step: account suffix %s, %s',
     async (suffix, _description, expectedPostings) => {
       const { readPaymentPostings } = await pay('EUR', suffix);
       expect(await readPaymentPostings()).toEqual(HELD_POSTINGS.toSorted());
@@ -149,7 +149,7 @@ describe('payout in the same currency', () => {
         ...refundedPostings,
       ],
     ],
-  ])('has the expected postings: account suffix %s', async (suffix, expectedPostings) => {
+  ])('posts the legs of every step: account suffix %s', async (suffix, expectedPostings) => {
     const { readPaymentPostings } = await pay('USD', suffix);
     await app.advance(60_000);
     expect(await readPaymentPostings()).toEqual(expectedPostings.toSorted());

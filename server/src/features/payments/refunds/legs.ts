@@ -151,7 +151,6 @@ export function settle(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.settle) ctx.transfer({ transactionId: id, ...leg });
 }
 
-/** Releases the holds. */
 export function release(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.void({ transactionId: id, ...leg });

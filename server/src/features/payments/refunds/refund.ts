@@ -112,18 +112,21 @@ async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promi
   }
 }
 
-/** The account that receives the refund of a digital asset, which is never returned to the sending wallet. */
+/**
+ * The account that receives the refund of a digital asset. Digital assets are never returned to the
+ * sending wallet.
+ */
 export async function findRefundBalance(
   db: Ctx['db'],
   row: OutgoingRow,
 ): Promise<InternalAccountRow | undefined> {
-  const customerAccounts = await findInternalAccounts(db, {
+  const ownerAccounts = await findInternalAccounts(db, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency: row.sent_currency,
   });
   // The funds were not debited from this account, so a frozen account does not receive them.
-  return customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
+  return ownerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
 }
 
 /**
@@ -150,8 +153,8 @@ async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRo
   if (!account || !(await canReceiveRefund(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));
   if (owner) requireCustomer(ctx, owner);
-  // The row must be unchanged at the commit. With a shortfall the refund changes the row, which has the
-  // same effect.
+  // The row must be unchanged at the commit. With a shortfall, the refund changes the row, so no further
+  // check is needed.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   return account;
 }

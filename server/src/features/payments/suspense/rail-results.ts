@@ -14,7 +14,7 @@ import type { TransactionRow } from '../transactions/index.ts';
 
 export type WaitKind = RailInstruction['kind'];
 
-/** `id` is the ID of the transaction, which has at most one external transfer in progress. */
+/** `id` is the ID of the transaction. A transaction has at most one external transfer in progress. */
 const awaitedRailResults = table(
   'awaited_rail_results',
   {
@@ -91,7 +91,7 @@ export async function railResultsOf(
   db: Pick<Database, 'query'>,
   transactionId: string,
 ): Promise<Omit<RowOf<typeof railResults>, 'id' | 'transaction_id'>[]> {
-  // Ids begin with the transaction. `0` is the character after the slash.
+  // IDs begin with the ID of the transaction. `0` is the character after the slash.
   const range = [`${transactionId}/`, `${transactionId}0`];
   return db.query(RESULTS, range);
 }

@@ -1,4 +1,4 @@
-// Guarantees of each transaction type, which the database enforces and the read functions check.
+// Guarantees of each transaction type. The database enforces them and the read functions check them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -74,7 +74,7 @@ describe('transaction columns', () => {
 });
 
 describe('typed transaction', () => {
-  it('is read only as its type', () => {
+  it('is accepted only as its own type', () => {
     expect(asOutgoing(rows.OUTGOING)).toBe(rows.OUTGOING);
     expect(asIncoming(rows.INCOMING)).toBe(rows.INCOMING);
     expect(asCardPayment(rows.CARD)).toBe(rows.CARD);

@@ -1,4 +1,4 @@
-// Every allowed transition of the lifecycles, and the rejection of all others.
+// Every allowed transition of outgoing payments and refunds, and the rejection of all others.
 import { describe, expect, it } from 'vitest';
 import {
   type OutgoingStatus,

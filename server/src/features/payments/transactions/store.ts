@@ -1,6 +1,6 @@
 // Transactions: outgoing, incoming and card payments. An internal payment between two owners has one
-// transaction for each owner. `status` is the status in the API, and `funds` is the state of the funds,
-// which refunds use.
+// transaction for each owner. `status` is the status in the API. `funds` is the state of the funds and
+// determines the refund.
 
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -36,20 +36,21 @@ interface Refund {
   reason: 'TRANSACTION_FAILED' | 'USER_CANCELLATION' | 'TIMEOUT';
 }
 
-/**
- * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in
- * `inbound`, held on the source, submitted to the rail, settled, returned, or in suspense for a
- * decision. Incoming: NONE or AWAITED before arrival, HELD until available or forwarded, SUBMITTED
- * while forwarded, then SETTLED, RETURNED or SUSPENSE.
- */
+/** State of the funds of a payment. */
 type Funds =
+  /** Not debited, or not arrived. */
   | 'NONE'
+  /** Awaited from a debit or from the sending provider. */
   | 'AWAITED'
+  /** Outgoing only: received in `inbound`. */
   | 'FUNDED'
+  /** Outgoing: held on the source. Incoming: not available or forwarded yet. */
   | 'HELD'
+  /** Outgoing: submitted to the rail. Incoming: submitted to the external account. */
   | 'SUBMITTED'
   | 'SETTLED'
   | 'RETURNED'
+  /** In suspense for a decision. */
   | 'SUSPENSE';
 
 /** The accepted pay request of a payment to a UMA address. */

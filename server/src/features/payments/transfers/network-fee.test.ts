@@ -13,8 +13,8 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const EVM_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const SOLANA_ADDRESS = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const FULL_BALANCE = 50_000_000;
 const SENT_AMOUNT = 10_000_000;
 
@@ -57,13 +57,13 @@ const postingsOf = async (id: string): Promise<string[]> => {
 
 describe('network fee', () => {
   it.each([
-    ['SOLANA', 'USDC', 'SOLANA_WALLET', SOLANA, 750],
-    ['SOLANA', 'USDT', 'SOLANA_WALLET', SOLANA, 750],
-    ['ETHEREUM', 'USDC', 'ETHEREUM_WALLET', EVM, 1_137_500],
-    ['ETHEREUM', 'USDT', 'ETHEREUM_WALLET', EVM, 1_137_500],
-    ['BASE', 'USDC', 'BASE_WALLET', EVM, 2_275],
-    ['POLYGON', 'USDC', 'POLYGON_WALLET', EVM, 488],
-    ['PLASMA', 'USDT', 'PLASMA_WALLET', EVM, 33],
+    ['SOLANA', 'USDC', 'SOLANA_WALLET', SOLANA_ADDRESS, 750],
+    ['SOLANA', 'USDT', 'SOLANA_WALLET', SOLANA_ADDRESS, 750],
+    ['ETHEREUM', 'USDC', 'ETHEREUM_WALLET', EVM_ADDRESS, 1_137_500],
+    ['ETHEREUM', 'USDT', 'ETHEREUM_WALLET', EVM_ADDRESS, 1_137_500],
+    ['BASE', 'USDC', 'BASE_WALLET', EVM_ADDRESS, 2_275],
+    ['POLYGON', 'USDC', 'POLYGON_WALLET', EVM_ADDRESS, 488],
+    ['PLASMA', 'USDT', 'PLASMA_WALLET', EVM_ADDRESS, 33],
     ['TRON', 'USDT', 'TRON_WALLET', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 4_050_000],
     ['SPARK', 'BTC', 'SPARK_WALLET', `sparkrt1${'q'.repeat(40)}`, 0],
     ['SPARK', 'USDB', 'SPARK_WALLET', `sparkrt1${'q'.repeat(40)}`, 0],
@@ -177,7 +177,7 @@ describe('network fee of zero', () => {
     await fundAccount(app, usd, 100_00);
     await fundAccount(app, usdc, FULL_BALANCE);
     const bank = await createExternalAccount(app, person.id, 'USD');
-    const arbitrum = await registerWallet('ARBITRUM_WALLET', 'USDC', { address: EVM });
+    const arbitrum = await registerWallet('ARBITRUM_WALLET', 'USDC', { address: EVM_ADDRESS });
     for (const [from, to] of [
       [usd, bank.id],
       [usdc, arbitrum],
@@ -191,7 +191,7 @@ describe('network fee of zero', () => {
   it('applies without a connector that provides network fees', async () => {
     const platform = app.production;
     const platformAccount = await findInternalAccount(app, null, 'USDC', { platform });
-    const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
+    const accountInfo = { accountType: 'BASE_WALLET', address: EVM_ADDRESS, vaspName: 'Kraken' };
     const body = { currency: 'USDC', accountInfo };
     const wallet = ok(
       await app.call('POST', '/platform/external-accounts', body, { platform }),

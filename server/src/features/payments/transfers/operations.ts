@@ -56,7 +56,7 @@ function checkParties(payer: Payer, payee: Payee): void {
 
 type Request = Static<(typeof createTransferOut)['body']>;
 
-/** Throws CONFLICT if the customer must authorize the payment, which transfers do not support. */
+/** Throws CONFLICT if the customer must authorize the payment. Transfers do not support authorization. */
 function checkNoAuthorization(
   ctx: Ctx,
   platform: PlatformRow,

@@ -1,4 +1,4 @@
-// Same-currency payouts with every scripted outcome of the sandbox, and transfers in after approval.
+// Same-currency payouts with every outcome that the sandbox simulates, and transfers in after approval.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -108,7 +108,7 @@ describe('createTransferOut', () => {
     expect((await readBalances(app, payer.eur.id)).balance).toBe(1_000_00);
   });
 
-  it('rejects an embedded wallet without a signature', async () => {
+  it('rejects an embedded wallet', async () => {
     const person = await createCustomer(app);
     const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;

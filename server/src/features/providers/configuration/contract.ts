@@ -34,7 +34,6 @@ export const TRANSFER_FIELDS = {
   country: { ...CountryCode, description: 'Country of the external account, ISO 3166-1 alpha-2.' },
 };
 
-/** The fields of a new route. */
 export const NEW_ROUTE = {
   environment: Environment,
   providerId: nullable(text('Name of the selected provider, or null for the built-in rail.')),
@@ -228,7 +227,7 @@ const FileProvider = Type.Object(
   { additionalProperties: false, description: 'Address, public keys and terms of a provider.' },
 );
 
-/** The file with providers and routes, which contains no secrets. */
+/** The file with providers and routes. It contains no secrets. */
 export const ProviderFile = Type.Object(
   {
     $schema: optional(text('URL of this schema, for editors. It has no effect.')),

@@ -124,7 +124,7 @@ function routeFileErrors(
   ];
 }
 
-/** The identity of a route: its fields in a fixed order. */
+/** The identity of a route: its fields in a fixed order, without costs of 0. */
 const routeIdentity = (route: Record<string, unknown>): string =>
   JSON.stringify(
     Object.entries(route)
@@ -147,7 +147,7 @@ function fileErrors(file: ProviderFile, storedRows: StoredRows): FieldError[] {
     ...fileProviders.map((each) => [each.providerId, each.environment] as const),
   ]);
   const names = fileProviders.map(({ providerId }) => providerId);
-  const texts = routes.map(routeIdentity);
+  const identities = routes.map(routeIdentity);
   return [
     ...fileProviders.flatMap((provider, index) => [
       ...(names.indexOf(provider.providerId) < index
@@ -160,7 +160,9 @@ function fileErrors(file: ProviderFile, storedRows: StoredRows): FieldError[] {
     ]),
     ...usedKeyErrors(file, storedRows),
     ...routes.flatMap((route, index) => [
-      ...(texts.indexOf(texts[index] ?? '') < index ? [repeatedError(`routes.${index}`)] : []),
+      ...(identities.indexOf(identities[index] ?? '') < index
+        ? [repeatedError(`routes.${index}`)]
+        : []),
       ...withPrefix(`routes.${index}`, routeFileErrors(route, environments)),
     ]),
   ];
@@ -241,7 +243,7 @@ function stageRoutes(ctx: Ctx, { routes }: ProviderFile, storedRows: StoredRows)
   return changes;
 }
 
-/** Stages the differences. Throws INVALID_INPUT. */
+/** Stages the differences. Throws INVALID_INPUT with every error. */
 async function stageFile(ctx: Ctx, file: ProviderFile): Promise<FileChange[]> {
   const [rows, keys, routes] = await Promise.all([
     ctx.db.find(providers, {}),
@@ -282,7 +284,9 @@ export async function exportProviders({ runtime }: ManagerDeps): Promise<Provide
     readRoutes({ db }),
   ]);
   const now = effects.now();
-  const order = [...routes].sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+  const orderedRoutes = [...routes].sort(
+    (a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1),
+  );
   return {
     providers: [...rows]
       .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -297,6 +301,6 @@ export async function exportProviders({ runtime }: ManagerDeps): Promise<Provide
           .map((each) => each.public_key),
         terms: termsOf(row),
       })),
-    routes: order.map(routeFields),
+    routes: orderedRoutes.map(routeFields),
   };
 }

@@ -150,14 +150,14 @@ export function healthSweep(deps: HealthDeps): Sweep {
       );
       if (monitoredProviders.length === 0) return 0;
       await directory.calls.flush();
-      let changes = 0;
+      let changeCount = 0;
       for (const provider of monitoredProviders) {
         const isActive = provider.row.status === 'ACTIVE';
         if (!isActive && !isProbeDue(provider)) continue;
         const work = isActive ? pauseIfNeeded : resumeIfProbed;
-        if (await work(deps, runtime, provider)) changes++;
+        if (await work(deps, runtime, provider)) changeCount++;
       }
-      return changes;
+      return changeCount;
     },
   };
 }

@@ -34,17 +34,17 @@ async function readBalances(runtime: Runtime, provider: Provider): Promise<void>
 }
 
 export function balanceSweep({ directory, log }: BalanceDeps): Sweep {
-  const readAt = new Map<string, Time>();
+  const readTimes = new Map<string, Time>();
   return {
     name: 'providers.balances',
     async run(runtime) {
       const now = runtime.effects.now();
       const reportingProviders = [...directory.current().providers.values()].filter(
-        (each) => isReporting(each) && now >= (readAt.get(each.row.id) ?? 0) + READ_EVERY_MS,
+        (each) => isReporting(each) && now >= (readTimes.get(each.row.id) ?? 0) + READ_EVERY_MS,
       );
       for (const provider of reportingProviders) {
         const { id } = provider.row;
-        readAt.set(id, now);
+        readTimes.set(id, now);
         await readBalances(runtime, provider).catch((error: unknown) =>
           log.warn({ provider: id, err: error }, 'balances could not be read'),
         );

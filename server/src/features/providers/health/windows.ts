@@ -88,8 +88,8 @@ function windowOf(
 export type HealthByProvider = ReadonlyMap<string, readonly HealthWindow[]>;
 
 /**
- * Returns the windows of each provider, shortest first. A window contains whole minutes. Calls and
- * results before `since` are excluded.
+ * Returns the windows of each provider, shortest first. Calls are stored per minute, so a window
+ * contains the calls of the minutes that begin in it. Calls and results before `since` are excluded.
  */
 export async function readHealth(
   db: Pick<Database, 'query'>,

@@ -29,7 +29,7 @@ export function routedMint(deps: RoutedMintDeps): MintPort | undefined {
   const { directory, environment, builtIn } = deps;
   if (!isServed(deps)) return builtIn;
 
-  /** `isNew`: for new accounts and orders, which a paused provider does not receive. */
+  /** `isNew`: for new accounts and orders. A paused provider does not receive them. */
   function callsOf(providerId: string | null | undefined, isNew = false): Calls {
     if (providerId == null) {
       if (!builtIn) throw new Error('no built-in stablecoin provider is connected');

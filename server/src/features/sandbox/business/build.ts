@@ -24,8 +24,9 @@ export interface BusinessDeps extends WorldDeps {
 
 export interface BusinessInput {
   platformId: string;
-  /** Time at which the world starts, and approximate number of its payments. */
+  /** Time at which the world starts. */
   from: Time;
+  /** Approximate number of payments. */
   payments: number;
 }
 

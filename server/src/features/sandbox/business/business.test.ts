@@ -29,18 +29,20 @@ it('the world starts in the past and ends at the present', async () => {
   const { currentTime, frozen } = ok(await app.call('GET', '/sandbox/clock'), 200);
   expect([Date.parse(currentTime), frozen]).toEqual([startedAt, false]);
 
-  const counts = await app.runtime.db.query<{ kind: string; min: number }>(
+  const earliestTransactions = await app.runtime.db.query<{ kind: string; min: number }>(
     "select type || ' ' || status as kind, min(created_at) from transactions group by 1",
     [],
   );
-  const kinds = counts.map(({ kind }) => kind);
+  const kinds = earliestTransactions.map(({ kind }) => kind);
   for (const kind of ['INCOMING COMPLETED', 'INCOMING PENDING', 'OUTGOING COMPLETED']) {
     expect(kinds).toContain(kind);
   }
   for (const kind of ['OUTGOING PROCESSING', 'OUTGOING PENDING', 'CARD SETTLED']) {
     expect(kinds).toContain(kind);
   }
-  expect(Math.min(...counts.map(({ min }) => min))).toBeLessThan(startedAt - 55 * DAY);
+  expect(Math.min(...earliestTransactions.map(({ min }) => min))).toBeLessThan(
+    startedAt - 55 * DAY,
+  );
   await expectBalancedBooks(app);
 }, 120_000);
 
@@ -78,14 +80,18 @@ it('the world has identity checks in review, agents, a stablecoin and endpoints'
 
 it('the world requires an empty platform, and rejects fields of other worlds', async () => {
   expect(await build()).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-  const fieldsOf = async (body: object) => {
+  const statusAndFields = async (body: object) => {
     const { status, body: reply } = await app.call('POST', '/sandbox/fixtures', body);
     const errors: { field: string }[] = reply.details?.errors ?? [];
     return [status, ...errors.map(({ field }) => field)];
   };
   const steps = [{ operationId: 'listCustomers' }];
-  expect(await fieldsOf({ world: 'business', steps, seed: 'x' })).toEqual([400, 'steps', 'seed']);
-  expect(await fieldsOf({ world: 'starter', payments: 100 })).toEqual([400, 'payments']);
+  expect(await statusAndFields({ world: 'business', steps, seed: 'x' })).toEqual([
+    400,
+    'steps',
+    'seed',
+  ]);
+  expect(await statusAndFields({ world: 'starter', payments: 100 })).toEqual([400, 'payments']);
   await createCustomer(app, { platform: app.other });
   const { status } = await app.call(
     'POST',

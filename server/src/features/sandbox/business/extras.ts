@@ -7,7 +7,7 @@ import type { SeededRandom } from './seeded-random.ts';
 import type { Action, PlanInput, PlannedStep } from './steps.ts';
 
 export interface Extras extends PlanInput {
-  /** Names of the customers. */
+  /** Keys of the customers, in the order in which they join. */
   keys: readonly string[];
 }
 
@@ -182,9 +182,7 @@ const agentOf = (name: string, customer: string, limit: number): PlannedStep => 
   },
 });
 
-/**
- * Agents of the first customers. Small transfers are executed immediately, larger transfers require approval.
- */
+/** Agents of three customers. Transfers above a quarter of the transfer limit require approval. */
 function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
   const names = ['Accounts payable', 'Travel booking', 'Subscriptions'];
   return names.flatMap((name, index) => {
@@ -197,10 +195,10 @@ function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
       usAccount(payee, key, number),
       agentOf(name, key, 800_00),
     ];
-    const transfers = Array.from({ length: 7 }, (_, count): Action => {
+    const transfers = Array.from({ length: 7 }, (_, position): Action => {
       // The latest transfers are above the threshold and await an approval.
-      const amount = count > 4 ? random.integer(250, 700) * 100 : random.integer(20, 190) * 100;
-      const age = count > 4 ? random.integer(1, 20) * HOUR : random.integer(2, 40) * DAY;
+      const amount = position > 4 ? random.integer(250, 700) * 100 : random.integer(20, 190) * 100;
+      const age = position > 4 ? random.integer(1, 20) * HOUR : random.integer(2, 40) * DAY;
       return {
         at: Math.max(start + HOUR, until - age),
         owner: key,

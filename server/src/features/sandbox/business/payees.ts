@@ -26,7 +26,7 @@ export const PAYOUT_CURRENCIES = [
 
 export type PayoutCurrency = (typeof PAYOUT_CURRENCIES)[number];
 
-const REGULAR = /^[2-9]\d\d$/;
+const REGULAR_SUFFIX = /^[2-9]\d\d$/;
 
 const mailName = (name: string) =>
   name
@@ -54,11 +54,11 @@ const DETAILS: Readonly<Record<PayoutCurrency, Details>> = {
   }),
   INR: (_, suffix, name) => ({
     accountType: 'INR_ACCOUNT',
-    vpa: `${mailName(name)}${REGULAR.test(suffix) ? '' : `.${suffix}`}@okbank`,
+    vpa: `${mailName(name)}${REGULAR_SUFFIX.test(suffix) ? '' : `.${suffix}`}@okbank`,
   }),
   BRL: (_, suffix, name) => ({
     accountType: 'BRL_ACCOUNT',
-    pixKey: `${mailName(name)}${REGULAR.test(suffix) ? '' : suffix}@example.com`,
+    pixKey: `${mailName(name)}${REGULAR_SUFFIX.test(suffix) ? '' : suffix}@example.com`,
     pixKeyType: 'EMAIL',
     taxId: '52998224725',
   }),

@@ -73,7 +73,7 @@ function newPayee(holder: Holder, suffix?: string) {
   return { name, currency, step: payee(holder, name, payeeIn(currency, holder.random, suffix)) };
 }
 
-/** Registration, the check of a business, accounts, payees, a first deposit and possibly a card. */
+/** Registration, the check of a business, accounts, payees, first deposits and possibly a card. */
 function joinSteps(holder: Holder): PlannedStep[] {
   const { customer, random } = holder;
   const { key, isBusiness, localCurrency } = customer;
@@ -152,7 +152,10 @@ function payout(holder: Holder, currency: string, amount: number): PlannedStep[]
   ];
 }
 
-/** A payout, or a deposit if the balance does not cover it, and at random. */
+/**
+ * A payout or a deposit. The result is a deposit for customers in Germany, for a balance below 120%
+ * of the amount, and for 12% of the payments at random.
+ */
 function payOrDeposit(holder: Holder): PlannedStep[] {
   const { random, balances, customer } = holder;
   const currency = customer.localCurrency && random.is(0.3) ? customer.localCurrency : 'USD';
@@ -223,12 +226,12 @@ function joinTimes(input: PlanInput, random: SeededRandom): { at: Time; holder: 
     const span = isFirst ? HOUR : (input.until - input.from) * 0.85;
     const at = input.from + Math.floor(((index + 1) / customers.length) * span);
     const customerRandom = seededRandom(customer.key);
-    const parts = { balances: new Map(), payees: [], hasCard: false, count: 0 };
-    return { at, holder: { customer, random: customerRandom, ...parts } };
+    const initialState = { balances: new Map(), payees: [], hasCard: false, count: 0 };
+    return { at, holder: { customer, random: customerRandom, ...initialState } };
   });
 }
 
-/** A payment of a random customer, with its subsequent actions. */
+/** A card payment, a deposit or a payout of a customer, with its subsequent actions. */
 function activity(holder: Holder, at: Time, until: Time): Action[] {
   const { random, customer } = holder;
   const owner = customer.key;

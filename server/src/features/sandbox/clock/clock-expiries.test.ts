@@ -40,9 +40,9 @@ async function createOnBothPlatforms<T>(
   name: string,
   create: (platform: TestPlatform) => Promise<T>,
 ) {
-  const callingPlatform = await createPlatformWithClock(name);
-  const [onOwnClock, onOtherPlatform] = [await create(callingPlatform), await create(app.other)];
-  return { platform: callingPlatform, onOwnClock, onOtherPlatform };
+  const platformWithClock = await createPlatformWithClock(name);
+  const [onOwnClock, onOtherPlatform] = [await create(platformWithClock), await create(app.other)];
+  return { platform: platformWithClock, onOwnClock, onOtherPlatform };
 }
 
 describe('on the clock of a platform', () => {
@@ -112,13 +112,13 @@ describe('on the clock of a platform', () => {
         return { id: id as string, login };
       },
     );
-    const recordFailure = async ({ id, login }: typeof onOwnClock) =>
+    const failLogin = async ({ id, login }: typeof onOwnClock) =>
       statusCodeAndFields(await login.fail(id));
     await advance(platform, 'PT14M');
-    expect(await recordFailure(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect(await failLogin(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
     await advance(platform, 'PT1M');
-    expect((await recordFailure(onOwnClock))[0]).toBe(200);
-    expect(await recordFailure(onOtherPlatform)).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect((await failLogin(onOwnClock))[0]).toBe(200);
+    expect(await failLogin(onOtherPlatform)).toEqual([423, 'ACCOUNT_LOCKED']);
   });
 
   it('a login challenge expires', async () => {

@@ -39,5 +39,5 @@ export function targetOf({ advance, to }: ClockChange, now: Time): Time | FieldE
   if (target < now)
     return { field, message: `must not be before the time of the clock, ${iso(now)}` };
   if (target <= latestTime) return target;
-  return { field, message: `must not be later than two years from the clock, ${iso(latestTime)}` };
+  return { field, message: `must be at most two years after the time of the clock, ${iso(now)}` };
 }

@@ -9,7 +9,7 @@ const ADDRESS = {
   country: 'US',
 };
 
-/** An individual without a customer ID of the platform, so that several can be created. */
+/** An individual. Without `reference` it has no `platformCustomerId`, so several can be created. */
 export const individual = (name: string, fullName: string, reference = {}): Step => ({
   name,
   operationId: 'createCustomer',
@@ -114,7 +114,7 @@ export const advance = (duration: string): Step => ({
   body: { advance: duration },
 });
 
-/** A status that the operator decides. */
+/** Sets a status that the operator decides. */
 export const setStatus = (resourceId: string, status: string): Step => ({
   operationId: 'setSandboxStatus',
   body: { resourceId, status },

@@ -2,9 +2,7 @@
 import { accountOf, advance, fund, person, setStatus, usAccount } from './builders.ts';
 import type { Step } from './step.ts';
 
-/**
- * Lists the incoming payments of the customer. References to the latest one use `$NAMEList.data.0`.
- */
+/** Lists the latest incoming payment of the customer. References to it use `$NAMEList.data.0`. */
 const incomingPaymentsOf = (name: string): Step => ({
   name: `${name}List`,
   operationId: 'listTransactions',

@@ -171,7 +171,7 @@ describe('createSandboxFixtures', () => {
     ]);
   });
 
-  it('omits secrets that are shown once from a repetition', async () => {
+  it('omits secrets that are shown once from a replayed reply', async () => {
     await reset();
     const steps = [
       {

@@ -63,11 +63,11 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
   };
 }
 
-/** Whether a row with the ID exists. Only IDs from a seed can collide. */
+/** Whether the error is a duplicate primary key. Only IDs from a seed can collide. */
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
 
-/** The error that a client would receive, or undefined if the call could succeed later. */
+/** The error that a client would receive, or undefined for transient and internal errors. */
 function rejectionOf(error: unknown) {
   if (!(error instanceof Fault) || isTransient(error.code)) return undefined;
   const { code, message: reason, details } = error;
@@ -107,7 +107,7 @@ function checkPermissions(caller: Caller, calledOperations: readonly Operation[]
   if (missingPermissions.length === 0) return;
   throw new Fault(
     'FORBIDDEN',
-    `The steps need permissions of the token: ${missingPermissions.join(', ')}.`,
+    `The token lacks permissions that the steps require: ${missingPermissions.join(', ')}.`,
   );
 }
 
@@ -142,10 +142,10 @@ export async function buildWorld(
     const seededRuntime = ids ? { ...runtime, ids } : runtime;
     const request = requestOf(step, results, index);
     try {
-      const actionCaller = request.agentId
+      const stepCaller = request.agentId
         ? await agentCaller(runtime, platformId, request.agentId)
         : caller;
-      const response = await deps.perform(seededRuntime, actionCaller, operation, request);
+      const response = await deps.perform(seededRuntime, stepCaller, operation, request);
       if (step.name === undefined) continue;
       results.set(step.name, response);
       replayResources[step.name] = withoutSecrets(operation.contract, response);

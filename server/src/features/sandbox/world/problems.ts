@@ -72,7 +72,7 @@ function errorsOf(
 ): FieldError[] {
   const { name, operationId, agentId, params, query, body } = step;
   const references = referencesIn({ agentId, params, query, body });
-  const unknownNames = references.filter(
+  const unknownReferences = references.filter(
     (each) => each.name !== undefined && !names.has(each.name),
   );
   return [
@@ -91,14 +91,14 @@ function errorsOf(
             message: `${operationId} is not an operation that a step can call`,
           },
         ]),
-    ...unknownNames.map(({ field, text }) => ({
+    ...unknownReferences.map(({ field, text }) => ({
       field,
       message: `${text} is not a field of an earlier step`,
     })),
   ];
 }
 
-/** Throws INVALID_INPUT with every invalid field of the steps. */
+/** Throws INVALID_INPUT with the invalid fields of the steps, at most `MAX_FIELD_ERRORS`. */
 export function checkSteps(
   steps: readonly Step[],
   operations: ReadonlyMap<string, Operation>,

@@ -1,4 +1,4 @@
-// References between the steps of a fixture: `$name.field.0.id` in any text.
+// References between the steps of a fixture. A reference is a whole string: `$name.field.0.id`.
 
 import { invalidField } from '../../../kernel/fault.ts';
 

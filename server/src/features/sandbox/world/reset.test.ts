@@ -33,8 +33,8 @@ async function pay(options: CallOptions = {}, suffix = '000') {
   return { person, account, quote };
 }
 
-/** Tables with rows of the platform, and their number. */
-async function rowsOf(platformId: string): Promise<Record<string, number>> {
+/** Number of rows of the platform by table. Tables without such rows are absent. */
+async function rowCountsOf(platformId: string): Promise<Record<string, number>> {
   const tables = await app.runtime.db.query<{ name: string }>(
     `select table_name as name from information_schema.columns
       where column_name = 'platform_id' and table_schema = current_schema()
@@ -57,17 +57,17 @@ describe('resetSandbox', () => {
     await pay();
     await pay({}, '003');
     await app.settle();
-    const rowsBefore = await rowsOf(app.platform.id);
+    const rowsBefore = await rowCountsOf(app.platform.id);
     expect(Object.keys(rowsBefore).length).toBeGreaterThan(30);
     const { removed } = ok(await reset(), 200);
     expect(removed.customers).toBe(rowsBefore.customers);
     expect(removed.transactions).toBe(rowsBefore.transactions);
     expect(removed.rows).toBeGreaterThan(200);
-    const rowsAfter = await rowsOf(app.platform.id);
+    const rowsAfter = await rowCountsOf(app.platform.id);
     const { jobs: _jobs, files: _files, webhook_lanes: _leases, ...rest } = rowsAfter;
     expect(Object.keys(rest).sort()).toEqual(['internal_accounts', 'tokens', 'webhook_endpoints']);
     await app.settle();
-    const { webhook_lanes: _laterLeases, ...laterRows } = await rowsOf(app.platform.id);
+    const { webhook_lanes: _laterLeases, ...laterRows } = await rowCountsOf(app.platform.id);
     expect(laterRows).toEqual(rest);
     await expectBalancedBooks(app);
   });
@@ -86,10 +86,10 @@ describe('resetSandbox', () => {
   it('leaves other platforms unchanged', async () => {
     const otherPayment = await pay({ platform: app.other });
     await app.settle();
-    const rowsBefore = await rowsOf(app.other.id);
+    const rowsBefore = await rowCountsOf(app.other.id);
     await pay();
     ok(await reset(), 200);
-    expect(await rowsOf(app.other.id)).toEqual(rowsBefore);
+    expect(await rowCountsOf(app.other.id)).toEqual(rowsBefore);
     expect(await readBalances(app, otherPayment.account.id, { platform: app.other })).toEqual({
       balance: 900_00,
       total: 900_00,

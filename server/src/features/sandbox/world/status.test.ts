@@ -1,4 +1,4 @@
-// Operator statuses, set over the sandbox API: transitions, events, and resources without a status.
+// Operator statuses, set through the sandbox API: transitions, events, and unsupported resources.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -100,7 +100,7 @@ describe('setSandboxStatus', () => {
     expect(await setStatus(held.id, 'FAILED')).toMatchObject({ status: 409 });
   });
 
-  it('decides about the use of stablecoins by the service', async () => {
+  it('approves and rejects the enablement of stablecoins', async () => {
     const { pendingApproval, provisioned } = await loadWorld('stablecoins');
     ok(await setStatus(pendingApproval.id, 'NOT_ENABLED'), 200);
     ok(await setStatus(provisioned.id, 'ENABLING'), 200);
@@ -126,7 +126,7 @@ describe('setSandboxStatus', () => {
     });
   });
 
-  it('requires a sandbox platform and a token that can change settings', async () => {
+  it('requires a sandbox platform and a token with MANAGE', async () => {
     expect(await setStatus('x', 'FROZEN', { platform: app.production })).toMatchObject({
       status: 403,
     });

@@ -14,7 +14,7 @@ export interface ScaDeps {
   origin(): string;
 }
 
-/** Currencies whose payments require SCA in the region. */
+/** Currencies whose payments require SCA if the customer is under SCA. */
 const REGULATED_CURRENCIES: readonly string[] = ['EUR', 'USDC'];
 
 /** Whether payments in this currency can require SCA. */

@@ -133,7 +133,7 @@ describe('a code in production', () => {
     expect(await readCode(id)).toBe(secret);
   });
 
-  it('is sent at most ten times in 15 minutes over all purposes', async () => {
+  it('is sent at most ten times in 15 minutes', async () => {
     const { id } = await createPerson();
     for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     advanceClock(MINUTE);
@@ -144,7 +144,7 @@ describe('a code in production', () => {
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
-  it('returns 501 without a connector for messages', async () => {
+  it('cannot be requested without a connector for messages', async () => {
     const { id } = await createPerson();
     const appWithoutProviders = await startApp();
     const options = { platform: appWithoutProviders.production };
@@ -241,10 +241,10 @@ describe('a proof', () => {
     }, app.production);
 
   /** `valid`, or the status of the rejection. */
-  const tryProof = (id: string, challenge: string, action: ScaAction, proof: object) =>
+  const tryProof = (id: string, challengeId: string, action: ScaAction, proof: object) =>
     app
       .operate(async (ctx) => {
-        const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
+        const row = (await ctx.read(scaChallenges, challengeId)) as ChallengeRow;
         return prove(ctx, await partyOf(ctx, id), row, { action, proof });
       }, app.production)
       .then(
@@ -252,15 +252,15 @@ describe('a proof', () => {
         (fault) => fault.status,
       );
 
-  const reopenChallenge = (
+  const requestNewCode = (
     id: string,
-    challenge: string,
+    challengeId: string,
     action: ScaAction,
     description?: string,
   ) =>
     app
       .operate(async (ctx) => {
-        const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
+        const row = (await ctx.read(scaChallenges, challengeId)) as ChallengeRow;
         const values = { action, ...(description === undefined ? {} : { description }) };
         return resendCode(ctx, deps(), await partyOf(ctx, id), row, values);
       }, app.production)
@@ -296,9 +296,9 @@ describe('a proof', () => {
       ctx.update(customers, customer, { phone: '+4915200000001' });
     }, app.production);
     expect(await tryProof(id, row.id, paymentAction('1.00 EUR'), proof)).toBe(400);
-    expect(await reopenChallenge(id, row.id, paymentAction('1.00 EUR'))).toBe('429 30');
+    expect(await requestNewCode(id, row.id, paymentAction('1.00 EUR'))).toBe('429 30');
     advanceClock(30 * SECOND);
-    expect(await reopenChallenge(id, row.id, paymentAction('1.00 EUR'))).toBe('sent');
+    expect(await requestNewCode(id, row.id, paymentAction('1.00 EUR'))).toBe('sent');
     await app.settle();
     expect((await readTextMessage(id)).to).toBe('+4915200000001');
     expect(
@@ -313,14 +313,14 @@ describe('a proof', () => {
     await app.settle();
     advanceClock(4 * MINUTE + 30 * SECOND);
     const results = await Promise.all([
-      reopenChallenge(id, row.id, action, 'rent'),
-      reopenChallenge(id, row.id, action),
+      requestNewCode(id, row.id, action, 'rent'),
+      requestNewCode(id, row.id, action),
     ]);
     expect(results.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
     expect((await readTextMessage(id)).text).toContain('It expires in 30 seconds.');
     advanceClock(30 * SECOND);
-    expect(await reopenChallenge(id, row.id, action)).toBe('409');
+    expect(await requestNewCode(id, row.id, action)).toBe('409');
     expect(await tryProof(id, row.id, action, { code: await readCode(id) })).toBe(400);
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
   });

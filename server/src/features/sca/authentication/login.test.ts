@@ -138,7 +138,7 @@ describe('a login by SMS', () => {
       await otherPlatformFixture.start(otherPlatformCustomer.id, 'SMS_OTP'),
       200,
     ).challengeId;
-    const payment = await app.operate(async (ctx) => {
+    const paymentChallenge = await app.operate(async (ctx) => {
       const row = await ctx.read(customers, id);
       const platform = await ctx.db.query('select * from platforms where id = $1', [
         app.platform.id,
@@ -151,7 +151,7 @@ describe('a login by SMS', () => {
     const invalidIds = [
       await startSms(otherCustomer.id),
       otherPlatformChallengeId,
-      payment.id,
+      paymentChallenge.id,
       `ScaChallenge:${crypto.randomUUID()}`,
     ];
     for (const challengeId of [...invalidIds, 'x', `Quote:${crypto.randomUUID()}`]) {
@@ -212,7 +212,7 @@ describe('a login with an authenticator app', () => {
     expect(await countFailures(id)).toBe(0);
   });
 
-  it('accepts a code once if several servers receive it concurrently', async () => {
+  it('accepts a code once under concurrent requests', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { base32 } = await factors.enrollTotp(id);
     advanceClock(MINUTE);
@@ -309,7 +309,7 @@ describe('a login', () => {
     expect(await countFailures(id)).toBe(0);
   });
 
-  it('is available to customers of the region only', async () => {
+  it('is available only to existing customers under SCA', async () => {
     const usCustomer = await createCustomer(app);
     const callAll = async (id: string, ownFixture: typeof fixture) => [
       await ownFixture.start(id, 'SMS_OTP'),

@@ -237,7 +237,7 @@ describe('a request for beneficiary trust', () => {
       confirm(id, { code: CODE }, 'untrust', options),
     ]);
 
-  it('is rejected for accounts of platforms, for foreign and for unknown accounts', async () => {
+  it('requires an account of a customer of the platform', async () => {
     const platformExternalAccount = await createExternalAccount(app, null, 'EUR');
     const person = await createPhoneVerifiedCustomer(app, { platform: app.other });
     const otherPlatformAccount = await createExternalAccount(app, person.id, 'EUR', '000', {
@@ -250,7 +250,7 @@ describe('a request for beneficiary trust', () => {
     }
   });
 
-  it('is rejected outside of the region, and for customers who were deleted', async () => {
+  it('is rejected for customers without SCA and for deleted customers', async () => {
     const person = await createCustomer(app);
     const account = await createExternalAccount(app, person.id, 'USD');
     for (const response of await requestAll(account.id))

@@ -57,7 +57,7 @@ export interface OperatorCause {
 
 export interface ScaEventDetails {
   factor?: string | null | undefined;
-  /** Id of the challenge, payment, account, factor or reset. */
+  /** ID of the challenge, payment, account, factor or reset. */
   subject?: string | null | undefined;
   /** IP address of the customer, as reported by the platform. */
   ip?: string | null | undefined;

@@ -141,10 +141,10 @@ const NO_FAILURES = { suspended: false, lockedUntil: null, failedAttempts: 0 };
 /** Lockout state and session of a customer, for the operator. */
 export async function lockoutOf(ctx: Ctx, customerId: string) {
   const row = await ctx.read(scaLockouts, customerId);
-  const session = row?.session_expires_at ?? null;
+  const expiresAt = row?.session_expires_at ?? null;
   return {
     ...(row ? presentLockout(row, ctx.now) : NO_FAILURES),
-    sessionExpiresAt: session !== null && ctx.now < session ? iso(session) : null,
+    sessionExpiresAt: expiresAt !== null && ctx.now < expiresAt ? iso(expiresAt) : null,
   };
 }
 

@@ -84,9 +84,9 @@ async function applyPoll(
     const reason = 'The circulating supply exceeds the maximum of the ledger.';
     return recordAccountAction(ctx, coin, { actor: 'service', action: 'fail', reason });
   }
-  const updatedIssuance = applyIssuance(ctx, coin, issuance);
-  if (updatedIssuance !== coin && issuance === 'PROVISIONED') postInitialSupply(ctx, coin, supply);
-  scheduleNextPoll(ctx, updatedIssuance, response.token);
+  const updatedCoin = applyIssuance(ctx, coin, issuance);
+  if (updatedCoin !== coin && issuance === 'PROVISIONED') postInitialSupply(ctx, coin, supply);
+  scheduleNextPoll(ctx, updatedCoin, response.token);
 }
 
 async function pollIssuance(
@@ -107,13 +107,13 @@ async function pollIssuance(
   return {
     caller,
     stage: async (ctx) => {
-      const current = await coinOf(ctx, input);
-      if (isNext(current)) await applyPoll(ctx, account, current, response);
+      const currentCoin = await coinOf(ctx, input);
+      if (isNext(currentCoin)) await applyPoll(ctx, account, currentCoin, response);
     },
   };
 }
 
-/** Automatic decisions. A token is approved in the sandbox, and enabled once provisioned. */
+/** Approves a token that the provider enables immediately, and enables a provisioned token. */
 async function enable(
   ctx: Ctx,
   deps: StablecoinDeps,
@@ -127,7 +127,7 @@ async function enable(
   decideService(ctx, coin, 'enable');
 }
 
-/** Applies a decision about the use of a token. Throws if it is not possible now. */
+/** Applies a decision about the use of a token. Throws if its service status rules it out. */
 export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent): StablecoinRow {
   const service_status = serviceStates.next(coin.service_status, event);
   if (service_status === 'ENABLING') scheduleEnablement(ctx, coin);

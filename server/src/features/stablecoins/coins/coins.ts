@@ -104,7 +104,10 @@ async function checkNotRegistered(
   }
 }
 
-/** The provider's data of the token. Throws if it cannot be registered. */
+/**
+ * The provider's data of the token, or a rejection if the provider no longer accepts the account.
+ * Throws STABLECOIN_VERIFICATION_FAILED.
+ */
 async function tokenOf(
   ctx: Ctx,
   deps: StablecoinDeps,
@@ -157,7 +160,7 @@ export async function registerCoin(ctx: Ctx, deps: StablecoinDeps, body: Registe
   return presentWith(row, account);
 }
 
-const notRequestable = (status: string): Fault =>
+const notRequestableFault = (status: string): Fault =>
   new Fault(
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     `The stablecoin is ${status}, so its enablement cannot be requested.`,
@@ -169,10 +172,10 @@ export function requestEnablement(
   { connectors }: StablecoinDeps,
   row: StablecoinRow,
 ): StablecoinRow {
-  if (!isIssuable(row.issuance_status)) throw notRequestable(row.issuance_status);
+  if (!isIssuable(row.issuance_status)) throw notRequestableFault(row.issuance_status);
   if (row.service_status === 'PENDING_APPROVAL') return row;
   const service_status = serviceStates.targetOf(row.service_status, 'request');
-  if (service_status === undefined) throw notRequestable(row.service_status);
+  if (service_status === undefined) throw notRequestableFault(row.service_status);
   const { mint } = connectors(ctx.caller.environment);
   if (mint?.enablesImmediately?.(nameOf(row))) scheduleEnablement(ctx, row);
   return ctx.update(stablecoins, row, { service_status, updated_at: ctx.now });

@@ -188,7 +188,7 @@ describe('an account that the provider no longer accepts', () => {
     expect(account.status).toBe(status);
     expect(account.updatedAt > linkedBody.updatedAt).toBe(true);
     expect(codeOf(await separateFixture.registerCoin('000', accountField))).toEqual([400, code]);
-    // Without an id there is no active account to select.
+    // Without an ID there is no active account to select.
     expect(codeOf(await separateFixture.registerCoin())).toEqual([
       404,
       'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
@@ -339,7 +339,7 @@ describe('listStablecoinProviderAccounts', () => {
   });
 
   describe('getStablecoinProviderAccount', () => {
-    it('returns NOT_FOUND for an account of another platform', async () => {
+    it('returns 404 for an account of another platform', async () => {
       const { id } = await fixture.createLinkedAccount();
       const otherPlatformResponse = await app.call('GET', `${PATH}/${id}`, undefined, {
         platform: app.other,

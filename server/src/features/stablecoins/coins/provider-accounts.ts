@@ -95,15 +95,16 @@ export function rejectUnlinked(
   return { rejected: inactiveFault(inactiveStatus) };
 }
 
-const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
+const notVerifiedFault = (reason: string): Fault =>
+  new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 
 /** Selects one of the accounts that the credentials give access to. */
 function selectAccount(accountIds: readonly string[], requestedId: string | undefined): string {
   const [accountId] = accountIds;
-  if (accountId === undefined) throw notVerified('The provider rejected these credentials.');
+  if (accountId === undefined) throw notVerifiedFault('The provider rejected these credentials.');
   if (requestedId !== undefined) {
     if (accountIds.includes(requestedId)) return requestedId;
-    throw notVerified('These credentials do not give access to this account.');
+    throw notVerifiedFault('These credentials do not give access to this account.');
   }
   if (accountIds.length === 1) return accountId;
   const message = `is required, because these credentials give access to ${accountIds.length} accounts`;
@@ -144,8 +145,8 @@ export async function linkAccount(
     provider,
     provider_account_id: selectAccount(accountIds, body.providerAccountId),
   };
-  const sameIds = await ctx.db.find(providerAccounts, columns);
-  const existingAccount = sameIds.find((each) => each.provider_id === provider_id);
+  const matchingAccounts = await ctx.db.find(providerAccounts, columns);
+  const existingAccount = matchingAccounts.find((each) => each.provider_id === provider_id);
   const id = existingAccount?.id ?? ctx.id('StablecoinProviderAccount');
   const credentialFields = {
     credentials: ctx.vault.sealOwn(JSON.stringify(credentials), credentialsContext(id)),
@@ -171,7 +172,7 @@ export async function linkAccount(
   });
 }
 
-/** The requested account, or the only active account without an `id`. */
+/** The requested account or, without an `id`, the only active account. */
 export async function requireAccount(
   ctx: Ctx,
   id: string | undefined,

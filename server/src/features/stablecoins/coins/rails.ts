@@ -1,5 +1,5 @@
 // Rails of mints and burns in the terms of the contract, and requirements for external accounts. The contract
-// uses the terms of the provider, which are mapped to our rails here.
+// uses the terms of the provider. This file maps them to the rails of the catalog.
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
@@ -36,7 +36,7 @@ const RAIL_OF_USE: Readonly<Record<Exclude<RailUse, 'SPARK'>, PaymentRail>> = {
   ACH_DEBIT: 'ACH',
 };
 
-/** Fiat is transferred between US banks only, tokens on Spark only. */
+/** Whether the account is active and supports the use. Fiat requires a US account, tokens Spark. */
 export function supportsUse(row: ExternalAccountRow, use: RailUse): boolean {
   if (row.status !== 'ACTIVE') return false;
   if (use === 'SPARK') return row.account_type === 'SPARK_WALLET';

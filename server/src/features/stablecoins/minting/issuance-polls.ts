@@ -23,8 +23,9 @@ const inputOf = ({ platform_id: platformId, id: coinId }: StablecoinRow) => ({
   coinId,
 });
 
-/** Shortest interval between two polls of a token, and the default one. */
+/** Shortest interval between two polls of a token. */
 const MIN_INTERVAL_MS = 1_000;
+/** Interval if the provider does not state one. */
 const DEFAULT_INTERVAL_MS = 60_000;
 
 /** Schedules a poll of the issuance of a token. */

@@ -61,7 +61,7 @@ const newOrder = (
  * Rejects a mint from a balance at the provider, which is reserved. The provider reports whether a balance
  * exists.
  */
-async function placeFromBalance(
+async function rejectMintFromBalance(
   ctx: Ctx,
   coin: StablecoinRow,
   access: ProviderAccess,
@@ -93,7 +93,7 @@ async function mint(ctx: Ctx, deps: StablecoinDeps, coinId: string, body: Mint):
   const order = { type: 'MINT', amount, source, destination: { accountId } } as const;
   const orderFields = newOrder(ctx, coin, order, description);
   if (funding.type === 'PROVIDER_INTERNAL_BALANCE') {
-    return placeFromBalance(ctx, coin, access, orderFields);
+    return rejectMintFromBalance(ctx, coin, access, orderFields);
   }
   if (isId(accountId, 'InternalAccount')) {
     throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
@@ -137,7 +137,7 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
   return { data: await Promise.all(rows.map((row) => readAndPresent(ctx, row))), ...pageInfo };
 }
 
-/** The reply to a placed order, or its error. */
+/** The reply to a placed order, or its rejection. */
 async function reply(ctx: Ctx, result: OrderResult) {
   const placedOrder = await result;
   if ('rejected' in placedOrder) return placedOrder;

@@ -138,7 +138,7 @@ describe('the amount', () => {
     expect(codeOf(await requestMint({ amount: max }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
     expect(await fixture.readSupply(id)).toMatchObject({ circulating: MAX_UNITS });
-    // Together these burns would exceed a balance.
+    // The sum of these burns exceeds the maximum of a balance.
     const requests = Array.from({ length: 3 }, () => requestBurn({ amount: max }, id));
     const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses.sort()).toEqual([201, 400, 400]);
@@ -342,7 +342,7 @@ describe('the provider', () => {
     expect(codeOf(await requestMint(debitSource(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
   });
 
-  it('reports too little circulating supply for the burn', async () => {
+  it('receives no burn order above the circulating supply', async () => {
     const { id } = await fixture.createCirculatingCoin(5);
     const amount = String(5n * DOLLAR + 10_000n);
     expect(codeOf(await requestBurn({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);

@@ -132,7 +132,7 @@ it('a job submits no operation that a concurrent run has made final', async () =
   expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
 });
 
-describe('a provider that does not respond', () => {
+describe('a provider that reports no result', () => {
   it('is polled until it responds, and the operation remains open', async () => {
     const { coin, id } = await createBurn();
     const unansweredPolls = Array.from({ length: 15 }, () => NO_RESPONSE);
@@ -333,7 +333,7 @@ describe('provider responses', () => {
   });
 });
 
-it('an operation keeps its order after the customer of its account was erased', async () => {
+it('an operation keeps its order after the data of its account was erased', async () => {
   const coin = await fixture.createCirculatingCoin(20);
   const { id: customerId } = await createCustomer(app);
   const ownExternalAccount = await createExternalAccount(app, customerId, 'USD', '003');

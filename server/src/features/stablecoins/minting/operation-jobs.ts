@@ -55,7 +55,7 @@ async function loadOperation({ db }: Runtime, job: OperationJob): Promise<Loaded
   return { row, account, caller: await callerOf(db, row.platform_id) };
 }
 
-async function readCurrent(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
+async function readCurrentRow(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
   const row = await ctx.read(mintsAndBurns, id);
   if (!row) throw new Error(`${id} was not found`);
   return row;
@@ -70,10 +70,10 @@ const begin = (
   { row, caller }: LoadedOperation,
 ): Promise<'first' | 'again' | 'final'> =>
   operate(runtime, caller, async (ctx) => {
-    const current = await readCurrent(ctx, row.id);
-    if (current.status !== 'CREATED') return 'final';
-    if (current.submitted_at !== null) return 'again';
-    ctx.update(mintsAndBurns, current, { submitted_at: ctx.now });
+    const currentRow = await readCurrentRow(ctx, row.id);
+    if (currentRow.status !== 'CREATED') return 'final';
+    if (currentRow.submitted_at !== null) return 'again';
+    ctx.update(mintsAndBurns, currentRow, { submitted_at: ctx.now });
     return 'first';
   });
 
@@ -82,10 +82,10 @@ async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,
   linkStatus: UnlinkedResult['reason'],
-  neverSubmitted: boolean,
+  isUnsubmitted: boolean,
 ): Promise<void> {
   if (isFinalStatus(row)) return;
-  if (neverSubmitted)
+  if (isUnsubmitted)
     return void (await failUnsubmitted(ctx, row, `PROVIDER_ACCOUNT_${linkStatus}`));
   const job = row.status === 'CREATED' ? SUBMIT : CHECK;
   ctx.later(job, { operationId: row.id }, ctx.now + RELINK_MS);
@@ -111,18 +111,18 @@ export function operationJobs(deps: StablecoinDeps): JobHandler[] {
       const loadedOperation = await loadOperation(runtime, job);
       const { row, account, caller } = loadedOperation;
       const createResult = (
-        stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
+        stage: (ctx: Ctx, currentRow: StablecoinOperationRow) => Promise<void> | void,
       ) => ({
         caller,
-        stage: async (ctx: Ctx) => stage(ctx, await readCurrent(ctx, row.id)),
+        stage: async (ctx: Ctx) => stage(ctx, await readCurrentRow(ctx, row.id)),
       });
       const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isFinalStatus(row);
       const noChange = createResult(() => {});
       if (isNeedless) return noChange;
       if (account.status !== 'ACTIVE') {
         const linkStatus = account.status;
-        return createResult((ctx, current) =>
-          handleUnlinked(ctx, current, linkStatus, current.submitted_at === null),
+        return createResult((ctx, currentRow) =>
+          handleUnlinked(ctx, currentRow, linkStatus, currentRow.submitted_at === null),
         );
       }
       const startOutcome = definition === SUBMIT ? await begin(runtime, loadedOperation) : 'again';
@@ -130,9 +130,11 @@ export function operationJobs(deps: StablecoinDeps): JobHandler[] {
       const calledAt = await runtime.clocks.nowOf(caller);
       const response = await call(runtime, loadedOperation, definition);
       if (response.state !== 'unlinked') {
-        return createResult((ctx, current) => applyProgress(ctx, current, response, calledAt));
+        return createResult((ctx, currentRow) =>
+          applyProgress(ctx, currentRow, response, calledAt),
+        );
       }
-      return createResult(async (ctx, current) => {
+      return createResult(async (ctx, currentRow) => {
         const linkedProviderAccount = await ctx.read(providerAccounts, account.id);
         // The account was linked again during the call with the previous link.
         const isRelinked =
@@ -140,11 +142,11 @@ export function operationJobs(deps: StablecoinDeps): JobHandler[] {
           linkedProviderAccount?.status === 'ACTIVE';
         if (isRelinked)
           return void (
-            isFinalStatus(current) || ctx.later(definition, { operationId: current.id })
+            isFinalStatus(currentRow) || ctx.later(definition, { operationId: currentRow.id })
           );
         if (linkedProviderAccount?.version === account.version)
           unlink(ctx, linkedProviderAccount, response.reason);
-        await handleUnlinked(ctx, current, response.reason, startOutcome === 'first');
+        await handleUnlinked(ctx, currentRow, response.reason, startOutcome === 'first');
       });
     };
 

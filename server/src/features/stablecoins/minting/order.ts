@@ -1,6 +1,6 @@
 // A mint or burn as an order of the provider. The order is derived from rows alone, so validation,
 // submission, repetition after a crash and polls refer to the same order. The order contains only the
-// provider's reference of an external account, because our data may be erased.
+// provider's reference of an external account, because the account details may be erased.
 import type {
   LinkedAccount,
   MintOrder,

@@ -16,8 +16,9 @@ export const OperationInput = Type.Object({ operationId: Type.String() });
 /** Polls an order. */
 export const CHECK = defineJob('stablecoins.check', OperationInput);
 
-/** Default interval, and the shortest one. */
+/** Interval of polls if the provider does not state one. */
 const DEFAULT_INTERVAL_MS = 60_000;
+/** Shortest interval of polls. */
 const MIN_INTERVAL_MS = 1_000;
 
 /** Interval and duration of polls of an EXPIRED operation. */
@@ -201,8 +202,8 @@ function continueWith(
 ): void {
   const { providerStatus: provider_status } = progress;
   const status = (event && operationStates.targetOf(row.status, event)) ?? row.status;
-  const isNew = status !== row.status || provider_status !== row.provider_status;
-  const updatedOrder = isNew
+  const isChanged = status !== row.status || provider_status !== row.provider_status;
+  const updatedOrder = isChanged
     ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })
     : row;
   ctx.later(CHECK, { operationId: row.id }, nextPollTime(updatedOrder, progress, ctx.now));

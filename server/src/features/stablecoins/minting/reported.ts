@@ -52,7 +52,7 @@ function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): 
   }
 }
 
-const unknownOrder = (): Fault =>
+const unknownOrderFault = (): Fault =>
   new Fault('NOT_FOUND', 'This order was not submitted to this provider.');
 
 /** Throws NOT_FOUND for an order that was not submitted to this provider. */
@@ -64,11 +64,11 @@ export async function applyReportedOrder(
   const { db } = runtime;
   const storedOrder = await db.read(mintsAndBurns, orderId);
   const account = storedOrder && (await db.read(providerAccounts, storedOrder.provider_account));
-  if (!storedOrder || account?.provider_id !== providerId) throw unknownOrder();
+  if (!storedOrder || account?.provider_id !== providerId) throw unknownOrderFault();
   const caller = await callerOf(db, storedOrder.platform_id);
   return operate(runtime, caller, async (ctx): Promise<ReportOutcome> => {
     const row = await ctx.read(mintsAndBurns, orderId);
-    if (!row || row.submitted_at === null) throw unknownOrder();
+    if (!row || row.submitted_at === null) throw unknownOrderFault();
     const platformId = row.platform_id;
     const progress = progressOf(row.amount);
     if (isCompleted && progress.state !== 'completed') {

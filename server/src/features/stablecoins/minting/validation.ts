@@ -4,7 +4,7 @@ import type { LinkProblem } from '../../../connectors/ports/stablecoins.ts';
 import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
 import type { StablecoinRow } from '../store.ts';
 
-/** Maximum supply. With an order of the same size it still fits into a balance. */
+/** Maximum supply in minor units. Twice this amount fits into a ledger balance. */
 export const MAX_UNITS = 4_000_000_000_000_000_000n;
 
 export function checkProvisioned({ issuance_status: status }: StablecoinRow): void {
@@ -34,8 +34,8 @@ export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decima
 }
 
 /**
- * The error for an account of the service as source or destination. These accounts are reserved for coins
- * that the service operates.
+ * The error for an account of the service as source or destination, which no stablecoin supports
+ * yet. `code` is the error code for an enabled stablecoin.
  */
 export function reservedFault(coin: StablecoinRow, code: Code): Fault {
   if (coin.service_status !== 'ENABLED') {

@@ -22,7 +22,7 @@ const sumOf = (type: string, condition: string) =>
 /** Ledger account ID of coin `c` in SQL. */
 const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
 
-const countSql = (
+const supplySql = (
   whereClause = '',
 ) => `select c.id, a.balance::text as circulating, a.held::text as burning,
     (-b.balance)::text as issued, b.held::text as minting,
@@ -76,7 +76,7 @@ function* problemsOf(row: SupplyRow): Generator<string> {
 export async function supplyProblems(
   query: (text: string) => Promise<unknown[]>,
 ): Promise<string[]> {
-  const rows = (await query(countSql())) as SupplyRow[];
+  const rows = (await query(supplySql())) as SupplyRow[];
   return rows.flatMap((row) => [...problemsOf(row)]);
 }
 
@@ -85,6 +85,6 @@ export async function supplyLines(
   { query }: Pick<Database, 'query'>,
   stablecoinId: string,
 ): Promise<SupplyLine[]> {
-  const [row] = await query<SupplyRow>(countSql('where c.id = $1'), [stablecoinId]);
+  const [row] = await query<SupplyRow>(supplySql('where c.id = $1'), [stablecoinId]);
   return row ? linesOf(row) : [];
 }

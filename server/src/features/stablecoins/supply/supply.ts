@@ -39,7 +39,7 @@ function transferOf({
     : { ...commonFields, step: `burn${suffix}`, debit: circulating, credit: issuedTokens };
 }
 
-const supplyExceeded = (): Fault =>
+const supplyExceededFault = (): Fault =>
   new Fault(
     'STABLECOIN_PROVIDER_ERROR',
     'The amount exceeds the circulating supply, less pending burns.',
@@ -50,7 +50,7 @@ export const holdTokens = (ctx: Ctx, row: SupplyOrder): void =>
   ctx.hold({
     ...transferOf(row),
     insufficientFundsFault: () =>
-      row.type === 'MINT' ? invalid([MAXIMUM_EXCEEDED]) : supplyExceeded(),
+      row.type === 'MINT' ? invalid([MAXIMUM_EXCEEDED]) : supplyExceededFault(),
   });
 
 function resolve(ctx: Ctx, verb: 'post' | 'void', row: HeldOrder): void {
@@ -65,8 +65,9 @@ export const postHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'post',
 export const voidHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'void', row);
 
 /**
- * Holds again, or posts, the amount that was voided at the expiry. The provider executes the order, so the
- * part that cannot be posted is returned and stored with the row.
+ * Holds again, or posts, the amount that was voided at the expiry. The part that cannot be posted is
+ * stored with the row, because the provider executes the order. Returns this part, or null if the
+ * whole amount is posted.
  */
 export async function postLate(
   ctx: Ctx,

@@ -1,6 +1,6 @@
-// Changes that require the approval of a second operator. The change set of a requested change is
-// stored without a commit. On approval the change is prepared again. An identical change set is
-// committed together with the decision. If it differs, the change must be requested again.
+// Changes that require the approval of a second operator. The change set of a requested change is stored
+// without a commit. On approval the change is prepared again, and an identical change set is committed
+// together with the decision. If the change set differs, the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -387,19 +387,19 @@ export async function prepareApproved(
     async check(set, commits) {
       if (commits > 0) return set;
       // Another operator may have decided concurrently.
-      const current = await approvalRow(runtime.db, operator, id);
+      const currentRow = await approvalRow(runtime.db, operator, id);
       const now = runtime.effects.now();
-      const requires = await assertApprovable(runtime.db, current, decision, now);
-      if (digestOf(set) !== current.digest) {
+      const requires = await assertApprovable(runtime.db, currentRow, decision, now);
+      if (digestOf(set) !== currentRow.digest) {
         throw new Fault(
           'CONFLICT',
           'The state has changed since the request. Request the change again.',
         );
       }
-      const patch = decisionPatch('approve', current, decision, now);
+      const patch = decisionPatch('approve', currentRow, decision, now);
       const update = {
-        ...{ table: approvals, id, version: current.version, previousRow: current },
-        row: { ...current, ...patch },
+        ...{ table: approvals, id, version: currentRow.version, previousRow: currentRow },
+        row: { ...currentRow, ...patch },
         changedColumns: new Set(Object.keys(patch)),
       };
       return withRequiredRows({ ...set, updates: [...set.updates, update] }, requires);

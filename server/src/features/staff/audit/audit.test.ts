@@ -78,7 +78,7 @@ describe('a record', () => {
     expect(name).toBe('Once');
   });
 
-  it('is numbered without gaps when many operators commit concurrently', async () => {
+  it('is numbered without gaps under concurrent commits', async () => {
     const verifiedBefore = await verifyAudit(app.runtime);
     await Promise.all(Array.from({ length: 30 }, (_, index) => rename(app, `Name ${index}`)));
     const verifiedAfter = await verifyAudit(app.runtime);
@@ -87,7 +87,7 @@ describe('a record', () => {
     expect(verifiedAfter.last.number).toBe(verifiedAfter.records);
   });
 
-  it('is not written for a change of a platform that the operator may not access', async () => {
+  it('is rejected with its change if the operator may not access the platform', async () => {
     const operator = { ...OPERATOR, platformIds: [app.other.id] };
     const operatorRuntime = auditedRuntime(app.runtime, { operator, operationId: 'test' });
     const caller = systemCaller(app.platform.id, 'sandbox');
@@ -97,26 +97,22 @@ describe('a record', () => {
     await expect(change).rejects.toThrow('not found');
   });
 
-  it(
-    'is not written for a change of another platform, which is rejected before an approval ' +
-      'is requested',
-    async () => {
-      const operator = { ...OPERATOR, platformIds: [app.other.id] };
-      let checks = 0;
-      const operatorRuntime = auditedRuntime(
-        app.runtime,
-        { operator, operationId: 'test' },
-        async (set) => {
-          checks++;
-          return set;
-        },
-      );
-      const rowOf = (id: string) => ({ table: platforms, row: { id } });
-      const set = { ...emptyChangeSet(), inserts: [app.other.id, app.platform.id].map(rowOf) };
-      await expect(operatorRuntime.runtime.committer.commit(set)).rejects.toThrow('not found');
-      expect(checks).toBe(0);
-    },
-  );
+  it('is rejected before the approval check if the change includes another platform', async () => {
+    const operator = { ...OPERATOR, platformIds: [app.other.id] };
+    let checks = 0;
+    const operatorRuntime = auditedRuntime(
+      app.runtime,
+      { operator, operationId: 'test' },
+      async (set) => {
+        checks++;
+        return set;
+      },
+    );
+    const rowOf = (id: string) => ({ table: platforms, row: { id } });
+    const set = { ...emptyChangeSet(), inserts: [app.other.id, app.platform.id].map(rowOf) };
+    await expect(operatorRuntime.runtime.committer.commit(set)).rejects.toThrow('not found');
+    expect(checks).toBe(0);
+  });
 
   it('is not written if the commit is rejected', async () => {
     const verifiedBefore = await verifyAudit(app.runtime);

@@ -97,13 +97,13 @@ export interface Owners {
 
 /** The owners of the rows of a change set, and every platform among them. */
 export function ownersOf(set: ChangeSet): Owners & { platformIds: ReadonlySet<string> } {
-  const customer = set.updates.find(({ table }) => table.name === 'customers')?.id;
+  const updatedCustomerId = set.updates.find(({ table }) => table.name === 'customers')?.id;
   const platformIds = platformsOf(set);
-  const [platformId, ...otherPlatforms] = platformIds;
+  const [platformId, ...otherPlatformIds] = platformIds;
   return {
     platformIds,
-    platformId: otherPlatforms.length === 0 ? platformId : undefined,
-    customerId: sharedValue(set, 'customer_id') ?? customer,
+    platformId: otherPlatformIds.length === 0 ? platformId : undefined,
+    customerId: sharedValue(set, 'customer_id') ?? updatedCustomerId,
   };
 }
 
@@ -111,8 +111,8 @@ export function ownersOf(set: ChangeSet): Owners & { platformIds: ReadonlySet<st
 export const platformsOf = (set: ChangeSet): Set<string> =>
   new Set(
     rowsOf(set).flatMap(({ row, table }) => {
-      const platform = table.name === 'platforms' ? row.id : row.platform_id;
-      return typeof platform === 'string' && platform !== '' ? [platform] : [];
+      const platformId = table.name === 'platforms' ? row.id : row.platform_id;
+      return typeof platformId === 'string' && platformId !== '' ? [platformId] : [];
     }),
   );
 

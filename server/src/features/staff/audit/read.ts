@@ -1,5 +1,5 @@
-// Reads audit records: pages, the export as JSON lines, one with its changes, and the verification of
-// the chain.
+// Reads audit records: pages, the export as JSON lines, a record with its changes, and the
+// verification of the chain.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -85,11 +85,11 @@ async function recordsAfter(
   after: bigint | number,
   limit = CHUNK,
 ): Promise<AuditRow[]> {
-  const numbers = await query(
+  const idRows = await query(
     'select id from operator_audit where number > $1 order by number limit $2',
     [after, limit],
   );
-  const rows = await Promise.all(numbers.map(({ id }) => read(operatorAudit, id as string)));
+  const rows = await Promise.all(idRows.map(({ id }) => read(operatorAudit, id as string)));
   return rows.filter((row) => row !== undefined);
 }
 

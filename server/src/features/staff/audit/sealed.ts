@@ -84,8 +84,8 @@ export async function openFor(
   // Audit records of earlier versions are also sealed under this key.
   if (sealedText.startsWith(OPERATOR_KEY)) return vault.openOwn(text, context).toString();
   if (sealedText.startsWith(AUDIT_KEY)) {
-    const auditKeyRow = await readAuditKey({ db });
-    return auditKeyRow && vault.open(auditKeyRow, text, context).toString();
+    const auditKey = await readAuditKey({ db });
+    return auditKey && vault.open(auditKey, text, context).toString();
   }
   const customer = customerId === null ? undefined : await readCustomer(db, customerId);
   const key = customer && dataKeyOf(customer);

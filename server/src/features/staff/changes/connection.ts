@@ -32,7 +32,7 @@ export interface Connection {
   receive(batch: Batch): void;
   /** Skips changes that are too numerous to be read. */
   reset(position: ChangePosition): void;
-  /** Sends all messages that are due by time. */
+  /** Sends a reset or a heartbeat if it is due. */
   tick(): void;
   end(reason: EndReason): void;
 }
@@ -105,16 +105,16 @@ export function createConnection({
   const output = createOutput(onClose);
   const budget = createBudget(now);
   /** Position up to which all changes were sent or are covered by the pending reset. */
-  let current = position;
+  let currentPosition = position;
   /** Batches that arrive before `begin`, or undefined afterwards. */
   let bufferedBatches: Batch[] | undefined = [];
   let isResetDue = false;
   let isClosed = false;
-  let lastReset = -RESET_MS;
-  let lastSent = now();
+  let lastResetAt = -RESET_MS;
+  let lastSentAt = now();
 
   function send(text: string): void {
-    lastSent = now();
+    lastSentAt = now();
     output.send(text);
   }
 
@@ -128,13 +128,13 @@ export function createConnection({
   function tick(): void {
     if (isClosed || bufferedBatches) return;
     const hasRoom = output.pending() < MAX_PENDING;
-    if (isResetDue && hasRoom && now() - lastReset >= RESET_MS) {
-      send(eventText('reset', current, {}));
-      lastReset = now();
+    if (isResetDue && hasRoom && now() - lastResetAt >= RESET_MS) {
+      send(eventText('reset', currentPosition, {}));
+      lastResetAt = now();
       isResetDue = false;
     }
-    if (output.pending() === 0 && now() - lastSent >= HEARTBEAT_MS) {
-      send(`: heartbeat\nid: ${cursorText(current)}\n\n`);
+    if (output.pending() === 0 && now() - lastSentAt >= HEARTBEAT_MS) {
+      send(`: heartbeat\nid: ${cursorText(currentPosition)}\n\n`);
     }
   }
 
@@ -142,17 +142,17 @@ export function createConnection({
     if (isClosed) return;
     if (bufferedBatches) return void bufferedBatches.push(batch);
     if (!isResetDue) {
-      const messages = messagesFor(operator, current, batch);
+      const messages = messagesFor(operator, currentPosition, batch);
       isResetDue = !sendAll(messages) && !sendAll(lastOfEach(messages));
     }
-    current = laterOf(current, batch.position);
+    currentPosition = laterOf(currentPosition, batch.position);
     tick();
   }
 
   function reset(to: ChangePosition): void {
     isResetDue = true;
     if (bufferedBatches) bufferedBatches = [];
-    current = laterOf(current, to);
+    currentPosition = laterOf(currentPosition, to);
     tick();
   }
 
@@ -167,8 +167,8 @@ export function createConnection({
       bufferedBatches = undefined;
       if (isClosed) return;
       if (resume === 'reset') isResetDue = true;
-      else if (resume && !isResetDue) current = resume.from;
-      send(`retry: ${RETRY_MS}\n${eventText('ready', current, {})}`);
+      else if (resume && !isResetDue) currentPosition = resume.from;
+      send(`retry: ${RETRY_MS}\n${eventText('ready', currentPosition, {})}`);
       if (typeof resume === 'object') receive(resume.missedChanges);
       for (const each of waitingBatches) receive(each);
       tick();
@@ -177,7 +177,7 @@ export function createConnection({
       if (isClosed) return;
       isClosed = true;
       if (bufferedBatches) output.send(`retry: ${RETRY_MS}\n`);
-      output.send(eventText('end', current, { reason }));
+      output.send(eventText('end', currentPosition, { reason }));
       output.end();
     },
   };

@@ -93,16 +93,16 @@ const rightsOf = ({ permissions, platformIds }: Operator) =>
   JSON.stringify([permissions, platformIds]);
 
 /** Closes the connections of operators whose session has ended or whose rights have changed. */
-async function closeInvalid(
+async function closeInvalidConnections(
   runtime: FeedOptions['runtime'],
   connections: Iterable<Connection>,
 ): Promise<void> {
   await Promise.all(
     [...connections].map(async (connection) => {
       const { operator } = connection;
-      const current = await sessions.currentOperator(runtime, operator);
-      if (!current) connection.end('SESSION_ENDED');
-      else if (rightsOf(current) !== rightsOf(operator)) connection.end('ACCESS_CHANGED');
+      const currentOperator = await sessions.currentOperator(runtime, operator);
+      if (!currentOperator) connection.end('SESSION_ENDED');
+      else if (rightsOf(currentOperator) !== rightsOf(operator)) connection.end('ACCESS_CHANGED');
     }),
   );
 }
@@ -129,7 +129,7 @@ function createPause() {
   };
 }
 
-function assertRoom(connections: ReadonlySet<Connection>, { id }: Operator): void {
+function assertCapacity(connections: ReadonlySet<Connection>, { id }: Operator): void {
   const openConnections = [...connections].filter(({ operator }) => operator.id === id).length;
   if (openConnections < MAX_OF_OPERATOR && connections.size < MAX_CONNECTIONS) return;
   const reason =
@@ -148,7 +148,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
    * Position up to which changes were passed to the connections, or undefined while there is no
    * connection.
    */
-  let current: ChangePosition | undefined;
+  let currentPosition: ChangePosition | undefined;
   let pendingPosition: Promise<void> | undefined;
   let isRunning = false;
   let isStopping = false;
@@ -158,7 +158,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   /** Returns whether there were too many changes. */
   async function poll(from: ChangePosition): Promise<boolean> {
     const { position, batch } = await readAfter(db, from, null);
-    current = position;
+    currentPosition = position;
     for (const each of connections) {
       if (batch) each.receive(batch);
       else each.reset(position);
@@ -168,16 +168,16 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
 
   async function check(): Promise<void> {
     if (now() - checkedAt < CHECK_MS) return;
-    await closeInvalid(runtime, connections);
+    await closeInvalidConnections(runtime, connections);
     checkedAt = now();
   }
 
   async function run(): Promise<void> {
-    while (connections.size && current) {
+    while (connections.size && currentPosition) {
       const startedAt = now();
       let isOverflow = false;
       try {
-        [isOverflow] = await Promise.all([poll(current), check()]);
+        [isOverflow] = await Promise.all([poll(currentPosition), check()]);
       } catch (error) {
         log.error({ err: error }, 'changes could not be read for operators');
       }
@@ -185,25 +185,25 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
       const minimumMs = Math.max(MIN_PAUSE_MS, (now() - startedAt) * PAUSE_SHARE);
       await pause.until(isOverflow ? OVERFLOW_MS : minimumMs);
     }
-    current = undefined;
+    currentPosition = undefined;
     isRunning = false;
   }
 
   async function findPosition(): Promise<void> {
     const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
-    current ??= { position: horizon, id: '', record };
+    currentPosition ??= { position: horizon, id: '', record };
   }
 
   async function connect(operator: Operator): Promise<Connection> {
-    while (!current) {
+    while (!currentPosition) {
       pendingPosition ??= findPosition().finally(() => {
         pendingPosition = undefined;
       });
       await pendingPosition;
     }
-    assertRoom(connections, operator);
+    assertCapacity(connections, operator);
     const onClose = () => void connections.delete(connection);
-    const connection = createConnection({ operator, position: current, now, onClose });
+    const connection = createConnection({ operator, position: currentPosition, now, onClose });
     connections.add(connection);
     if (isRunning) return connection;
     isRunning = true;

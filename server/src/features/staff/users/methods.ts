@@ -100,8 +100,8 @@ export async function removePasskey(ctx: Ctx, user: UserRow, id: string): Promis
   ctx.remove(operatorPasskeys, row);
   // Concurrent removals must leave one method.
   ctx.require(operatorUsers, user);
-  for (const remainingMethod of rows)
-    if (remainingMethod !== row) ctx.require(operatorPasskeys, remainingMethod);
+  for (const remainingPasskey of rows)
+    if (remainingPasskey !== row) ctx.require(operatorPasskeys, remainingPasskey);
 }
 
 /** The passkey with this credential ID. */

@@ -11,15 +11,15 @@ import { operatorUsers, type UserRow } from './store.ts';
 /** Restricts a token to the current rights of the user who created it. */
 export function restrictToUser(operator: Operator, user: UserRow): Operator {
   const permissions = permissionsOf(user.roles);
-  const { platform_ids: userPlatforms } = user;
-  const { platformIds: tokenPlatforms } = operator;
+  const { platform_ids: userPlatformIds } = user;
+  const { platformIds: tokenPlatformIds } = operator;
   return {
     ...operator,
     permissions: operator.permissions.filter((each) => permissions.includes(each)),
     platformIds:
-      userPlatforms && tokenPlatforms
-        ? tokenPlatforms.filter((id) => userPlatforms.includes(id))
-        : (tokenPlatforms ?? userPlatforms),
+      userPlatformIds && tokenPlatformIds
+        ? tokenPlatformIds.filter((id) => userPlatformIds.includes(id))
+        : (tokenPlatformIds ?? userPlatformIds),
   };
 }
 

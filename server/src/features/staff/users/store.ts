@@ -13,7 +13,7 @@ export const userStates = stateTable<StoredStatus, 'disable' | 'enable'>('operat
   DISABLED: { enable: 'ACTIVE' },
 });
 
-const emailTaken = (): Fault =>
+const emailTakenFault = (): Fault =>
   new Fault('CONFLICT', 'Another operator user has this e-mail address.');
 
 const COLUMNS = {
@@ -42,7 +42,7 @@ const COLUMNS = {
 
 export const operatorUsers = table('operator_users', COLUMNS, {
   lifecycles: [{ state: (row) => row.status, states: userStates }],
-  unique: { operator_users_email_digest_key: emailTaken },
+  unique: { operator_users_email_digest_key: emailTakenFault },
   contendedKeys: ['operator_users_pkey', 'operator_users_identity_issuer_identity_subject_key'],
 });
 

@@ -163,9 +163,10 @@ function changesOf(row: UserRow, { name, roles, platformIds, isDisabled }: UserC
 }
 
 /**
- * Changes a user from the next request on. Neither the current nor the new rights may exceed the rights of
- * the caller. Throws NOT_FOUND, FORBIDDEN and PLATFORM_NOT_FOUND. Throws INVALID_INPUT for the user of
- * the caller, and for roles that are derived from groups of the identity provider.
+ * Changes a user. The change applies from the next request. Neither the current nor the new rights
+ * may exceed the rights of the caller. Throws NOT_FOUND, FORBIDDEN and PLATFORM_NOT_FOUND. Throws
+ * INVALID_INPUT for the user of the caller, and for roles that are derived from groups of the
+ * identity provider.
  */
 export async function updateOperatorUser(
   runtime: Runtime,

@@ -22,7 +22,7 @@ export const CARD_PROGRAM_MAXIMUM = {
   frameOrigins: 20,
 } as const;
 
-/** In production customers are verified unless the operator overrides it. */
+/** Production platforms are not regulated by default, so their customers are verified. */
 export const isRegulatedByDefault = (environment: Mode): boolean => environment === 'sandbox';
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
@@ -66,12 +66,12 @@ interface TermsSettings {
  */
 export function termsProblem(
   change: { regulated?: boolean | undefined; terms?: boolean | undefined },
-  current: TermsSettings,
+  currentSettings: TermsSettings,
 ): string | undefined {
-  const isRegulated = change.regulated ?? current.regulated;
-  const terms = change.terms ?? current.terms;
+  const isRegulated = change.regulated ?? currentSettings.regulated;
+  const areTermsRequired = change.terms ?? currentSettings.terms;
   const isChanged = change.regulated || change.terms;
-  if (!isRegulated || !terms || !isChanged) return undefined;
+  if (!isRegulated || !areTermsRequired || !isChanged) return undefined;
   return 'has no effect on a regulated platform, which has its own terms';
 }
 
@@ -85,12 +85,12 @@ interface CheckedSettings {
 /** Throws INVALID_INPUT with every setting that is invalid for the platform. */
 export function checkSettings(
   change: CheckedSettings,
-  current: TermsSettings,
+  currentSettings: TermsSettings,
   environment: Mode,
 ): void {
   const errors: FieldError[] = [];
-  const terms = termsProblem(change, current);
-  if (terms !== undefined) errors.push({ field: 'terms', message: terms });
+  const problem = termsProblem(change, currentSettings);
+  if (problem !== undefined) errors.push({ field: 'terms', message: problem });
   const site = change.passkeySite ? passkeySiteProblem(change.passkeySite, environment) : undefined;
   if (site) errors.push({ field: `passkeySite.${site.field}`, message: site.message });
   if (environment === 'production' && (change.walletProcessing ?? 0) > 0) {

@@ -1,5 +1,5 @@
 // Platforms and the settings that their operator decides: whether they are regulated, their currencies,
-// their sending limits, and their rights for cards.
+// their sending limits, and their card program.
 
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -78,7 +78,7 @@ export const platformSettings = async (runtime: Runtime, id: string): Promise<Pl
 async function change(
   runtime: Runtime,
   platformId: string,
-  stage: (ctx: Ctx, current: PlatformRow) => PlatformRow | Promise<PlatformRow>,
+  stage: (ctx: Ctx, currentRow: PlatformRow) => PlatformRow | Promise<PlatformRow>,
 ): Promise<PlatformRow> {
   const { id, environment } = await platformById(runtime, platformId);
   return operate(runtime, systemCaller(id, environment), async (ctx) =>
@@ -133,7 +133,7 @@ const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
 interface SettingsInput {
   platformId: string;
   /** Computes the change from the current settings. May throw. Runs again after a version conflict. */
-  change: (current: PlatformSettings) => SettingsChange;
+  change: (currentSettings: PlatformSettings) => SettingsChange;
   /** Stages the platform's accounts in added currencies. */
   provision: Provision;
 }
@@ -146,11 +146,11 @@ export async function changePlatformSettings(
   runtime: Runtime,
   { platformId, change: changeOf, provision }: SettingsInput,
 ): Promise<PlatformSettings> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
-    const settings = presentPlatform(current);
+  const updatedPlatform = await change(runtime, platformId, (ctx, currentRow) => {
+    const settings = presentPlatform(currentRow);
     const settingsChange = changeOf(settings);
-    checkSettings(settingsChange, settings, current.environment);
-    return changeConfig(ctx, provision, current, patchOf(current, settingsChange));
+    checkSettings(settingsChange, settings, currentRow.environment);
+    return changeConfig(ctx, provision, currentRow, patchOf(currentRow, settingsChange));
   });
   return presentPlatform(updatedPlatform);
 }
@@ -168,10 +168,10 @@ export async function setPaymentLimit(
   limit: PaymentLimit,
 ): Promise<readonly PaymentLimit[]> {
   checkPaymentLimit(limit);
-  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
-    const otherLimits = current.limits.filter((each) => !isSameCurrencyPair(each, limit));
+  const updatedPlatform = await change(runtime, platformId, (ctx, currentRow) => {
+    const otherLimits = currentRow.limits.filter((each) => !isSameCurrencyPair(each, limit));
     const limits = [...otherLimits, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    return changePlatform(ctx, current, { limits });
+    return changePlatform(ctx, currentRow, { limits });
   });
   return updatedPlatform.limits;
 }
@@ -182,10 +182,11 @@ export async function removePaymentLimit(
   platformId: string,
   pair: CurrencyPair,
 ): Promise<readonly PaymentLimit[]> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
-    const limits = current.limits.filter((each) => !isSameCurrencyPair(each, pair));
-    if (limits.length === current.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
-    return changePlatform(ctx, current, { limits });
+  const updatedPlatform = await change(runtime, platformId, (ctx, currentRow) => {
+    const limits = currentRow.limits.filter((each) => !isSameCurrencyPair(each, pair));
+    if (limits.length === currentRow.limits.length)
+      throw new Fault('NOT_FOUND', 'Limit not found.');
+    return changePlatform(ctx, currentRow, { limits });
   });
   return updatedPlatform.limits;
 }
@@ -196,10 +197,10 @@ export async function changeCardProgram(
   platformId: string,
   changes: Partial<CardProgram>,
 ): Promise<CardProgram> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
-    checkCardProgram(changes, current.environment);
-    return changePlatform(ctx, current, {
-      card_program: { ...cardProgramOf(current), ...changes },
+  const updatedPlatform = await change(runtime, platformId, (ctx, currentRow) => {
+    checkCardProgram(changes, currentRow.environment);
+    return changePlatform(ctx, currentRow, {
+      card_program: { ...cardProgramOf(currentRow), ...changes },
     });
   });
   return cardProgramOf(updatedPlatform);

@@ -11,14 +11,14 @@ type Branded = Pick<
   'name' | 'environment' | 'brand_color' | 'wallet_config' | 'card_config'
 >;
 
-const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /** URL of a logo that a page can load, or undefined for invalid text. */
 function configuredLogoOf(configuredUrl: unknown, isSandbox: boolean): string | undefined {
   if (typeof configuredUrl !== 'string') return undefined;
   const url = readUrl(configuredUrl);
   if (!url || url.username || url.password) return undefined;
-  const isLocal = isSandbox && url.protocol === 'http:' && LOCAL.includes(url.hostname);
+  const isLocal = isSandbox && url.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname);
   return url.protocol === 'https:' || isLocal ? url.href : undefined;
 }
 

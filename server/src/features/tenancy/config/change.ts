@@ -1,6 +1,6 @@
-// Stages a change of a platform, by the platform itself or by its operator. Accounts of the platform in an
-// enabled currency are opened immediately, accounts of its customers in a job. Later features open accounts,
-// so their functions are parameters.
+// Stages a change of a platform, by the platform itself or by its operator. Accounts of the platform
+// in an enabled currency are opened immediately, accounts of its customers in a job. Features that
+// depend on this feature open accounts, so their functions are parameters.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -143,7 +143,7 @@ describe('patchOf', () => {
     expect(patchOf(rowWithFee, { feeConfigs: [feeConfig('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
   });
 
-  it('replaces the list of currencies and keeps the settings that the platform controls', () => {
+  it('replaces the list of currencies and drops the fields that the server sets', () => {
     const input = {
       ...currencyConfig('GBP', { enabledTransactionTypes: ['OUTGOING', 'OUTGOING'] }),
       providerRequiredCustomerFields: ['TAX_ID'],

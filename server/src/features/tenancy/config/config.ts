@@ -79,7 +79,7 @@ function feeErrors(fees: readonly FeeConfig[]): FieldError[] {
 }
 
 /** Throws NOT_IMPLEMENTED for valid fees that are not supported. */
-function rejectForeignFees(fees: readonly FeeConfig[]): void {
+function rejectUnsupportedFees(fees: readonly FeeConfig[]): void {
   for (const { sourceCurrency, fixedFee } of fees) {
     if (sourceCurrency !== FEE_CURRENCY) {
       throw new Fault(
@@ -109,15 +109,15 @@ export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
   }
   errors.push(...currencyErrors(supportedCurrencies), ...feeErrors(feeConfigs));
   if (errors.length) throw invalid(errors);
-  rejectForeignFees(feeConfigs);
+  rejectUnsupportedFees(feeConfigs);
 }
 
 const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges changed settings into the current settings recursively. Absent settings are unchanged. */
-function mergeSettings(previous: Settings | null, changes: Settings): Settings {
-  const settings: Settings = { ...previous };
+function mergeSettings(previousSettings: Settings | null, changes: Settings): Settings {
+  const settings: Settings = { ...previousSettings };
   for (const [name, value] of Object.entries(changes)) {
     const previousValue = settings[name];
     settings[name] = isObject(value)
@@ -158,9 +158,12 @@ function currencyOfUpdate(input: PlatformCurrency): PlatformCurrency {
   };
 }
 
-function mergeFees(previous: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
-  const feesByKey = new Map(previous.map((fee) => [feeKey(fee), fee]));
-  for (const { feeType, sourceCurrency, variableFeeBps, fixedFee } of set) {
+function mergeFees(
+  previousFees: readonly FeeConfig[],
+  changedFees: readonly FeeConfig[],
+): FeeConfig[] {
+  const feesByKey = new Map(previousFees.map((fee) => [feeKey(fee), fee]));
+  for (const { feeType, sourceCurrency, variableFeeBps, fixedFee } of changedFees) {
     const { amount, currency } = fixedFee;
     const fee = { feeType, sourceCurrency, variableFeeBps, fixedFee: { amount, currency } };
     feesByKey.set(feeKey(fee), fee);

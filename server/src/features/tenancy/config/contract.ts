@@ -209,7 +209,7 @@ const feeConfigs = (description: string) => optional(Type.Array(FeeConfig, { des
 export const PlatformConfig = object('PlatformConfig', 'Configuration of a platform.', {
   id: text('ID of the platform.', { readOnly: true }),
   umaDomain: text(
-    'Domain of the UMA addresses of its customers, such as `example.com` in ' +
+    'Domain of the UMA addresses of the customers, such as `example.com` in ' +
       '`$anna@example.com`.',
   ),
   proxyUmaSubdomain: text(

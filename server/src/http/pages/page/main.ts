@@ -1,4 +1,4 @@
-// The script of a page with card details. A button copies a value. The details are removed after a
+// The script of a page with card details. A button copies a value, and the details are removed after a
 // time limit or when the page is closed. The page allows only this script, by its hash. Without the
 // script, the values can be selected.
 

@@ -1,11 +1,12 @@
-// Parses the segments of a JPEG file to determine its size and whether it is complete. The segments are
-// parsed sequentially, because embedded previews also have an end marker and cameras append data after the
-// end. Image libraries read the size from the start of a file and do not verify its end.
+// Parses the segments of a JPEG file to determine its size and whether it is complete. The segments
+// are parsed sequentially, because embedded previews also have an end marker and cameras append
+// data after the end. Image libraries read the size from the start of a file and do not verify its
+// end.
 import type { Reader } from './reader.ts';
 
-const END = 0xd9;
-const START = 0xd8;
-const SCAN = 0xda;
+const END_MARKER = 0xd9;
+const START_MARKER = 0xd8;
+const SCAN_MARKER = 0xda;
 /** A frame header starts with precision, height and width. */
 const FRAME_BYTES = 5;
 
@@ -32,13 +33,13 @@ export function jpegReader(): Reader {
   let code = 0;
   const frame: number[] = [];
 
-  const stateAfterSegment = (): State => (code === SCAN ? 'scan' : 'marker');
+  const stateAfterSegment = (): State => (code === SCAN_MARKER ? 'scan' : 'marker');
 
   function startSegment(marker: number): State {
     if (marker === 0xff) return 'code';
-    if (marker === END) return 'done';
+    if (marker === END_MARKER) return 'done';
     if (marker === 0x01 || isRestart(marker)) return 'marker';
-    if (marker === 0x00 || marker === START) return 'broken';
+    if (marker === 0x00 || marker === START_MARKER) return 'broken';
     code = marker;
     return 'high';
   }
@@ -61,7 +62,7 @@ export function jpegReader(): Reader {
   function readByte(byte: number): State {
     if (state === 'marker') {
       if (byte === 0xff) return 'code';
-      return frame.length === 0 ? 'broken' : 'marker'; // Decoders skip garbage between segments.
+      return frame.length === 0 ? 'broken' : 'marker'; // Decoders skip invalid bytes.
     }
     if (state === 'code') return startSegment(byte);
     if (state === 'high') {

@@ -1,11 +1,11 @@
 // Determines whether a PDF file is complete and whether it is encrypted, without parsing it. A
 // complete file ends with the offset of its cross-reference table. Encryption is declared in the
-// trailer or in a cross-reference stream, which can be anywhere in the file.
+// trailer or in a cross-reference stream, anywhere in the file.
 import type { Reader } from './reader.ts';
 
-/** Garbage may follow `%%EOF`. */
+/** Trailing data may follow `%%EOF`. */
 const TAIL_BYTES = 2_048;
-const END = /startxref\s+\d+\s+%%EOF/;
+const END_PATTERN = /startxref\s+\d+\s+%%EOF/;
 /** Bounded in length, so that a match across two chunks is found. */
 const ENCRYPTION_PATTERN = /\/Encrypt\s{0,8}(?:\d{1,10}\s{1,8}\d{1,5}\s{1,8}R|<<)/;
 
@@ -20,7 +20,7 @@ export function pdfReader(): Reader {
       tail = text.slice(-TAIL_BYTES);
     },
     end: () => ({
-      complete: END.test(tail),
+      complete: END_PATTERN.test(tail),
       readable: true,
       locked: isLocked,
       width: null,

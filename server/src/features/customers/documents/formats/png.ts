@@ -1,5 +1,5 @@
-// Parses the chunks of a PNG file (length, name, data, checksum) from IHDR, which contains the size, to
-// IEND. A length beyond the end of the file indicates truncation.
+// Parses the chunks of a PNG file (length, name, data, checksum) from IHDR to IEND. IHDR contains
+// the size of the image. A length beyond the end of the file indicates truncation.
 import type { Reader } from './reader.ts';
 
 const SIGNATURE_BYTES = 8;

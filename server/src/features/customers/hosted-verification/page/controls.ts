@@ -28,7 +28,7 @@ interface Input {
 
 type Option = { value: string; label: string };
 
-const TYPES: Partial<Record<Field['kind'], string>> = {
+const INPUT_TYPES: Partial<Record<Field['kind'], string>> = {
   date: 'date',
   email: 'email',
   tel: 'tel',
@@ -42,7 +42,7 @@ function textInput(field: Field, id: string, value: unknown): Input {
     id,
     name: field.name,
     autocomplete: field.autocomplete || 'off',
-    ...(field.kind === 'longtext' ? { rows: 3 } : { type: TYPES[field.kind] ?? 'text' }),
+    ...(field.kind === 'longtext' ? { rows: 3 } : { type: INPUT_TYPES[field.kind] ?? 'text' }),
     ...(field.kind === 'percent' ? { min: 0, max: 100, step: 1 } : {}),
     ...(field.numeric || field.kind === 'percent' ? { inputmode: 'numeric' } : {}),
     ...(field.kind === 'date' ? { max: '9999-12-31' } : {}),
@@ -118,7 +118,7 @@ function checkboxesInput(
   };
 }
 
-/** Input for several countries, which are added and removed individually. */
+/** Input for several countries. Each country is added and removed individually. */
 function countriesInput(id: string, value: unknown, options: Option[]): Input {
   const codes = new Set(Array.isArray(value) ? (value as string[]) : []);
   const list = h('ul', { class: 'chips' });
@@ -201,6 +201,7 @@ function fileInput(field: Field, id: string): Input {
 interface ControlOptions {
   value: unknown;
   choices: State['choices'];
+  /** Text for a value that is stored but not shown. */
   onFile?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// View for documents: one panel per required proof, with the uploaded documents and a form for missing
-// documents. A rejected document can be replaced.
+// View for documents: one panel per required proof, with the uploaded documents and a form for
+// missing documents. A rejected document can be replaced.
 import { callServer, type Rejection } from './api.ts';
 import { previewOf } from './controls.ts';
 import { action, freshId, h } from './dom.ts';
@@ -151,13 +151,13 @@ function createProgressBar(name: string, stage: Stage) {
   const bar = h('progress', { max: 100, value: 0, 'aria-label': `Uploading ${name}` });
   const label = h('span', {}, `Uploading ${name}`);
   const root = h('div', { class: 'progress' }, label, bar);
-  let announcedShare = 0;
+  let announcedPercent = 0;
   const update = (share: number) => {
     const percent = Math.round(share * 100);
     bar.value = percent;
     label.textContent = percent < 100 ? `Uploading ${name}: ${percent} %` : `Checking ${name} …`;
-    if (percent < announcedShare + 25) return;
-    announcedShare = percent;
+    if (percent < announcedPercent + 25) return;
+    announcedPercent = percent;
     stage.announce(`${percent} percent`);
   };
   return { root, update };
@@ -171,7 +171,7 @@ interface UploadTarget {
   path: string;
 }
 
-/** Uploads one file with its description. Returns the rejection, if any. */
+/** Uploads one file with the properties of its document. Returns the rejection, if any. */
 async function uploadOne(
   { stage, bars, method, path }: UploadTarget,
   values: Json,
@@ -197,7 +197,7 @@ async function uploadOne(
   return undefined;
 }
 
-type Redraw = (card: string, failure?: { errors: FieldError[]; reason: string }) => void;
+type Redraw = (key: string, failure?: { errors: FieldError[]; reason: string }) => void;
 
 function uploadForm(stage: Stage, proof: RequiredProof, redraw: Redraw) {
   const { state } = stage;
@@ -288,10 +288,10 @@ function renderDocument(
   storedDocument: DocumentOnFile,
   redraw: Redraw,
 ): HTMLElement {
-  const kind = labelFor(storedDocument.documentType);
+  const typeLabel = labelFor(storedDocument.documentType);
   const name = storedDocument.side
-    ? `${kind}, ${labelFor(storedDocument.side).toLowerCase()}`
-    : kind;
+    ? `${typeLabel}, ${labelFor(storedDocument.side).toLowerCase()}`
+    : typeLabel;
   const file = uploadedFiles.get(storedDocument.id);
   const reason = rejectionReason(stage.state, storedDocument);
   const message = h('div');
@@ -365,9 +365,11 @@ export function documentsStep(proofs: () => RequiredProof[]): Step {
           drawnProofs.set(proof.key, renderProof(stage, proof, redraw));
         cards.replaceChildren(...[...drawnProofs.values()].map(({ root }) => root));
         const isOpen = proofs().some((proof) => gapOf(stage.state, proof));
-        buttons.replaceChildren(action('Continue', go, { kind: isOpen ? 'plain' : 'primary' }));
+        buttons.replaceChildren(
+          action('Continue', submitStep, { kind: isOpen ? 'plain' : 'primary' }),
+        );
       };
-      const go = (): void => {
+      const submitStep = (): void => {
         const missingProofs = proofs().filter((proof) => gapOf(stage.state, proof));
         if (!missingProofs.length) return void stage.next();
         showErrorSummary(

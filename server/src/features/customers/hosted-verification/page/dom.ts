@@ -1,5 +1,5 @@
-// Creates elements. External values are set as text or properties, never as markup, which prevents
-// injection.
+// Creates elements. External values are set as text or properties, so that they cannot inject
+// markup.
 
 type Child = Node | string | null | undefined | false;
 

@@ -1,4 +1,5 @@
-// Fields that the page can request, with their texts and API names. The server validates the values.
+// Fields that the page can request, with their texts and API names. The server validates the
+// values.
 import { withoutPostalCodes } from '../../../../catalog/identity/countries.ts';
 import {
   requiredTaxIdentifier,
@@ -46,7 +47,7 @@ export interface DerivedField {
 
 const DESCRIPTION_LABEL = 'Description';
 
-/** `isOwn`: address of the person who uses the page, which the browser can autofill. */
+/** `isOwn`: the address is that of the person who uses the page, so the browser can autofill it. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
   const deriveOptionalOutsideUs: Field['derive'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
@@ -140,14 +141,14 @@ export const personFields: Field[] = [
   },
 ];
 
-const HINTS: Readonly<Record<string, string>> = {
+const IDENTIFIER_HINTS: Readonly<Record<string, string>> = {
   SSN: 'Include the hyphens, for example 123-45-6789.',
   ITIN: 'Include the hyphens, for example 912-34-5678.',
   EIN: 'Include the hyphen, for example 12-3456789.',
 };
 
 function identifierHint(type: unknown, issuer: unknown): string {
-  if (type !== 'NON_US_TAX_ID') return HINTS[String(type)] ?? '';
+  if (type !== 'NON_US_TAX_ID') return IDENTIFIER_HINTS[String(type)] ?? '';
   const { name, example } = TAX_IDENTIFIERS.get(String(issuer)) ?? {};
   return example ? `${name}, for example ${example}.` : 'As it is written on your documents.';
 }

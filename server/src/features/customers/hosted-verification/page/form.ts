@@ -1,5 +1,6 @@
-// Form of fields: shows the stored values, collects input, and shows each error next to its field, with a
-// linked summary above. Each control reads its value, so that the form is independent of field kinds.
+// Form of fields: shows the stored values, collects input, and shows each error next to its field,
+// with a linked summary above. Each control reads its value, so that the form is independent of
+// field kinds.
 import { type Control, createControl } from './controls.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
@@ -7,7 +8,10 @@ import type { FieldError, Json, State } from './types.ts';
 
 interface Form {
   root: HTMLFormElement;
-  /** Shows errors and focuses the summary. Errors of fields outside the form appear in the summary only. */
+  /**
+   * Shows errors and focuses the summary. Errors of fields outside the form appear in the summary
+   * only.
+   */
   showErrors(errors: FieldError[], reason?: string): void;
 }
 
@@ -16,7 +20,7 @@ interface FormOptions {
   /** Stored values, in the shape of the request. */
   storedValues: Json;
   choices: State['choices'];
-  /** Text for a field whose value is stored but not shown. */
+  /** Text by field name, for a field whose value is stored but not shown. */
   onFile?: Record<string, string>;
   submitLabel: string;
   /** Called with the entered values when all required fields have a value. */
@@ -28,10 +32,10 @@ interface FormOptions {
 function errorMessage(field: Field, { message, constraint }: FieldError): string {
   const { label, hint } = field;
   if (message === 'is required') return emptyMessage(field);
-  const isFormat =
+  const isFormatError =
     (constraint?.pattern && message.startsWith('must match')) ||
     (constraint?.format && message.startsWith('must be a valid'));
-  if (isFormat) return `${label} has the wrong format. ${hint ?? ''}`.trim();
+  if (isFormatError) return `${label} has the wrong format. ${hint ?? ''}`.trim();
   const isSentence = /^\p{Lu}/u.test(message);
   return isSentence ? message : `${label} ${message}`;
 }

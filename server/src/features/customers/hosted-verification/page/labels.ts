@@ -92,7 +92,7 @@ export const formatBytes = (bytes: number): string =>
 /** A limit, rounded down so that every file up to the displayed limit is accepted. */
 export const formatLimit = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`;
 
-const REQUIREMENTS: Record<string, string> = {
+const REQUIREMENT_TITLES: Record<string, string> = {
   MISSING_IDENTITY_DOCUMENT: 'Proof of identity',
   MISSING_LEGAL_PRESENCE_DOCUMENT: 'Proof that the business exists',
   MISSING_CONTROL_STRUCTURE_DOCUMENT: 'Proof of who controls the business',
@@ -102,4 +102,4 @@ const REQUIREMENTS: Record<string, string> = {
 };
 
 /** Title of a required proof. */
-export const requirementTitle = (type: string): string => REQUIREMENTS[type] ?? 'A document';
+export const requirementTitle = (type: string): string => REQUIREMENT_TITLES[type] ?? 'A document';

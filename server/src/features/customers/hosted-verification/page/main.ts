@@ -75,8 +75,9 @@ function showLoadError(title: string, reason: string, requestId?: string): void 
   document.title = title;
   showProgress();
   const retryButton = action('Try again', () => location.reload(), { kind: 'primary' });
-  const id = requestId ? [h('p', { class: 'hint' }, `Request ID: ${requestId}`)] : [];
-  screen.replaceChildren(h('p', {}, reason), ...id, h('div', { class: 'buttons' }, retryButton));
+  const details = requestId ? [h('p', { class: 'hint' }, `Request ID: ${requestId}`)] : [];
+  const buttons = h('div', { class: 'buttons' }, retryButton);
+  screen.replaceChildren(h('p', {}, reason), ...details, buttons);
   heading.focus();
 }
 
@@ -142,10 +143,10 @@ function previousViewOf(index: number): string {
 function renderView(key: string): void {
   screen.replaceChildren();
   if (key === START) {
-    const needs = planSteps().filter((each) => each.isNeeded(state) && each.needs);
+    const neededSteps = planSteps().filter((each) => each.isNeeded(state) && each.needs);
     renderStart(
       stage,
-      needs.map((each) => each.needs as string),
+      neededSteps.map((each) => each.needs as string),
       () => showNextStep(),
     );
     show(startTitle(state));
@@ -201,7 +202,10 @@ function showFindings(gaps: readonly Gap[]): void {
   summary.focus();
 }
 
-/** Restores the counted steps. Returns the last view in this tab, or undefined if there is none. */
+/**
+ * Restores the counted steps. Returns the key of the last view in this tab, or undefined if the
+ * view cannot be restored.
+ */
 function restoreState(): string | undefined {
   const previousState = history.state as HistoryState | null;
   if (!previousState) return undefined;
@@ -226,13 +230,13 @@ async function start(): Promise<void> {
   addEventListener('popstate', ({ state: restoredState }: PopStateEvent) => {
     if (restoredState && !isFinished) renderView((restoredState as HistoryState).key);
   });
-  const previousState = restoreState();
+  const restoredKey = restoreState();
   updateCountedKeys();
   if (state.findings.length > 0) {
     showNextStep();
     return showFindings(state.findings);
   }
-  const key = previousState ?? START;
+  const key = restoredKey ?? START;
   history.replaceState({ key, counted: countedKeys } satisfies HistoryState, '');
   renderView(key);
 }

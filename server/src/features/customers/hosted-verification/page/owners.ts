@@ -91,17 +91,17 @@ export function ownersStep(): Step {
         const errorSummary = h('div');
         const add = action('Add a person', () => edit(undefined));
         add.id = freshId('add');
-        const go = (): void => {
+        const submitStep = (): void => {
           const { state } = stage;
           if (!needsOwners(state)) return void stage.next();
           const missingEntries = gapsOfBusiness(state).map((gap) => ({
             text: gap.reason,
             target: add,
           }));
-          const incompleteOwners = state.owners
+          const incompleteEntries = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)
             .map((owner) => ({ text: `Complete the details of ${ownerName(owner)}` }));
-          showErrorSummary(errorSummary, [...missingEntries, ...incompleteOwners]);
+          showErrorSummary(errorSummary, [...missingEntries, ...incompleteEntries]);
         };
         const people = h('ul', { class: 'people' }, ...owners.map(renderOwner));
         container.replaceChildren(
@@ -113,7 +113,7 @@ export function ownersStep(): Step {
               'and at least one person who controls it.',
           ),
           ...(owners.length ? [people] : []),
-          h('div', { class: 'buttons' }, add, action('Continue', go, { kind: 'primary' })),
+          h('div', { class: 'buttons' }, add, action('Continue', submitStep, { kind: 'primary' })),
         );
         if (container.isConnected) add.focus({ preventScroll: true });
       }

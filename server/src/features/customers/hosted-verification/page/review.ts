@@ -50,25 +50,25 @@ export function knownFields(state: State, fields: readonly Field[]): (readonly [
 
 function renderSections(stage: Stage): HTMLElement[] {
   const { state } = stage;
-  const parts = fieldsStepsOf(state).flatMap(({ key, title, fields }) => {
+  const sections = fieldsStepsOf(state).flatMap(({ key, title, fields }) => {
     const entries = knownFields(state, fields);
     return entries.length ? [renderSection(title, () => stage.go(key), listOf(entries))] : [];
   });
   if (state.owners.length) {
     const entries = state.owners.map((owner) => [ownerName(owner), ownerLine(owner)] as const);
-    parts.push(
+    sections.push(
       renderSection('Owners and control persons', () => stage.go('people'), listOf(entries)),
     );
   }
   if (state.documents.length) {
     const entries = state.documents.map((storedDocument) => {
-      const kind = labelFor(storedDocument.documentType);
+      const typeLabel = labelFor(storedDocument.documentType);
       const side = storedDocument.side ? `, ${labelFor(storedDocument.side).toLowerCase()}` : '';
-      return [kind + side, storedDocument.fileName] as const;
+      return [typeLabel + side, storedDocument.fileName] as const;
     });
-    parts.push(renderSection('Documents', () => stage.go('documents'), listOf(entries)));
+    sections.push(renderSection('Documents', () => stage.go('documents'), listOf(entries)));
   }
-  return parts;
+  return sections;
 }
 
 export function reviewStep(onDone: (outcome: Outcome) => Promise<void>): Step {

@@ -1,5 +1,5 @@
-// Views for the fields of the customer: the fields of each view, and the fields that are requested now. A
-// view shows the missing fields, and all of its fields when answers are changed.
+// Views for the fields of the customer: the fields of each view, and the fields that are requested
+// now. A view shows the missing fields, and all of its fields when answers are changed.
 import { callServer } from './api.ts';
 import { h } from './dom.ts';
 import {
@@ -100,12 +100,12 @@ export const needsFields = (state: State, { fields }: FieldsStep): boolean =>
 
 function requestedFields(state: State, { fields, showsAllFields }: FieldsStep): Field[] {
   const names = requestedNames(state);
-  const requestedList = fields.filter((field) => isRequested(names, field));
-  if (showsAllFields || !requestedList.length) return fields;
+  const fieldsWithGaps = fields.filter((field) => isRequested(names, field));
+  if (showsAllFields || !fieldsWithGaps.length) return fields;
   return fields.filter(
     (field) =>
-      requestedList.includes(field) ||
-      requestedList.some((each) => each.name === field.condition?.field),
+      fieldsWithGaps.includes(field) ||
+      fieldsWithGaps.some((each) => each.name === field.condition?.field),
   );
 }
 

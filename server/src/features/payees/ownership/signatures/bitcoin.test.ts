@@ -96,16 +96,15 @@ describe('bip137', () => {
     expect(provesBitcoin(address, `${message}.`, signature, 'bip137')).toBe(false);
   });
 
-  const [uncompressedVector, plainVector, wrappedVector, nativeVector] = VECTORS.slice(0, 4) as [
-    string,
-    string,
-    string,
-  ][];
+  const [uncompressedVector, compressedVector, wrappedVector, nativeVector] = VECTORS.slice(
+    0,
+    4,
+  ) as [string, string, string][];
 
   it('requires the header of the address type', () => {
     const mismatchedPairs = [
-      [uncompressedVector![0], plainVector![2]],
-      [plainVector![0], uncompressedVector![2]],
+      [uncompressedVector![0], compressedVector![2]],
+      [compressedVector![0], uncompressedVector![2]],
       [wrappedVector![0], nativeVector![2]],
       [nativeVector![0], wrappedVector![2]],
       // The header that Electrum uses for SegWit.
@@ -117,7 +116,7 @@ describe('bip137', () => {
   });
 
   it('rejects malformed signatures', () => {
-    const [address, message, validSignature] = plainVector as [string, string, string];
+    const [address, message, validSignature] = compressedVector as [string, string, string];
     const hex = hexOf(validSignature);
     // The first three: bitcoinjs-message, test/fixtures.json, "invalid".
     const invalidSignatures = [

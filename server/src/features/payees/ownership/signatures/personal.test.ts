@@ -5,7 +5,7 @@ import { decodeHex, evmDigest, provesEvm, provesTron } from './personal.ts';
 
 /** The test key of the web3.js and eth-account documentation. */
 const DOCUMENTED_SECRET = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318n;
-const OWNER = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23';
+const OWNER_ADDRESS = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23';
 
 describe('EIP-191', () => {
   // web3.js documentation, web3.eth.accounts.sign. Eth-account, tests/core/test_accounts.py.
@@ -26,10 +26,10 @@ describe('EIP-191', () => {
 
   it.each(VECTORS)('matches the published signature of "%s"', (message, digest, signature) => {
     expect(Buffer.from(evmDigest(message)).toString('hex')).toBe(digest);
-    expect(provesEvm(OWNER, message, signature)).toBe(true);
-    expect(provesEvm(OWNER.toLowerCase(), message, signature.slice(2))).toBe(true);
-    expect(provesEvm(OWNER, `${message} `, signature)).toBe(false);
-    expect(evmWallet(DOCUMENTED_SECRET).address).toBe(OWNER.toLowerCase());
+    expect(provesEvm(OWNER_ADDRESS, message, signature)).toBe(true);
+    expect(provesEvm(OWNER_ADDRESS.toLowerCase(), message, signature.slice(2))).toBe(true);
+    expect(provesEvm(OWNER_ADDRESS, `${message} `, signature)).toBe(false);
+    expect(evmWallet(DOCUMENTED_SECRET).address).toBe(OWNER_ADDRESS.toLowerCase());
   });
 
   // EIP-191 digest of "Hello World": go-ethereum and MetaMask's eth-sig-util.
@@ -42,9 +42,9 @@ describe('EIP-191', () => {
   const replaceV = (v: string) => validSignature.slice(0, -2) + v;
 
   it('accepts v as 0 and 1 or as 27 and 28 only', () => {
-    expect(provesEvm(OWNER, message, replaceV('01'))).toBe(true);
+    expect(provesEvm(OWNER_ADDRESS, message, replaceV('01'))).toBe(true);
     for (const v of ['00', '1b', '02', '1a', '1d', '1e', '25', '26', 'ff']) {
-      expect([v, provesEvm(OWNER, message, replaceV(v))]).toEqual([v, false]);
+      expect([v, provesEvm(OWNER_ADDRESS, message, replaceV(v))]).toEqual([v, false]);
     }
   });
 
@@ -61,7 +61,7 @@ describe('EIP-191', () => {
       'not hex',
     ];
     for (const each of [...invalidSignatures, `0x${validSignature}`, ` ${validSignature}`]) {
-      expect([each, provesEvm(OWNER, message, each)]).toEqual([each, false]);
+      expect([each, provesEvm(OWNER_ADDRESS, message, each)]).toEqual([each, false]);
     }
   });
 

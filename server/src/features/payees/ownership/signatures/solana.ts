@@ -8,7 +8,7 @@ const FIELD_PRIME = 2n ** 255n - 19n;
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** The y coordinates of the eight points of small order. */
-const SMALL_ORDER: ReadonlySet<bigint> = new Set([
+const SMALL_ORDER_Y: ReadonlySet<bigint> = new Set([
   0n,
   1n,
   FIELD_PRIME - 1n,
@@ -20,7 +20,7 @@ function isSoundPoint(bytes: Uint8Array): boolean {
   const y = Buffer.from(bytes).reverse();
   y[0]! &= 0x7f;
   const value = BigInt(`0x${y.toString('hex')}`);
-  return value < FIELD_PRIME && !SMALL_ORDER.has(value);
+  return value < FIELD_PRIME && !SMALL_ORDER_Y.has(value);
 }
 
 function decodeBase58(text: string, length: number): Uint8Array | undefined {

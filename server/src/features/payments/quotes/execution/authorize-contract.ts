@@ -1,4 +1,4 @@
-// The operations by which a customer authorizes a payment: submit the proof, resend its code.
+// The operations that submit a customer's proof for a payment and resend its code.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { addressErrors, ScaAuthorization } from '../../../sca/authentication/index.ts';

@@ -47,8 +47,8 @@ async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<Pendin
 }
 
 /**
- * After a completed step requests the next step. After the last step starts the payment, or
- * releases a payment that awaits its funds.
+ * Requests the next step after a completed step. After the last step, starts the payment, or releases
+ * a payment that awaits its funds.
  */
 function releaseOrExecute(
   ctx: Ctx,

@@ -1,6 +1,6 @@
 // Checks a payment again and starts it. A payment between internal accounts completes in the same commit.
-// For a payment over a rail the funds are held and sent by a job, after a debit if the source is an
-// external account. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
+// For a payment over a rail, the funds are held and a job sends them, after the debit of an external
+// source account. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
 
 import { hasFirmRate } from '../../../../catalog/currencies/rate-details.ts';
 import { defineJob } from '../../../../kernel/contract/job.ts';

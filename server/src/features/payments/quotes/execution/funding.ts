@@ -124,8 +124,8 @@ async function depositFunds(
 
 /**
  * Late or duplicate funds for a payment, or funds in another currency. A digital asset is credited
- * to an account of the payer, because the sending wallet may not accept a return. Fiat funds are
- * returned.
+ * to an account of the payer, because the sending wallet may not accept a return. Fiat funds
+ * are returned, as are digital assets without such an account.
  */
 async function receiveUnexpectedFunds(
   ctx: Ctx,
@@ -134,13 +134,13 @@ async function receiveUnexpectedFunds(
 ): Promise<IncomingRow> {
   const { currency, amount, origin = {}, chain } = notice;
   const quoteId = row.quote_id ?? undefined;
-  const customerAccounts = await findInternalAccounts(ctx.db, {
+  const payerAccounts = await findInternalAccounts(ctx.db, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency,
   });
   const canReceive = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
-  const account = customerAccounts.find((each) => canReceive(each) && isBalance(each));
+  const account = payerAccounts.find((each) => canReceive(each) && isBalance(each));
   if (!isFiat(currency) && account) return depositFunds(ctx, account, notice, quoteId);
   return rejectDeposit(ctx, {
     owner: await ownerOf(ctx, row.customer_id),
@@ -196,8 +196,8 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
 
 /**
  * Reverses the debit or deposit that funded an executed payment. The balance of the payer is debited, or
- * without one the balance of the platform. Without either balance in this currency, suspense is debited and
- * an operator decides. Returns false if the reversal was already posted.
+ * the balance of the platform if the payer has none. Without either balance in this currency, suspense is
+ * debited and an operator decides. Returns false if the reversal was already posted.
  */
 export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
   if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;

@@ -21,7 +21,7 @@ const DONATION_INVOICE =
   'rsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwsp' +
   'yetp5h2tztugp9lfyql';
 
-/** An invoice over 50,000 satoshis whose suffix makes the sandbox reject the payment. */
+/** An invoice for 50,000 satoshis whose suffix makes the sandbox reject the payment. */
 const FAILING_INVOICE =
   'lnbcrt500u1pvjluezsp5qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqspp5qqqp2zgqqqqq' +
   'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdq9w3jkzxqrrss9qrsgq3frtmlcdpg76utg68kyek88nm9fe' +
@@ -31,7 +31,7 @@ const app = testApp({ start: (ISSUED_S + 10) * 1_000 });
 
 let invoiceCount = 0;
 
-/** A unique invoice, over 50,000 satoshis by default. */
+/** A unique invoice, for 50,000 satoshis by default. */
 const createInvoice = (
   overrides: { amountMsat?: bigint; expirySeconds?: number; prefix?: string } = {},
 ) =>
@@ -103,9 +103,9 @@ describe('invoice', () => {
         { receivingAmount: 50_000 },
       ]);
     }
-    const transfer = { source: { accountId: from.btc }, destination: { accountId: to } };
+    const transferAccounts = { source: { accountId: from.btc }, destination: { accountId: to } };
     const mismatchResponse = await app.call('POST', '/transfer-out', {
-      ...transfer,
+      ...transferAccounts,
       amount: 49_999,
     });
     expect(outcomeOf(mismatchResponse)).toEqual([400, 'INVALID_AMOUNT']);
@@ -113,11 +113,11 @@ describe('invoice', () => {
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
     // The network fee is ten satoshis. The received amount must match.
     const transferResponse = await app.call('POST', '/transfer-out', {
-      ...transfer,
+      ...transferAccounts,
       amount: 50_000,
     });
     expect(outcomeOf(transferResponse)).toEqual([400, 'INVALID_AMOUNT']);
-    ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
+    ok(await app.call('POST', '/transfer-out', { ...transferAccounts, amount: 50_010 }), 201);
   });
 
   it('without an amount accepts any amount', async () => {

@@ -1,7 +1,6 @@
-// Payments to a Lightning invoice. An invoice expires, can state an amount, and is valid for one
-// payment across all platforms. Amount, expiry and use are checked for the quote and again at the
-// start of the payment. The payment then inserts a row of `invoice_uses`, which prevents a second
-// payment.
+// Payments to a Lightning invoice. An invoice expires, can state an amount, and is valid for one payment
+// across all platforms. Amount, expiry and use are checked for the quote and again at the start of the
+// payment. The payment then inserts a row of `invoice_uses`, which prevents a second payment.
 
 import { type Invoice, parseBolt11 } from '../../../../catalog/crypto/bolt11.ts';
 import { iso } from '../../../../kernel/effects.ts';
@@ -13,7 +12,10 @@ import { invoiceUses } from '../store.ts';
 
 type Target = Pick<ExternalAccountRow, 'info'>;
 
-/** Undefined for other accounts, and for an invoice that only the sandbox accepts. */
+/**
+ * Undefined for other accounts, and in the sandbox for an invoice that cannot be decoded. Throws
+ * INVALID_RECEIVER for such an invoice in production.
+ */
 function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
   const invoice = parseBolt11(info.invoice);
@@ -39,7 +41,7 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
 }
 
 /**
- * The use of the invoice, if any. Throws if the use belongs to another payment that has not failed.
+ * The use of the invoice, if any. Throws if another payment without failure or refund uses it.
  */
 async function findInvoiceUse(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
   const invoiceUse = await ctx.read(invoiceUses, paymentHash);

@@ -154,8 +154,8 @@ describe('inactive fee account', () => {
     const realtimeQuote = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     const balanceQuote = ok(await app.call('POST', '/quotes', body), 201);
     await transition(platformAccount.id, 'freeze');
-    const funds = { quoteId: realtimeQuote.id, currencyCode: 'USD' };
-    ok(await app.call('POST', '/sandbox/send', funds), 200);
+    const fundingBody = { quoteId: realtimeQuote.id, currencyCode: 'USD' };
+    ok(await app.call('POST', '/sandbox/send', fundingBody), 200);
     await app.settle();
     expect(await getTransaction(realtimeQuote.transactionId)).toMatchObject({
       status: 'FAILED',

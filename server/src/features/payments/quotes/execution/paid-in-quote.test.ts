@@ -58,10 +58,12 @@ const send = (quoteId: string, overrides: object = {}) =>
 describe('realtime funding quote', () => {
   it('includes payment instructions, on the quote and its transaction', async () => {
     const { quote } = await createPendingQuote();
-    const [method] = quote.paymentInstructions;
-    expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
+    const [instruction] = quote.paymentInstructions;
+    expect(instruction.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
     const payment = await getTransaction(quote.transactionId);
-    expect(method.accountOrWalletInfo.reference).toBe(payment.reconciliationInstructions.reference);
+    expect(instruction.accountOrWalletInfo.reference).toBe(
+      payment.reconciliationInstructions.reference,
+    );
     expect(payment.paymentInstructions).toEqual(quote.paymentInstructions);
     expect(payment.source).toMatchObject({ sourceType: 'REALTIME_FUNDING', currency: 'USD' });
     expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(15 * MINUTE);
@@ -112,7 +114,7 @@ describe('realtime funding quote', () => {
     });
   });
 
-  it('expires before late funds, which are returned', async () => {
+  it('returns funds that arrive after its expiry', async () => {
     const { quote } = await createPendingQuote();
     await app.advance(15 * MINUTE);
     const unmatchedDeposit = ok(await send(quote.id), 200);
@@ -208,7 +210,7 @@ describe('realtime funding in a digital asset', () => {
     expect(await requestQuote({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
-  it('credits a wrong amount and late funds to the owner of the funds', async () => {
+  it('credits a wrong amount and late funds to an account of the payer', async () => {
     const { person, quote } = await createPendingQuote(usdc, { lockedCurrencyAmount: 100_000_000 });
     const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>
@@ -298,7 +300,7 @@ describe('quote funded by debit', () => {
     ['003', 'ACCOUNT_INVALID', 0],
     ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
     ['005', 'PAYOUT_RETURNED', 30_000],
-  ])('fails for the suffix %s as %s, without a debit and a refund', async (suffix, reason, ms) => {
+  ])('fails for the suffix %s as %s, without a refund', async (suffix, reason, ms) => {
     const { quote } = await createDebitedQuote(suffix);
     await app.settle();
     if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');

@@ -1,5 +1,5 @@
-// Payments authorized with a passkey, which signs one amount and payee only. The sandbox accepts
-// responses without a signature check. The production tests use a software authenticator.
+// Payments authorized with a passkey. An assertion is valid for one amount and payee only. The sandbox
+// accepts responses without a signature check. The production tests use a software authenticator.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -134,7 +134,7 @@ describe('passkey in the sandbox', () => {
     ok(await authorize(app, otherQuote.id, signChallengeOf(otherQuote)), 200);
   });
 
-  it('expires after ten minutes, and no later than a realtime funding quote', async () => {
+  it('has a challenge that expires after ten minutes, or with a realtime funding quote', async () => {
     const quote = await createPendingQuote();
     await app.advance(10 * MINUTE - 1);
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe(
@@ -190,7 +190,7 @@ describe('passkey in production', () => {
     return { person, account, device, origin };
   }
 
-  /** A payout of the customer to a platform account, not executed. */
+  /** A quote for a payout of the customer to an external account. */
   async function createQuote({
     person,
     account,

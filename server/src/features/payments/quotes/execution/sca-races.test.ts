@@ -51,10 +51,10 @@ function operationOf(operationId: string) {
 
 /** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */
 function runInterrupted<R>(work: (ctx: Ctx) => Promise<R>, concurrentWork: () => Promise<unknown>) {
-  let attempts = 0;
+  let attemptCount = 0;
   return app.operate(async (ctx) => {
     const result = await work(ctx);
-    if (++attempts === 1) await concurrentWork();
+    if (++attemptCount === 1) await concurrentWork();
     return result;
   });
 }

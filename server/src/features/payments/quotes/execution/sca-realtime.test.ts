@@ -26,7 +26,7 @@ beforeEach(() => app.advance(60_000));
 
 const MINUTE = 60_000;
 const EURO_SOURCE = { currency: 'EUR' };
-const COIN_SOURCE = { currency: 'USDC', cryptoNetwork: 'BASE' };
+const USDC_SOURCE = { currency: 'USDC', cryptoNetwork: 'BASE' };
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
 const eventsOf = async (id: string) =>
@@ -80,8 +80,8 @@ describe('realtime funding quote', () => {
     const authorizedQuote = ok(await authorize(app, quote.id), 200);
     expect(authorizedQuote.status).toBe('PENDING');
     expect(authorizedQuote).not.toHaveProperty('scaChallenge');
-    const [method] = authorizedQuote.paymentInstructions;
-    expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
+    const [instruction] = authorizedQuote.paymentInstructions;
+    expect(instruction.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
     expect(await get(`/quotes/${quote.id}`)).toEqual(authorizedQuote);
     expect((await get(`/transactions/${quote.transactionId}`)).paymentInstructions).toEqual(
       authorizedQuote.paymentInstructions,
@@ -99,20 +99,20 @@ describe('realtime funding quote', () => {
     ]);
   });
 
-  it('returns euros and credits coins that arrive before authorization', async () => {
+  it('returns euros and credits USDC that arrive before authorization', async () => {
     const euroQuote = await createPendingQuote();
     const returnedDeposit = ok(await send(euroQuote.id), 200);
     expect(returnedDeposit).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
     expect(returnedDeposit.id).not.toBe(euroQuote.transactionId);
 
     await app.advance(MINUTE);
-    const coinQuote = await createPendingQuote(COIN_SOURCE);
-    const creditedDeposit = ok(await send(coinQuote.id, 'USDC'), 200);
+    const usdcQuote = await createPendingQuote(USDC_SOURCE);
+    const creditedDeposit = ok(await send(usdcQuote.id, 'USDC'), 200);
     expect(creditedDeposit.type).toBe('INCOMING');
     await app.settle();
     expect((await readBalances(app, payer.usdc.id)).total).toBe(100_000_000);
 
-    for (const { id } of [euroQuote, coinQuote]) {
+    for (const { id } of [euroQuote, usdcQuote]) {
       expect((await get(`/quotes/${id}`)).status).toBe('PENDING_AUTHORIZATION');
       expect(ok(await authorize(app, id), 200).status).toBe('PENDING');
     }
@@ -147,7 +147,7 @@ describe('realtime funding quote', () => {
   it('has a challenge that expires with the quote, and can expire after authorization', async () => {
     const quote = await createPendingQuote({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
-    // Skips the expiry sweep, which simulates an earlier run in another process.
+    // Skips the expiry sweep, as after an earlier run in another process.
     app.effects.set(Date.parse(quote.expiresAt) - 1);
     ok(await authorize(app, quote.id), 200);
     await app.advance(1);
@@ -184,7 +184,7 @@ describe('realtime funding quote', () => {
     expect(await eventsOf(firstQuote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
   });
 
-  it('requires a session and a factor that supports dynamic linking', async () => {
+  it('requires a session and an enrolled factor that supports dynamic linking', async () => {
     const person = await createPhoneVerifiedCustomer(app);
     const { body } = await createBody(EURO_SOURCE, person.id);
     const rejectedResponse = await app.call('POST', '/quotes', body);

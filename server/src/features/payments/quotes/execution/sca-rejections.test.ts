@@ -1,5 +1,5 @@
-// Rejected proofs: wrong, late, from another quote, or without funds. No funds are posted, and a challenge
-// that can be retried is unchanged.
+// Rejected authorizations: wrong and late proofs, lockouts, missing sessions, limits and insufficient
+// funds. No funds are posted, and a challenge that can be retried is unchanged.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -301,13 +301,13 @@ describe('authorization', () => {
     ok(await app.call('DELETE', `/customers/${payee.person.id}`), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
-    const rejectedPayerQuote = await createPendingQuote();
+    const rejectedPayerPayment = await createPendingQuote();
     // Bypasses the lifecycle, in which an approval is final. Payments check the current status.
     await app.runtime.db.query(
       `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
-      [rejectedPayerQuote.payer.person.id],
+      [rejectedPayerPayment.payer.person.id],
     );
-    expect(codeOf(await authorize(app, rejectedPayerQuote.quote.id))).toEqual([
+    expect(codeOf(await authorize(app, rejectedPayerPayment.quote.id))).toEqual([
       403,
       'USER_NOT_READY',
     ]);

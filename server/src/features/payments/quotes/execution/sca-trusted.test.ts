@@ -84,7 +84,7 @@ describe('message about a payment to a blockchain address', () => {
 });
 
 describe('platform that enables SCA later', () => {
-  it('verifies existing phone numbers before it sends codes to them', async () => {
+  it('offers SMS_OTP only after the verification of an existing phone number', async () => {
     const platform = await app.newPlatform('Late');
     const runCommand = commandRunner(app);
     expect((await runCommand(['platform', 'set', platform.id, '--no-sca'])).code).toBe(0);

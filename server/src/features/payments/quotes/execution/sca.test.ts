@@ -45,7 +45,10 @@ const setTwoSteps = (isEnabled: boolean) =>
     if (row) ctx.update(platforms, row, { sca_two_steps: isEnabled });
   });
 
-/** Events of the payment and its source account, in order: `PENDING`, `900 of 1000`. */
+/**
+ * Events of the payment (`PENDING`) and of its source account (available of total balance,
+ * `900 of 1000`), in order.
+ */
 async function readTimeline(transactionId: string, accountId: string): Promise<string[]> {
   const emittedEvents = await app.events();
   const firstIndex = emittedEvents.findIndex((each) => each.subject === transactionId);
@@ -120,8 +123,8 @@ describe('payout of euros', () => {
 
   it('is executed immediately after the code', async () => {
     const target = await createExternalAccount(app, payer.person.id, 'EUR');
-    const immediateQuote = { immediatelyExecute: true };
-    const body = quoteBody(payer.eur.id, target.id, 10_00, immediateQuote);
+    const immediateOverrides = { immediatelyExecute: true };
+    const body = quoteBody(payer.eur.id, target.id, 10_00, immediateOverrides);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
@@ -263,8 +266,8 @@ describe('trusted beneficiary', () => {
     await app.advance(MINUTE);
     await changeTrust('untrust');
     // The exemption was decided at creation of the quote.
-    const money = { quoteId: realtimeQuote.id, currencyCode: 'EUR' };
-    ok(await app.call('POST', '/sandbox/send', money), 200);
+    const fundingBody = { quoteId: realtimeQuote.id, currencyCode: 'EUR' };
+    ok(await app.call('POST', '/sandbox/send', fundingBody), 200);
     expect((await get(`/quotes/${realtimeQuote.id}`)).status).toBe('PROCESSING');
     const nextQuote = ok(
       await app.call('POST', '/quotes', quoteBody(payer.eur.id, target.id, 10_00)),
@@ -295,7 +298,7 @@ describe('trusted beneficiary', () => {
 });
 
 describe('authorization', () => {
-  it('is omitted for dollars and outside the region', async () => {
+  it('is omitted for dollars and for customers outside the EEA', async () => {
     const dollarAccount = await findInternalAccount(app, payer.person.id, 'USD');
     await fundAccount(app, dollarAccount.id, 100_00);
     const plainPayout = await createQuotedPayout(app, payer, {

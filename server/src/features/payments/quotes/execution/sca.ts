@@ -132,8 +132,9 @@ export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<s
   const [debitedAmount, receivedAmount] = [debitedOf(payment), receivedOf(payment)];
   const amountText = formatMoney(debitedAmount);
   const conversionText = `${amountText} as ${formatMoney(receivedAmount)}`;
-  const money = debitedAmount.currency === receivedAmount.currency ? amountText : conversionText;
-  return `${money} to ${await payeeText(ctx, payment)}`;
+  const moneyText =
+    debitedAmount.currency === receivedAmount.currency ? amountText : conversionText;
+  return `${moneyText} to ${await payeeText(ctx, payment)}`;
 }
 
 interface Step {

@@ -153,8 +153,8 @@ async function storeFactor(
     updated_at: ctx.now,
   };
   if (factorBefore) return ctx.update(scaFactors, factorBefore, values);
-  const enrollment = { platform_id: customer.platform_id, customer_id: customer.id, type };
-  return ctx.insert(scaFactors, { id, ...enrollment, ...values, created_at: ctx.now });
+  const ownerColumns = { platform_id: customer.platform_id, customer_id: customer.id };
+  return ctx.insert(scaFactors, { id, type, ...ownerColumns, ...values, created_at: ctx.now });
 }
 
 async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; code: string }) {
@@ -201,9 +201,9 @@ async function confirmPasskey(
     field: 'credential',
     isSimulationAllowed: isSandbox(ctx),
   };
-  const createdRegistration = readRegistration(ceremony);
-  if ('errors' in createdRegistration) return rejectAttempt(ctx, row, createdRegistration.errors);
-  const { facts, signCount } = createdRegistration;
+  const registration = readRegistration(ceremony);
+  if ('errors' in registration) return rejectAttempt(ctx, row, registration.errors);
+  const { facts, signCount } = registration;
   const factor = await storeFactor(ctx, party, 'PASSKEY', () => ({
     facts,
     signCount,

@@ -53,7 +53,7 @@ describe('listScaFactors', () => {
     });
   });
 
-  it('and the other operations reject unknown, deleted and foreign customers', async () => {
+  it('and other operations reject unknown, deleted and non-SCA customers', async () => {
     const customerWithoutSca = await createCustomer(app);
     const deletedCustomerId = await createScaCustomer(app.platform);
     ok(await app.call('DELETE', `/customers/${deletedCustomerId}`), 200);
@@ -136,7 +136,7 @@ describe('an authenticator app', () => {
       await fixture.startEnrollment(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
       200,
     );
-    const waitingEnrollments = await app.runtime.db.find(scaEnrollments, { customer_id: id });
+    const pendingEnrollments = await app.runtime.db.find(scaEnrollments, { customer_id: id });
     const code = codeAt(base32, app.effects.now());
     const body = { type: 'TOTP', secret, code };
     const response = await fixture.confirmEnrollment(id, body, { headers });
@@ -145,7 +145,7 @@ describe('an authenticator app', () => {
     expect([secondResponse.status, secondResponse.body]).toEqual([200, response.body]);
     const storedJson = JSON.stringify(
       [
-        waitingEnrollments,
+        pendingEnrollments,
         await app.runtime.db.find(scaFactors, { customer_id: id }),
         await app.runtime.db.query('select * from idempotency', []),
         await app.runtime.db.find(scaEvents, { customer_id: id }),
@@ -356,7 +356,7 @@ describe('deleteScaFactor', () => {
     ]);
   });
 
-  it('returns NOT_FOUND for an app that is not enrolled and for factors of other customers', async () => {
+  it('rejects an app, unknown IDs and a factor of another customer', async () => {
     const [id, otherCustomerId] = [await createScaCustomer(), await createScaCustomer()];
     await fixture.enrollTotp(id);
     const { credentialId } = await fixture.enrollPasskey(otherCustomerId);

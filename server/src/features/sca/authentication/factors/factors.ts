@@ -54,15 +54,14 @@ export const enrolledRows = (ctx: Ctx, customerId: string): Promise<FactorRow[]>
 export const normalizedCode = (code: string | null | undefined): string =>
   (code ?? '').replaceAll(/\s/g, '');
 
-/** Whether the customer has a verified phone number. */
-const receivesCodes = ({ phone, contact_verification: verification }: CustomerRow): boolean =>
+const hasVerifiedPhone = ({ phone, contact_verification: verification }: CustomerRow): boolean =>
   phone !== null && verification?.phone === 'VERIFIED';
 
 /** Enrolled factors, in the order of `SCA_FACTORS`. */
 export async function enrolledFactors(ctx: Ctx, customer: CustomerRow): Promise<ScaFactorName[]> {
   const rows = await enrolledRows(ctx, customer.id);
   const isEnrolled = (name: ScaFactorName) =>
-    name === 'SMS_OTP' ? receivesCodes(customer) : rows.some(({ type }) => type === name);
+    name === 'SMS_OTP' ? hasVerifiedPhone(customer) : rows.some(({ type }) => type === name);
   return SCA_FACTORS.filter(isEnrolled);
 }
 

@@ -325,7 +325,7 @@ describe('a passkey of the sandbox', () => {
     ok(await sandboxFixture.removePasskey(id, factor.credentialId), 204);
   });
 
-  it('may come from a real device, and is verified at a configured site', async () => {
+  it('can be enrolled with a device and asserted by simulation at a configured site', async () => {
     const platform = await app.newPlatform('With a site');
     const siteFixture = factorFixture(app, { platform });
     await setPasskeySite(app, platform, SITE);

@@ -81,15 +81,16 @@ interface Ceremony {
   challenge: string;
   /** Origin as reported by the client. */
   origin: string;
-  /** The credential JSON, and its field in the request. */
+  /** The credential JSON. */
   json: object;
+  /** Request field of the credential JSON, for error messages. */
   field: string;
   isSimulationAllowed: boolean;
 }
 
 const MAX_TEXT = 65_536;
 
-/** Reads strings of the JSON by path. Throws INVALID_INPUT with all missing fields. */
+/** Reads strings of the JSON by path. Throws INVALID_INPUT with all invalid fields. */
 function textsOf<K extends string>(
   { json, field }: Ceremony,
   paths: Readonly<Record<K, string>>,

@@ -57,7 +57,7 @@ async function start(ctx: Ctx, deps: ScaDeps, party: ScaParty, factor: ScaFactor
   return { status: 200, body: { factor, passkeyOptions, ...site } } as const;
 }
 
-/** The challenge of a login. Throws INVALID_INPUT if it does not belong to this customer. */
+/** The challenge of a login. Throws INVALID_INPUT unless the customer has it for this factor. */
 async function challengeOf(
   ctx: Ctx,
   { id }: CustomerRow,
@@ -82,7 +82,7 @@ async function challengeOf(
     : invalidField('challengeId', `must be a pending ${factor} login of this customer`);
 }
 
-/** Stages the result of the proof. Returns a rejection if it is wrong. */
+/** Stages the result of the proof. Returns a rejection for a wrong proof. */
 async function proveLogin(
   ctx: Ctx,
   party: ScaParty,

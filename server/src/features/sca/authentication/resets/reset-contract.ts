@@ -148,8 +148,8 @@ export const completeTwoFactorReset = operation({
   description:
     'Removes the lost factor and revokes the session of the customer. The reset must ' +
     'be LIVENESS_PASSED and completes once. For SMS_OTP, the new phone number ' +
-    'replaces the previous one as verified. The change is rejected while the number ' +
-    'receives one-time codes of an embedded wallet. Enroll other factors again ' +
+    'replaces the previous one as verified. The change is rejected while the previous ' +
+    'number receives one-time codes of an embedded wallet. Enroll other factors again ' +
     'with `startScaFactorEnrollment`.',
   permission: 'MANAGE',
   body: TwoFactorResetCompleteRequest,

@@ -83,7 +83,7 @@ async function show(ctx: Ctx, deps: ScaDeps, customerId: string, id: string) {
 /** Maximum number of digits in E.164, including the calling code. */
 const MAX_DIGITS = 15;
 
-/** The number in E.164 form. Throws INVALID_INPUT for either part. */
+/** The number in E.164 form. Throws INVALID_INPUT for an absent number or an invalid part. */
 function numberOf(mobile: Mobile | undefined): string {
   if (!mobile) throw invalidField('mobile', 'is required for SMS_OTP');
   const { countryCode, number } = mobile;
@@ -110,7 +110,8 @@ async function changeNumber(
   phone: string,
 ): Promise<void> {
   if (phone !== customer.phone && (await isPhoneTied(ctx, customer))) {
-    const reason = 'An embedded wallet uses this phone number. Changing it requires its signature.';
+    const reason =
+      'An embedded wallet uses this phone number. A change requires a signature of the wallet.';
     throw new Fault('CONFLICT', reason);
   }
   setVerifiedPhone(ctx, platform, customer, phone);

@@ -116,10 +116,10 @@ export function resetPage(
     const now = await runtime.clocks.nowOf(caller);
     const progress = await port.complete(checkOf(reset.row), now);
     return operate(runtime, caller, async (ctx) => {
-      // The token is read again, because another request may have completed the check.
-      const current = await findByToken(runtime, token);
-      if (!current) return expiredPage(runtime, token);
-      applyLiveness(ctx, current.customer, current.row, progress);
+      // The reset is read again, because another request may have completed the check.
+      const currentReset = await findByToken(runtime, token);
+      if (!currentReset) return expiredPage(runtime, token);
+      applyLiveness(ctx, currentReset.customer, currentReset.row, progress);
       return { ...RESULT_PAGES[progress.state], brand };
     });
   }

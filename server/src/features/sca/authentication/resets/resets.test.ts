@@ -64,7 +64,7 @@ let phoneCount = 0;
 const createMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++phoneCount}` });
 
 describe('a reset of an app', () => {
-  it('removes the app, logs the customer out, and is completed when another app is enrolled', async () => {
+  it('removes the app, ends the session, and records the enrollment of another app', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     await factors.enrollTotp(id);
     await logIn(app, id);
@@ -153,11 +153,11 @@ describe('a reset of codes by SMS', () => {
     await app.runtime.db.query(sql, [id]);
     const mobile = { countryCode: '+49', number: '15112349999' };
     ok(await complete(id, resetId, { mobile }), 204);
-    const { factors: heldFactors } = ok(
+    const { factors: enrolledFactors } = ok(
       await app.call('GET', `/sca/factors?customerId=${id}`),
       200,
     );
-    expect(heldFactors).toEqual([{ factor: 'SMS_OTP' }]);
+    expect(enrolledFactors).toEqual([{ factor: 'SMS_OTP' }]);
   });
 
   it('requires a valid number, and reports the country code and the number', async () => {
@@ -370,7 +370,7 @@ describe('the page of a reset', () => {
     const { statusCode, body } = await requestPage('GET', verificationLink);
     expect(statusCode).toBe(404);
     expect(body).toContain('This link no longer works');
-    expect(body).toContain('<span class="who">Main</span>');
+    expect(body).toContain('<span class="platform">Main</span>');
     expect(body).not.toContain('<form');
   });
 
@@ -390,7 +390,7 @@ describe('the customer of a reset', () => {
     const { resetId } = await startReset(id);
     const otherCustomer = await createPhoneVerifiedCustomer(app);
     const platformOptions = { platform: app.other };
-    const foreignCustomer = await createPhoneVerifiedCustomer(app, platformOptions);
+    const otherPlatformCustomer = await createPhoneVerifiedCustomer(app, platformOptions);
     for (const [owner, resource] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN_ID] as const, [id, 'x'] as const],
     ]) {
@@ -401,7 +401,9 @@ describe('the customer of a reset', () => {
       expect(statusCodeAndFields(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
     }
     expect(
-      statusCodeAndFields(await readResetStatus(foreignCustomer.id, resetId, platformOptions)),
+      statusCodeAndFields(
+        await readResetStatus(otherPlatformCustomer.id, resetId, platformOptions),
+      ),
     ).toEqual([404, 'NOT_FOUND']);
     for (const response of [
       await start(id, 'SMS_OTP', platformOptions),
@@ -413,7 +415,7 @@ describe('the customer of a reset', () => {
     expect(await statusOf(id, resetId)).toBe('INITIATED');
   });
 
-  it('is rejected outside the region and for a deleted customer', async () => {
+  it('must be under SCA and not deleted', async () => {
     const requestAll = async (id: string) => [
       await start(id),
       await readResetStatus(id, UNKNOWN_ID),

@@ -143,12 +143,12 @@ export function decideReset(
   customer: CustomerRow,
   row: ResetRow,
   event: 'pass' | 'reject',
-  actor: OperatorCause,
+  cause: OperatorCause,
 ): ResetRow {
-  if (event === 'reject') return transitionReset(ctx, customer, row, event, { by: actor });
+  if (event === 'reject') return transitionReset(ctx, customer, row, event, { by: cause });
   const expires_at = ctx.now + REVIEW_MS;
   scheduleExpiry(ctx, row.id, expires_at);
-  return transitionReset(ctx, customer, row, event, { by: actor, expires_at });
+  return transitionReset(ctx, customer, row, event, { by: cause, expires_at });
 }
 
 /** The resource `TwoFactorResetStatus`. */

@@ -44,9 +44,9 @@ async function markUsed(runtime: Runtime, row: SessionRow): Promise<void> {
   if (now - row.used_at < USE_INTERVAL_MS) return;
   const patch = { used_at: now, updated_at: now };
   await operate(runtime, INSTALLATION, async (ctx) => {
-    const current = await ctx.read(operatorSessions, row.id);
-    if (current && current.ended_at === null && now - current.used_at >= USE_INTERVAL_MS) {
-      ctx.update(operatorSessions, current, patch);
+    const currentRow = await ctx.read(operatorSessions, row.id);
+    if (currentRow && currentRow.ended_at === null && now - currentRow.used_at >= USE_INTERVAL_MS) {
+      ctx.update(operatorSessions, currentRow, patch);
     }
   });
 }

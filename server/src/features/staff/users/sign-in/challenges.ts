@@ -39,7 +39,7 @@ export function issueChallenge(
   return { challenge, state: vault.sealOwn(JSON.stringify(content), CONTEXT) };
 }
 
-const invalidState = (): Fault =>
+const invalidStateFault = (): Fault =>
   invalidField(
     'state',
     'has expired, or belongs to another browser or purpose. Begin the sign-in again',
@@ -56,11 +56,11 @@ export function openChallenge(
   try {
     state = JSON.parse(vault.openOwn(text, CONTEXT).toString()) as State;
   } catch {
-    throw invalidState();
+    throw invalidStateFault();
   }
   const isValid =
     state.purpose === purpose && state.owner === owner && state.expiresAt > effects.now();
-  if (!isValid) throw invalidState();
+  if (!isValid) throw invalidStateFault();
   return state;
 }
 

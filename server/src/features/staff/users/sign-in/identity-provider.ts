@@ -60,7 +60,7 @@ const requestThrough =
     });
   };
 
-/** The fault that caused an error of the library, which wraps it. */
+/** The fault that an error of the library wraps, or undefined. */
 function faultIn(error: unknown): Fault | undefined {
   let each = error;
   while (each instanceof Error && !(each instanceof Fault)) each = each.cause;
@@ -107,7 +107,7 @@ function personOf(
   };
 }
 
-interface Discovered {
+interface DiscoveredServer {
   config: Configuration;
   readAt: Time;
 }
@@ -116,7 +116,7 @@ interface Discovered {
 async function discover(
   effects: Effects,
   { issuer, clientId, clientSecret }: IdentityProviderSettings,
-): Promise<Discovered> {
+): Promise<DiscoveredServer> {
   const client = await import('openid-client');
   const clientAuth = clientSecret === undefined ? client.None() : undefined;
   const isPlain = new URL(issuer).protocol === 'http:';
@@ -148,8 +148,8 @@ export interface PendingSignIn {
 
 /** The identity provider of these settings. The functions of the result throw SERVICE_UNAVAILABLE. */
 export function identityProvider(effects: Effects, settings: IdentityProviderSettings) {
-  let discoveredServer: Discovered | undefined;
-  let pendingDiscovery: Promise<Discovered> | undefined;
+  let discoveredServer: DiscoveredServer | undefined;
+  let pendingDiscovery: Promise<DiscoveredServer> | undefined;
 
   async function configuration(): Promise<Configuration> {
     if (!discoveredServer || discoveredServer.readAt + METADATA_MS <= effects.now()) {

@@ -77,7 +77,7 @@ async function userWithAddress(
   return row;
 }
 
-const addressTaken = (): Fault =>
+const addressTakenFault = (): Fault =>
   new Fault(
     'CONFLICT',
     'Another operator user has this e-mail address, and users are not linked. Sign in with the ' +
@@ -90,7 +90,7 @@ async function stageUser(ctx: Ctx, id: string, person: ProvidedPerson): Promise<
     throw new Fault('CONFLICT', 'A concurrent sign-in created this user. Begin the sign-in again.');
   }
   const { name, email, roles } = person;
-  if (await userWithAddress(ctx, person)) throw addressTaken();
+  if (await userWithAddress(ctx, person)) throw addressTakenFault();
   return insertUser(ctx, { name, email, roles, identity: person }, CREATOR, id);
 }
 
@@ -153,7 +153,7 @@ export async function signInWithOidc(
   const addressOwner = existingUser ? undefined : await userWithAddress(runtime, person);
   if (addressOwner) {
     await recordRejection(runtime, attempt, addressOwner, 'identity of another person');
-    throw addressTaken();
+    throw addressTakenFault();
   }
   const id = existingUser?.id ?? newId(runtime.effects, 'OperatorUser');
   const user = existingUser

@@ -52,7 +52,7 @@ export interface AssertedCredential {
   response: { clientDataJSON: string; authenticatorData: string; signature: string };
 }
 
-/** Fields of the shared WebAuthn module → fields of the browser's JSON. */
+/** Fields of the browser's JSON by field of the shared WebAuthn module. */
 const FIELDS: Readonly<Record<string, string>> = {
   credentialId: 'id',
   clientDataJson: 'response.clientDataJSON',
@@ -61,7 +61,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   signature: 'response.signature',
 };
 
-const invalidCredential = (errors: readonly FieldError[]): Fault =>
+const invalidCredentialFault = (errors: readonly FieldError[]): Fault =>
   invalid(
     errors.map((each) => ({ ...each, field: `credential.${FIELDS[each.field] ?? each.field}` })),
   );
@@ -125,7 +125,7 @@ export function verifyRegistration(
     attestationObject,
   };
   const result = checkAttestation(attestation, challenge.challenge, requirementsOf(site));
-  if ('errors' in result) throw invalidCredential(result.errors);
+  if ('errors' in result) throw invalidCredentialFault(result.errors);
   const { passkey, signCount } = result;
   return { passkey: { ...passkey, transports }, signCount, challenge };
 }
@@ -189,10 +189,10 @@ export async function signInWithPasskey(
   return openSession(runtime, verification, async (ctx) => {
     stageUse(ctx, challenge);
     // A concurrent sign-in with this passkey may be complete.
-    const current = await ctx.read(operatorPasskeys, row.id);
-    if (current?.sign_count !== row.sign_count) throw rejectedFault();
+    const currentPasskey = await ctx.read(operatorPasskeys, row.id);
+    if (currentPasskey?.sign_count !== row.sign_count) throw rejectedFault();
     const patch = { sign_count: BigInt(signCount), used_at: ctx.now, updated_at: ctx.now };
-    ctx.update(operatorPasskeys, current, patch);
+    ctx.update(operatorPasskeys, currentPasskey, patch);
     return user;
   });
 }

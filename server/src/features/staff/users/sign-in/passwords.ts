@@ -72,9 +72,9 @@ export async function signInWithPassword(
   const signIn = { user, method: 'PASSWORD', browser, operationId } as const;
   return openSession(runtime, signIn, async (ctx) => {
     // A concurrent sign-in may have used the code.
-    const current = await ctx.read(operatorUsers, user.id);
-    if (!current || current.totp_step >= step) throw rejectedFault();
-    return ctx.update(operatorUsers, current, { totp_step: BigInt(step), updated_at: ctx.now });
+    const currentUser = await ctx.read(operatorUsers, user.id);
+    if (!currentUser || currentUser.totp_step >= step) throw rejectedFault();
+    return ctx.update(operatorUsers, currentUser, { totp_step: BigInt(step), updated_at: ctx.now });
   });
 }
 

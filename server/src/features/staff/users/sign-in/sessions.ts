@@ -94,7 +94,7 @@ export async function openSession(
   const { user, method, browser } = verifiedSignIn;
   const { address, deviceHash, site, newCookies } = browser;
   return operate(signInRuntime(runtime, verifiedSignIn), INSTALLATION, async (ctx) => {
-    const current = await stage(ctx);
+    const changedUser = await stage(ctx);
     const secret = randomText(ctx.effects, 'rhi_');
     const row = ctx.insert(operatorSessions, {
       id: ctx.id('OperatorSession'),
@@ -110,7 +110,7 @@ export async function openSession(
     });
     return {
       session: presentSession(row, ctx.now),
-      user: presentUser(ctx.vault, current),
+      user: presentUser(ctx.vault, changedUser),
       csrfToken: csrfTokenOf(secret),
       cookies: [...newCookies, sessionCookie(site, secret, SESSION_MS / 1000)],
     };
