@@ -44,9 +44,8 @@ function selectRuntimes(names) {
   if (unknownNames.length === 0) {
     return RUNTIMES.filter(({ name }) => names.length === 0 || names.includes(name));
   }
-  print(
-    `Unknown runtimes: ${unknownNames.join(', ')}. Available: ${RUNTIMES.map(({ name }) => name).join(', ')}.`,
-  );
+  const knownNames = RUNTIMES.map(({ name }) => name);
+  print(`Unknown runtimes: ${unknownNames.join(', ')}. Available: ${knownNames.join(', ')}.`);
   return process.exit(2);
 }
 

@@ -45,7 +45,7 @@ async function createPayout() {
   const quote = ok(await server.app.call('POST', '/quotes', body, server.callOptions), 201);
   const headers = { 'idempotency-key': quote.id };
   const url = `/quotes/${quote.id}/execute`;
-  ok(await server.app.call('POST', url, undefined, { ...server.platform, headers }), 200);
+  ok(await server.app.call('POST', url, undefined, { ...server.callOptions, headers }), 200);
   const id = quote.transactionId as string;
   return { ...from, id };
 }

@@ -259,13 +259,16 @@ describe('archives', () => {
 });
 
 describe('applying the retention', () => {
-  it('leaves partitions unchanged in a dry run', async () => {
+  it('removes no partition in a dry run', async () => {
+    // Sizes are not compared, because records of requests arrive later.
+    const namesOfPartitions = async () =>
+      (await listPartitions(app.runtime.db)).map(({ name }) => name);
     await (await createPayer(app)).pay();
     setClockForward(6 * WEEK_MS);
-    const partitionsBefore = await listPartitions(app.runtime.db);
+    const partitionsBefore = await namesOfPartitions();
     const dryRunResult = await applyRetention(depsOf(), true);
     expect(dryRunResult.partitions.map(({ result }) => result)).toContain('ARCHIVED');
-    expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
+    expect(await namesOfPartitions()).toEqual(partitionsBefore);
     const appliedResult = await applyRetention(depsOf());
     const partitionNames = (list: typeof appliedResult.partitions) =>
       list.map(({ partition }) => partition).sort();

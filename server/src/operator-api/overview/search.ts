@@ -62,7 +62,8 @@ const search = operation({
     'and owners are found by e-mail address, telephone number, identity or tax number, or the words ' +
     'of a name. Customers are also found by UMA address and `platformCustomerId`. External accounts ' +
     'are found by the full name of the beneficiary, the account number or its last four characters. ' +
-    'Cards are found by the last four digits. Payments are found by amount, currency and day, a few seconds after their execution. ' +
+    'Cards are found by the last four digits. Payments are found by amount, currency and day, a ' +
+    'few seconds after their execution. ' +
     `Returns at most ${MAX_HITS} resources that the operator may read, without personal data. The ` +
     'text is in the body, because URLs of requests are logged. Each search is recorded, without its ' +
     'text.',

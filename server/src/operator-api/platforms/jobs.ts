@@ -155,8 +155,8 @@ const cancel = operation({
   summary: 'Cancel a job',
   description:
     'Removes a job permanently, records the reason, and returns the effect that will not occur. ' +
-    'Returns CONFLICT for a running job, and for an internal refund. After the cancellation of a job about a transfer, an ' +
-    'operator must record the result of the transfer.',
+    'Returns CONFLICT for a running job, and for an internal refund. After the cancellation of a ' +
+    'job about a transfer, an operator must record the result of the transfer.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs cancel'],

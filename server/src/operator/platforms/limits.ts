@@ -20,7 +20,7 @@ const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'ID of t
 const CURRENCY_PAIR: Flags = {
   ...PLATFORM,
   currency: { value: 'CURRENCY', required: true, help: 'The currency that is sent' },
-  to: { value: 'EUR', help: 'Destination currency (default: any)' },
+  to: { value: 'EUR', help: 'Destination currency (default: all)' },
 };
 
 const AMOUNTS: Flags = {

@@ -29,7 +29,7 @@ import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 const SETTINGS: Flags = {
   regulated: {
     negation: 'unregulated',
-    help: 'The platform verifies its customers itself (default: on in the sandbox, otherwise off)',
+    help: 'The platform verifies its customers itself (default: on in the sandbox)',
   },
   'documents-optional': {
     negation: 'no-documents-optional',
@@ -41,12 +41,12 @@ const SETTINGS: Flags = {
   },
   'sca-two-steps': {
     negation: 'no-sca-two-steps',
-    help: 'Payouts with currency conversion require two authentication steps (default: off)',
+    help: 'Payouts with conversion require two authentication steps (default: off)',
   },
   ...PASSKEY_FLAGS,
   terms: {
     negation: 'no-terms',
-    help: 'Customers must accept terms before payments. Requires --unregulated (default: off)',
+    help: 'Payments require accepted terms. Requires --unregulated (default: off)',
   },
   invitations: {
     negation: 'no-invitations',

@@ -40,7 +40,7 @@ interface Difference {
 interface ProviderDay {
   day: string;
   status: string;
-  balancesMatch: boolean;
+  ties: boolean;
   openDifferences: number;
 }
 
@@ -175,7 +175,7 @@ async function decide(deps: DayDeps, differences: readonly Difference[]): Promis
 /** Closes the days without open differences, and sometimes corrects one of these days. */
 async function closeDays(deps: DayDeps): Promise<void> {
   const { installation, bookkeeping, chance, outbox, violations } = deps;
-  for (const { day, balancesMatch: ties, openDifferences: count } of await openDays(deps)) {
+  for (const { day, ties, openDifferences: count } of await openDays(deps)) {
     if (ties !== (count === 0)) violations.push(`${day} has ${count} differences; ties: ${ties}`);
     if (!ties) return;
     await installation.write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });

@@ -75,7 +75,7 @@ const RELEASED_POSTINGS = [
 const REFUNDED_POSTINGS = [
   'posted refund.buy: rail_in_transit > fx_position 9080 EUR',
   'posted refund.sell: fx_position > payer 9870 USD',
-  'posted refund.fee.platform > payer 80 USD',
+  'posted refund.fee.platform: platform > payer 80 USD',
   'posted refund.fee.service: fees > payer 50 USD',
 ];
 const REVERSED_POSTINGS = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
@@ -134,7 +134,7 @@ describe('payout in the same currency', () => {
   const settledPostings = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
   const refundedPostings = [
     'posted refund.pay: rail_in_transit > payer 9920 USD',
-    'posted refund.fee.platform > payer 80 USD',
+    'posted refund.fee.platform: platform > payer 80 USD',
   ];
   it.each<[string, string[]]>([
     ['000', [...heldPostings, ...submittedPostings, ...settledPostings]],

@@ -382,7 +382,7 @@ describe('a proof', () => {
       passkeyAssertion: assertionJson(device, challenge, ceremony),
       origin,
     });
-    expect(await tryProof(id, row.id, action, signChallenge({ uv: false }))).toBe(400);
+    expect(await tryProof(id, row.id, action, signChallenge({ userVerified: false }))).toBe(400);
     expect(await tryProof(id, row.id, paymentAction('999.00 EUR'), signChallenge())).toBe(400);
     expect(await tryProof(id, row.id, action, { code: '123456' })).toBe(400);
     expect(await tryProof(id, row.id, action, signChallenge())).toBe('valid');

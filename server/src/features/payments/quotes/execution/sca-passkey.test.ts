@@ -260,7 +260,7 @@ describe('passkey in production', () => {
       );
     const otherChallenge = Buffer.alloc(32, 1).toString('base64url');
     for (const rejectedResponse of [
-      await submitAssertion({ uv: false }),
+      await submitAssertion({ userVerified: false }),
       await submitAssertion({}, otherChallenge),
     ]) {
       expect(rejectedResponse.status).toBe(400);
