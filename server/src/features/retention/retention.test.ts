@@ -267,8 +267,8 @@ describe('applying the retention', () => {
     expect(dryRunResult.partitions.map(({ result }) => result)).toContain('ARCHIVED');
     expect(await listPartitions(app.runtime.db)).toEqual(partitionsBefore);
     const appliedResult = await applyRetention(depsOf());
-    const partitionNames = (list: typeof appliedResult.partitions) =>
-      list.map(({ partition }) => partition).sort();
+    const partitionNames = (partitions: typeof appliedResult.partitions) =>
+      partitions.map(({ partition }) => partition).sort();
     expect(partitionNames(appliedResult.partitions)).toEqual(
       partitionNames(dryRunResult.partitions),
     );
