@@ -158,12 +158,13 @@ async function findFirstPlatform(
   if (!platform) return undefined;
   const token = await tokenOfClient(runtime.db, platform.id, requestedCredentials.clientId);
   const secret = requestedCredentials.clientSecret;
-  const isCorrect = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
+  const isCorrectSecret =
+    secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
   return {
     isCreated: false,
     platformId: token?.platform_id ?? platform.id,
     clientId: token?.client_id ?? '',
-    ...(isCorrect ? { clientSecret: secret } : {}),
+    ...(isCorrectSecret ? { clientSecret: secret } : {}),
   };
 }
 

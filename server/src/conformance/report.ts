@@ -91,7 +91,7 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
     (verdict) => count(results, verdict),
   );
   const summary = `${passedCount} passed, ${failedCount} failed, ${skippedCount} skipped.`;
-  const verdict =
+  const conclusion =
     failedCount === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
   return [
     `Adapter ${removeControls(url)}, messages to ${inbox}`,
@@ -100,7 +100,7 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
     ...rows,
     ...remedies(results, Math.max(width, MIN_CELL * 3)),
     '',
-    `${verdict}: ${summary}`,
+    `${conclusion}: ${summary}`,
     '',
   ].join('\n');
 }

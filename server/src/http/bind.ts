@@ -45,13 +45,13 @@ const MAX_KEY_LENGTH = 255;
  * Requests in flight in this process by idempotency ID. A concurrent request waits for the first request
  * and replays its reply.
  */
-const inFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
+const requestsInFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
-function inFlightIn(runtime: Runtime): Map<string, Promise<unknown>> {
-  const existingMap = inFlight.get(runtime);
+function requestsInFlightOf(runtime: Runtime): Map<string, Promise<unknown>> {
+  const existingMap = requestsInFlight.get(runtime);
   if (existingMap) return existingMap;
   const map = new Map<string, Promise<unknown>>();
-  inFlight.set(runtime, map);
+  requestsInFlight.set(runtime, map);
   return map;
 }
 
@@ -324,9 +324,9 @@ export async function perform(
     disconnect,
   };
   const record = idempotencyRecordOf(runtime, contract, caller, request);
-  const map = inFlightIn(runtime);
+  const runningRequests = requestsInFlightOf(runtime);
   if (record) {
-    const runningRequest = map.get(record.id);
+    const runningRequest = runningRequests.get(record.id);
     if (runningRequest) {
       await runningRequest.catch(() => undefined);
       const storedReply = await replay(runtime, contract, record);
@@ -340,10 +340,10 @@ export async function perform(
   };
   if (!record) return operate(runtime, caller, attempt);
   const replyPromise = runWithIdempotency(runtime, caller, record, operation, attempt, faultBody);
-  map.set(record.id, replyPromise);
+  runningRequests.set(record.id, replyPromise);
   try {
     return await replyPromise;
   } finally {
-    map.delete(record.id);
+    runningRequests.delete(record.id);
   }
 }

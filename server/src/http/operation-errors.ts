@@ -81,7 +81,7 @@ export const commonCodesOf = (contract: Contract): readonly Code[] =>
 export const ownCodesOf = ({ errors, notFound }: Contract): readonly Code[] =>
   notFound === undefined ? errors : [notFound, ...errors];
 
-/** Every code that the document names for an operation, in the order of the vocabulary. */
+/** Every code that the document names for an operation, in the order of `STATUS_OF`. */
 export function documentedCodesOf(contract: Contract): readonly Code[] {
   const codes = new Set([
     ...commonCodesOf(contract),

@@ -19,13 +19,13 @@ const { paths, webhooks } = publishedDocument() as Record<
 >;
 const operations = Object.values(paths).flatMap((item) => Object.values(item));
 
-const isWithout = ({ content = {} }: Content) =>
+const hasNoExamples = ({ content = {} }: Content) =>
   Object.values(content).some(({ examples }) => examples === undefined);
 
 describe('examples of the document', () => {
   it('exist for each request with a body', () => {
     const incompleteOperations = operations.filter(
-      ({ requestBody }) => requestBody && isWithout(requestBody),
+      ({ requestBody }) => requestBody && hasNoExamples(requestBody),
     );
     expect(incompleteOperations.map(({ operationId }) => operationId)).toEqual([]);
   });
@@ -33,7 +33,7 @@ describe('examples of the document', () => {
   it('exist for each successful reply with a body', () => {
     const incompleteReplies = operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses)
-        .filter(([status, reply]) => status < '400' && isWithout(reply))
+        .filter(([status, reply]) => status < '400' && hasNoExamples(reply))
         .map(([status]) => `${operationId} ${status}`),
     );
     expect(incompleteReplies).toEqual([]);
@@ -41,7 +41,7 @@ describe('examples of the document', () => {
 
   it('exist for each webhook', () => {
     const incompleteWebhooks = Object.entries(webhooks).filter(([, { post }]) =>
-      isWithout(post?.requestBody ?? {}),
+      hasNoExamples(post?.requestBody ?? {}),
     );
     expect(incompleteWebhooks.map(([name]) => name)).toEqual([]);
   });

@@ -80,8 +80,9 @@ describe('a body', () => {
       'updateAgentPolicy',
       'updatePlatformConfig',
     ]);
-    const body = (bytes: number) => JSON.stringify({ more: 'x'.repeat(bytes - 11) });
-    const patch = (bytes: number) => send('/config', { method: 'PATCH', body: body(bytes) });
+    const configBodyOf = (bytes: number) => JSON.stringify({ more: 'x'.repeat(bytes - 11) });
+    const patch = (bytes: number) =>
+      send('/config', { method: 'PATCH', body: configBodyOf(bytes) });
     expect((await patch(256 * KIB)).status).toBe(200);
     expect(await patch(256 * KIB + 1)).toMatchObject({ status: 400 });
   });

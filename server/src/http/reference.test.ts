@@ -1,4 +1,4 @@
-// The references as files of a static site, which contain everything that a page loads.
+// Files of the API references on a static site and on a server, and the addresses that their pages load.
 import { expect, it } from 'vitest';
 import { operatorDocument } from '../operator-api/mount.ts';
 import { operatorReferenceFiles, referenceFiles } from './reference.ts';

@@ -16,7 +16,7 @@ const PACKAGE = '@scalar/fastify-api-reference';
 const HTML = 'text/html; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** The script as a JavaScript string literal. */
+/** Pattern of the script as a JavaScript string literal. */
 const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 
 /** File of the script in a release, which does not contain the package. */
@@ -31,7 +31,7 @@ async function viewerScript(): Promise<string> {
   return vm.runInNewContext(literal) as string;
 }
 
-/** Returns the result of `make`, which is called at the first request and again after a failure. */
+/** Caches the result of `make`, which is called at the first request and again after a failure. */
 function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {

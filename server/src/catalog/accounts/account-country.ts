@@ -1,5 +1,5 @@
-// The country of an external account: of its type, its field `country` or `region`, its IBAN or its
-// BIC. The first value that is a country applies.
+// The country of an external account, from its type, its field `country` or `region`, its IBAN or
+// its BIC. The first of these values that is a country applies.
 import { isCountry } from '../identity/countries.ts';
 import { ACCOUNT_TYPE_ROWS, isAccountType } from './account-types.ts';
 

@@ -41,8 +41,8 @@ export function typeTitle(type: string, row: AccountTypeRow): string {
 }
 
 function omitPattern(schema: TSchema): TSchema {
-  const { pattern: _pattern, ...rest } = schema;
-  return rest as TSchema;
+  const { pattern: _pattern, ...schemaWithoutPattern } = schema;
+  return schemaWithoutPattern as TSchema;
 }
 
 /** Account fields of a type as object properties. */

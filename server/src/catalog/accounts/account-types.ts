@@ -42,7 +42,7 @@ import {
 
 const number = accountNumber();
 /** Bank name, account number and BIC, as in many Asian countries. */
-const byBic = { bankName, accountNumber: number, swiftCode: bic };
+const bicFields = { bankName, accountNumber: number, swiftCode: bic };
 const optionalNumber = optional(number);
 const optionalBic = optional(bic);
 const requiredOfIndividual = (...fields: string[]): RowOptions => ({
@@ -113,17 +113,17 @@ const colombianDocument = {
   }),
 };
 
-const LOCAL = ['BANK_TRANSFER'] as const;
-const SEPA = ['SEPA', 'SEPA_INSTANT'] as const;
-const byName = pathBy('accountNumber', 'bankName');
-const byCode = pathBy('accountNumber', 'swiftCode');
-const byPhone = pathBy('phoneNumber', 'bankName');
+const LOCAL_RAILS = ['BANK_TRANSFER'] as const;
+const SEPA_RAILS = ['SEPA', 'SEPA_INSTANT'] as const;
+const bankNamePath = pathBy('accountNumber', 'bankName');
+const bicPath = pathBy('accountNumber', 'swiftCode');
+const phonePath = pathBy('phoneNumber', 'bankName');
 
 const ROWS = {
   AED_ACCOUNT: bankRow(
     'AED',
     'AE',
-    LOCAL,
+    LOCAL_RAILS,
     { iban: iban('AE', 21), swiftCode: optionalBic },
     pathBy('iban'),
     requiredOfIndividual('address'),
@@ -137,7 +137,7 @@ const ROWS = {
       branchCode: optional(code('Branch code, 5 digits.', 5)),
       swiftCode: optionalBic,
     },
-    [byName, byPhone],
+    [bankNamePath, phonePath],
   ),
   BRL_ACCOUNT: bankRow(
     'BRL',
@@ -151,7 +151,7 @@ const ROWS = {
   CAD_ACCOUNT: bankRow(
     'CAD',
     'CA',
-    LOCAL,
+    LOCAL_RAILS,
     {
       bankCode: code('Institution number, 3 digits.', 3),
       branchCode: code('Transit number, 5 digits.', 5),
@@ -172,24 +172,24 @@ const ROWS = {
     'COP',
     'CO',
     { bankName, accountNumber: optionalNumber, bankAccountType: optional(bankAccountType) },
-    [pathBy('accountNumber', 'bankName', 'bankAccountType'), byPhone],
+    [pathBy('accountNumber', 'bankName', 'bankAccountType'), phonePath],
     { individual: { extra: colombianDocument } },
   ),
   DKK_ACCOUNT: bankRow(
     'DKK',
     'DK',
-    SEPA,
+    SEPA_RAILS,
     { iban: iban('DK', 16), swiftCode: optionalBic },
     pathBy('iban'),
   ),
   EGP_ACCOUNT: bankOrMobileRow('EGP', 'EG', { bankName, iban: optional(iban('EG', 27)) }, [
     pathBy('iban'),
-    byPhone,
+    phonePath,
   ]),
   EUR_ACCOUNT: bankRow(
     'EUR',
     undefined,
-    SEPA,
+    SEPA_RAILS,
     { iban: iban(), swiftCode: optionalBic },
     pathBy('iban'),
     requiredOfIndividual('countryOfResidence'),
@@ -202,31 +202,31 @@ const ROWS = {
     pathBy('accountNumber', 'sortCode'),
   ),
   GHS_ACCOUNT: bankOrMobileRow('GHS', 'GH', { bankName, accountNumber: optionalNumber }, [
-    byName,
-    byPhone,
+    bankNamePath,
+    phonePath,
   ]),
   GTQ_ACCOUNT: bankRow(
     'GTQ',
     'GT',
-    LOCAL,
+    LOCAL_RAILS,
     { accountNumber: number, bankAccountType, bankName },
-    byName,
+    bankNamePath,
     requiredOfIndividual('countryOfResidence', 'phoneNumber'),
   ),
-  HKD_ACCOUNT: bankRow('HKD', 'HK', LOCAL, byBic, byCode),
+  HKD_ACCOUNT: bankRow('HKD', 'HK', LOCAL_RAILS, bicFields, bicPath),
   HTG_ACCOUNT: mobileRow('HTG', 'HT', phone(), {}),
   IDR_ACCOUNT: bankRow(
     'IDR',
     'ID',
-    LOCAL,
-    { ...byBic, phoneNumber: phone('^\\+62[0-9]{9,12}$') },
-    byCode,
+    LOCAL_RAILS,
+    { ...bicFields, phoneNumber: phone('^\\+62[0-9]{9,12}$') },
+    bicPath,
   ),
   INR_ACCOUNT: inrRow,
   JMD_ACCOUNT: bankRow(
     'JMD',
     'JM',
-    LOCAL,
+    LOCAL_RAILS,
     {
       accountNumber: number,
       branchCode: code('Branch code, 5 digits.', 5),
@@ -239,28 +239,34 @@ const ROWS = {
   KES_ACCOUNT: mobileRow('KES', 'KE', phone('^\\+254[0-9]{9}$')),
   MWK_ACCOUNT: mobileRow('MWK', 'MW'),
   MXN_ACCOUNT: bankRow('MXN', 'MX', ['SPEI'], { clabeNumber: clabe }, pathBy('clabeNumber')),
-  MYR_ACCOUNT: bankRow('MYR', 'MY', LOCAL, byBic, byCode),
-  NGN_ACCOUNT: bankRow('NGN', 'NG', LOCAL, { accountNumber: accountNumber(10), bankName }, byName),
+  MYR_ACCOUNT: bankRow('MYR', 'MY', LOCAL_RAILS, bicFields, bicPath),
+  NGN_ACCOUNT: bankRow(
+    'NGN',
+    'NG',
+    LOCAL_RAILS,
+    { accountNumber: accountNumber(10), bankName },
+    bankNamePath,
+  ),
   PHP_ACCOUNT: bankRow(
     'PHP',
     'PH',
-    LOCAL,
+    LOCAL_RAILS,
     { bankName, accountNumber: accountNumber(8, 16) },
-    byName,
+    bankNamePath,
   ),
   PKR_ACCOUNT: bankOrMobileRow(
     'PKR',
     'PK',
     { bankName, accountNumber: optionalNumber, iban: optional(pakistaniIban) },
-    [byName, pathBy('iban'), byPhone],
+    [bankNamePath, pathBy('iban'), phonePath],
   ),
   RWF_ACCOUNT: mobileRow('RWF', 'RW', phone('^\\+250[0-9]{9}$')),
   SGD_ACCOUNT: bankRow(
     'SGD',
     'SG',
     ['PAYNOW', 'FAST', 'BANK_TRANSFER'],
-    { ...byBic, bankName: optional(bankName) },
-    byCode,
+    { ...bicFields, bankName: optional(bankName) },
+    bicPath,
   ),
   SLV_ACCOUNT: bankOrMobileRow(
     'USD',
@@ -272,7 +278,7 @@ const ROWS = {
     },
     [pathBy('accountNumber', 'bankName', 'bankAccountType'), pathBy('phoneNumber')],
   ),
-  THB_ACCOUNT: bankRow('THB', 'TH', LOCAL, byBic, byCode),
+  THB_ACCOUNT: bankRow('THB', 'TH', LOCAL_RAILS, bicFields, bicPath),
   TZS_ACCOUNT: mobileRow('TZS', 'TZ', phone('^\\+255[0-9]{9}$')),
   UGX_ACCOUNT: mobileRow('UGX', 'UG'),
   USD_ACCOUNT: bankRow(
@@ -283,7 +289,7 @@ const ROWS = {
     pathBy('accountNumber', 'routingNumber'),
     { debitRail: 'ACH' },
   ),
-  VND_ACCOUNT: bankRow('VND', 'VN', LOCAL, byBic, byCode),
+  VND_ACCOUNT: bankRow('VND', 'VN', LOCAL_RAILS, bicFields, bicPath),
   XAF_ACCOUNT: mobileRow('XAF', undefined, phone(), {
     provider,
     region: country('Country of the mobile wallet.', ['CM', 'CG']),
@@ -295,9 +301,9 @@ const ROWS = {
   ZAR_ACCOUNT: bankRow(
     'ZAR',
     'ZA',
-    LOCAL,
+    LOCAL_RAILS,
     { accountNumber: accountNumber(9, 13), bankName },
-    byName,
+    bankNamePath,
   ),
   ZMW_ACCOUNT: mobileRow('ZMW', 'ZM', phone('^\\+260[0-9]{9}$')),
   SWIFT_ACCOUNT: swiftRow,
@@ -316,20 +322,20 @@ const ROWS = {
     'CNY',
     'CN',
     { bankName, accountNumber: optionalNumber },
-    [byName, byPhone],
+    [bankNamePath, phonePath],
     { rules: [cnyRule] },
   ),
   ILS_ACCOUNT: bankRow(
     'ILS',
     'IL',
-    LOCAL,
+    LOCAL_RAILS,
     { iban: iban('IL', 21), bankName: optional(bankName), swiftCode: optionalBic },
     pathBy('iban'),
   ),
   TRY_ACCOUNT: bankRow(
     'TRY',
     'TR',
-    LOCAL,
+    LOCAL_RAILS,
     { iban: iban('TR', 24), bankName: optional(bankName) },
     pathBy('iban'),
   ),

@@ -18,7 +18,7 @@ const optional = Type.Optional;
 
 const RESIDENCE = { ...CountryCode, description: 'Country of residence, ISO 3166-1 alpha-2.' };
 
-const PERSON = {
+const PERSON_PROPERTIES = {
   fullName: text('Full name as registered with the bank.'),
   birthDate: { ...DateOnly, description: 'Date of birth, YYYY-MM-DD.' },
   nationality: { ...CountryCode, description: 'Nationality, ISO 3166-1 alpha-2.' },
@@ -58,11 +58,10 @@ function personSchema(
   requiredFields: readonly string[],
   additionalFields: Readonly<Record<string, TSchema>>,
 ) {
-  const { fullName, ...rest } = PERSON;
-  const properties = Object.entries({ ...rest, ...additionalFields }).map(([name, schema]) => [
-    name,
-    requiredFields.includes(name) ? schema : optional(schema),
-  ]);
+  const { fullName, ...otherProperties } = PERSON_PROPERTIES;
+  const properties = Object.entries({ ...otherProperties, ...additionalFields }).map(
+    ([name, schema]) => [name, requiredFields.includes(name) ? schema : optional(schema)],
+  );
   return Type.Object(
     { fullName, ...(Object.fromEntries(properties) as Record<string, TSchema>) },
     { title: 'Individual', description: 'Individual who owns the account.' },

@@ -75,8 +75,8 @@ function parseFields(data: readonly number[]): Map<number, readonly number[]> | 
 }
 
 /**
- * Undefined for a string that is not an invoice, for an invalid checksum, for an amount with a
- * fraction of a millisatoshi, and without a payment hash.
+ * Undefined for a string that is not an invoice, and for an invalid checksum. Also undefined for an
+ * amount with a fraction of a millisatoshi, and without a payment hash.
  */
 export function parseBolt11(text: string): Invoice | undefined {
   const bech32Data = bech32.decodeUnsafe(text, MAX_LENGTH);

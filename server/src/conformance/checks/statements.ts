@@ -1,5 +1,5 @@
-// Checks of statements: the lines explain the balances, a repeated request returns the same pages,
-// and a day that has not ended has no statement.
+// Checks of statements: the lines are the difference between the balances, a repeated request
+// returns the same pages, and a day that has not ended has no statement.
 import type { Static } from '@sinclair/typebox';
 import { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import type { CheckGroup } from '../check.ts';

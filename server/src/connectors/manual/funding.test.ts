@@ -13,7 +13,7 @@ const validate = (value: unknown) => fieldErrors(PaymentInstructions, value, 'bo
 const parse = (value: unknown) =>
   parseCollectionAccounts(JSON.stringify(value), 'funding.json', validate);
 
-const usd = {
+const usdAccount = {
   accountOrWalletInfo: {
     accountType: 'USD_ACCOUNT',
     accountNumber: '000123456789',
@@ -24,7 +24,7 @@ const usd = {
   },
   instructionsNotes: 'Wires before noon arrive the same day.',
 };
-const eur = {
+const eurAccount = {
   accountOrWalletInfo: {
     accountType: 'EUR_ACCOUNT',
     iban: 'DE89370400440532013000',
@@ -37,16 +37,16 @@ const accountId = 'InternalAccount:018f0000-0000-7000-8000-0123456789ab';
 const otherAccountId = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
 
 describe('manualFunding', () => {
-  const port = manualFunding(parse({ USD: [usd], EUR: [eur] }));
+  const port = manualFunding(parse({ USD: [usdAccount], EUR: [eurAccount] }));
   const fundedAccount = { accountId, currency: 'USD', owner: 'customer' as const };
 
   it('returns the collection account with the reference of each account', () => {
     const [firstInstruction] = port.instructions(fundedAccount);
     expect(firstInstruction).toEqual({
-      ...usd,
+      ...usdAccount,
       isPlatformAccount: false,
       accountOrWalletInfo: {
-        ...usd.accountOrWalletInfo,
+        ...usdAccount.accountOrWalletInfo,
         reference: 'RA018F0000000070008000' + '0123456789AB',
       },
     });
@@ -85,12 +85,14 @@ describe('manualFunding', () => {
     );
     expect(validate(eurInstruction)).toEqual([]);
     const rails = ['ACH', 'WIRE', 'RTP'];
-    const info = { ...usd.accountOrWalletInfo, paymentRails: rails };
-    const extendedPort = manualFunding(parse({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
+    const info = { ...usdAccount.accountOrWalletInfo, paymentRails: rails };
+    const extendedPort = manualFunding(
+      parse({ USD: [{ ...usdAccount, accountOrWalletInfo: info }] }),
+    );
     const [usdInstruction] =
       (await extendedPort.forPayment?.({ ...payment, currency: 'USD' })) ?? [];
     expect(usdInstruction?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
-    expect(usdInstruction?.instructionsNotes).toContain(usd.instructionsNotes);
+    expect(usdInstruction?.instructionsNotes).toContain(usdAccount.instructionsNotes);
     // The instructions of the account are unchanged.
     expect(extendedPort.instructions(fundedAccount)[0]?.accountOrWalletInfo.paymentRails).toEqual(
       rails,
@@ -115,11 +117,11 @@ describe('references', () => {
 describe('parseCollectionAccounts', () => {
   it('reports all errors together', () => {
     const invalidTable = {
-      ZZZ: [usd],
-      GBP: usd,
+      ZZZ: [usdAccount],
+      GBP: usdAccount,
       USD: [
-        { accountOrWalletInfo: { ...usd.accountOrWalletInfo, routingNumber: '12' } },
-        { accountOrWalletInfo: { ...usd.accountOrWalletInfo, reference: 'MINE' } },
+        { accountOrWalletInfo: { ...usdAccount.accountOrWalletInfo, routingNumber: '12' } },
+        { accountOrWalletInfo: { ...usdAccount.accountOrWalletInfo, reference: 'MINE' } },
         {},
       ],
       USDC: [{ accountOrWalletInfo: { accountType: 'BASE_WALLET', address: '0x0' } }],

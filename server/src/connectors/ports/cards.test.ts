@@ -95,10 +95,10 @@ async function issuedCards(issuer: IssuerPort) {
 }
 
 /** A card without the values that may be encrypted anew each time. */
-const withoutSecret = ({ secret: _, ...card }: IssuedCard) => card;
+const omitSecret = ({ secret: _, ...card }: IssuedCard) => card;
 
-const withoutSealedValues = (progress: IssueProgress) =>
-  progress.state === 'issued' ? { ...progress, card: withoutSecret(progress.card) } : progress;
+const omitSealedValues = (progress: IssueProgress) =>
+  progress.state === 'issued' ? { ...progress, card: omitSecret(progress.card) } : progress;
 
 /** Luhn check: every second digit is doubled, and the sum is a multiple of ten. */
 const luhn = (number: string) =>
@@ -113,13 +113,13 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('treats a second order of a card as the first', async () => {
     for (const cardOrder of allOrders) {
-      const firstProgress = withoutSealedValues(await issuer.issue(cardOrder));
-      expect(withoutSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(firstProgress);
+      const firstProgress = omitSealedValues(await issuer.issue(cardOrder));
+      expect(omitSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(firstProgress);
       const replies = await Promise.all([issuer.issue(cardOrder), issuer.issue(cardOrder)]);
-      expect(replies.map(withoutSealedValues)).toEqual([firstProgress, firstProgress]);
-      const laterResult = withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000));
+      expect(replies.map(omitSealedValues)).toEqual([firstProgress, firstProgress]);
+      const laterResult = omitSealedValues(await issuer.check(cardOrder, NOW + 60_000));
       await issuer.issue(cardOrder);
-      expect(withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000))).toEqual(laterResult);
+      expect(omitSealedValues(await issuer.check(cardOrder, NOW + 60_000))).toEqual(laterResult);
     }
   });
 

@@ -50,7 +50,7 @@ function dataOf({ data, base_id, base, sealed_for }: EventColumns): string | und
   return completeEventData(data, base_id === null ? null : (base ?? '')) || undefined;
 }
 
-/** The customer that an event is about. */
+/** The customer that an event is about, or undefined if there is none. */
 function customerIdOf(row: EventColumns): string | undefined {
   if (row.sealed_for !== null) return row.sealed_for;
   const text = dataOf(row);

@@ -270,8 +270,8 @@ describe('applying the retention', () => {
     expect(dryRunResult.partitions.map(({ result }) => result)).toContain('ARCHIVED');
     expect(await namesOfPartitions()).toEqual(partitionsBefore);
     const appliedResult = await applyRetention(depsOf());
-    const partitionNames = (list: typeof appliedResult.partitions) =>
-      list.map(({ partition }) => partition).sort();
+    const partitionNames = (partitions: typeof appliedResult.partitions) =>
+      partitions.map(({ partition }) => partition).sort();
     expect(partitionNames(appliedResult.partitions)).toEqual(
       partitionNames(dryRunResult.partitions),
     );

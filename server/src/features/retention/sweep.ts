@@ -1,4 +1,5 @@
-// Applies the retention every hour. Partitions are created two weeks ahead, so a delay has no effect.
+// Applies the retention every hour. Partitions are created two weeks ahead, so inserts continue
+// while runs fail.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';

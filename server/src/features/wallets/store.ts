@@ -17,7 +17,7 @@ export const CREDENTIAL_TYPES = ['OAUTH', 'EMAIL_OTP', 'SMS_OTP', 'PASSKEY'] as 
 export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
 export const wallets = table('wallets', {
-  /** Id of the internal account. */
+  /** ID of the internal account. */
   id: col.text,
   platform_id: col.text,
   customer_id: col.text,
@@ -139,7 +139,7 @@ export type RequestRow = RowOf<typeof walletRequests>;
 export const otpTargets = table(
   'otp_targets',
   {
-    /** Id of the credential. */
+    /** ID of the credential. */
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,

@@ -35,7 +35,7 @@ function combineSweeps() {
 
 const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-it('the sweep deletes requests and keys of codes after expiry, and keeps signatures', async () => {
+it('the sweep deletes keys of codes at expiry and requests after a day, and keeps signatures', async () => {
   const sweep = combineSweeps();
   const operation = await signedTestOperation(app);
   const headers = await operation.signRequest(await operation.openSession());

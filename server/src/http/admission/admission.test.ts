@@ -136,7 +136,7 @@ describe('a request head', () => {
 describe('bytes of a platform', () => {
   const app = testAppForEach({ rateLimits: { bytes: 1 } });
 
-  /** A body of 64 KiB. A platform may send sixteen of them concurrently. */
+  /** A body of 64 KiB. The burst of a platform permits sixteen of them. */
   const largeBody = () => {
     const frame = { name: 'x', permissions: ['VIEW'], more: '' };
     const padding = 64 * KIB - JSON.stringify(frame).length;

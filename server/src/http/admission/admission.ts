@@ -31,7 +31,7 @@ interface AgentBearers {
 interface OperatorCredential {
   authorization: string | undefined;
   cookie: string | undefined;
-  /** Value of its header. Required with a cookie and a method other than GET. */
+  /** Value of the CSRF header. Required with a cookie and a method other than GET. */
   csrfToken: string | undefined;
   host: string | undefined;
   origin: string | undefined;
@@ -136,7 +136,10 @@ const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller 
   operator: { ...operator, address: ip, requestId: id },
 });
 
-/** Requires the permission of the contract, and access to all platforms for `wholeInstallation`. */
+/**
+ * Whether an operator has the permission of the contract, and access to all platforms if the contract
+ * requires `wholeInstallation`.
+ */
 export function mayUse(
   { operatorPermission, wholeInstallation }: Contract,
   { permissions, platformIds }: Operator,

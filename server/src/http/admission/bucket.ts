@@ -12,7 +12,7 @@ export interface Meter {
   readonly burst: number;
   /** The bucket of a key, refilled up to now. */
   bucketOf(key: string): Bucket;
-  /** Whether the key was used recently. Every other bucket is full. */
+  /** Whether the key has a bucket. A key without one has a full burst. */
   has(key: string): boolean;
 }
 

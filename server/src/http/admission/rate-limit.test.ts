@@ -305,7 +305,7 @@ describe('a server with limits', () => {
     const rejection = await request('guess', '10.1.1.1');
     expect(rejection.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(rejection.headers['retry-after']).toBe('1');
-    // The address remains limited, although its credential must be read again.
+    // A valid credential is accepted from the limited address after its cache entry has expired.
     app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
     expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);
@@ -321,7 +321,7 @@ describe('a server behind a proxy', () => {
     const url = '/2025-10-13/config';
     const attempt = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
     const statuses = [];
-    for (let times = 0; times < 3; times++) statuses.push((await attempt()).statusCode);
+    for (let count = 0; count < 3; count++) statuses.push((await attempt()).statusCode);
     return statuses;
   };
   const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });

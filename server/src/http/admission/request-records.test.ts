@@ -13,7 +13,7 @@ const WITHOUT_ID = [
   ...['sendTestEvent', 'sendTestWebhook', 'updateSandboxClock'],
 ];
 
-it('a request record contains the resource of each write whose path has no ID', () => {
+it('a request record contains the resource of each write with an ID in its path or reply', () => {
   const operationIds = new Set<string>();
   for (const { operationId, status, reply, parameters = {} } of readExamples().exchanges) {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);

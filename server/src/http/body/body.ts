@@ -9,7 +9,7 @@ import { excessOf } from './json-limits.ts';
 const MAX_DEPTH = 32;
 /** Maximum items of one list. No operation accepts more. */
 const MAX_ITEMS = 1_000;
-/** Bytes of the size limit per permitted value. Complete bodies have fewer values. */
+/** Bytes of the size limit for each permitted value. Valid bodies have fewer values. */
 const BYTES_PER_VALUE = 16;
 /** Maximum values of the largest bodies, which need about 20 ms of parsing and validation. */
 const MAX_VALUES = 8_192;

@@ -1,5 +1,5 @@
-// Invalid forms and slow uploads against a listening server. Each invalid form is rejected with a message
-// that contains every problem. No file is stored, and the connection remains usable.
+// Invalid forms and slow uploads against a listening server. An invalid form is rejected with an error for
+// each invalid part, and no file is stored. A connection remains usable after a complete form.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';

@@ -41,7 +41,7 @@ interface FormOptions {
   maxBytes: number;
   /** Called and awaited for each chunk. */
   throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
-  /** Field errors of the file join the other errors. Any other error rejects the request. */
+  /** Field errors of the file are added to the other errors. Any other error rejects the request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
@@ -171,7 +171,9 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
         stream.resume();
       }
     };
-    parser.on('field', (name, value, _cut, isTruncated) => parts.field(name, value, isTruncated));
+    parser.on('field', (name, value, _isNameTruncated, isTruncated) =>
+      parts.field(name, value, isTruncated),
+    );
     parser.on('file', (name, stream, sentName) => {
       const fileName = plainName(sentName ?? '');
       stream.on('error', () => reject(malformedBody()));

@@ -201,7 +201,7 @@ describe('concurrent uploads', () => {
     expect(replies.map((reply) => reply.body.sha256)).toEqual(hashes);
   });
 
-  it('are admitted up to a number per platform', async () => {
+  it('are admitted up to 64 per platform', async () => {
     const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
     const statuses: (number | undefined)[] = [];
     const openRequests = Array.from({ length: 70 }, () => {

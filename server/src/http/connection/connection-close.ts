@@ -73,8 +73,8 @@ export function addCloseHooks(server: FastifyInstance): void {
   });
 
   let isStopping = false;
-  // Synchronous, because connections.ts stops the parser while it is in the same packet. The next hook is
-  // also synchronous.
+  // Synchronous, because connections.ts must stop the parser before it reads the next head of a packet. The
+  // next hook is also synchronous.
   server.addHook('onRequest', (_request, _reply, done) => {
     done(
       isStopping
@@ -91,8 +91,8 @@ export function addCloseHooks(server: FastifyInstance): void {
       const elapsedMs = performance.now() - startMs;
       http.closeIdleConnections();
       for (const socket of openSockets) {
-        const headIsLate = elapsedMs >= HEAD_MS && !isResponding(socket);
-        if (socket.bytesRead === 0 || headIsLate || elapsedMs >= REQUESTS_MS) socket.destroy();
+        const isHeadLate = elapsedMs >= HEAD_MS && !isResponding(socket);
+        if (socket.bytesRead === 0 || isHeadLate || elapsedMs >= REQUESTS_MS) socket.destroy();
       }
     }, SWEEP_MS);
     http.once('close', () => clearInterval(sweep));

@@ -133,38 +133,38 @@ describe('many small chunks', () => {
   });
 });
 
-/** Credential, path and the status of the reply to an 11 MB body. */
+/** Description, credential, path and the status of the reply to an 11 MiB body. */
 const REJECTED_BODIES = [
   ['without a credential', false, '/quotes', 401],
   ['too large', true, '/quotes', 400],
   ['at an unknown path', true, '/nothing', 404],
 ] as const;
 
-describe.each(REJECTED_BODIES)('an 11 MB body %s', (_, hasCredential, path, status) => {
+describe.each(REJECTED_BODIES)('an 11 MiB body %s', (_, hasCredential, path, status) => {
   const headers = (): Record<string, string> => (hasCredential ? { authorization } : {});
 
   it('always receives a reply on a plain socket', async () => {
     const extraHeaders = hasCredential ? `Authorization: ${authorization}\r\n` : '';
-    for (let time = 0; time < 6; time++) {
+    for (let attempt = 0; attempt < 6; attempt++) {
       const reply = await sendRaw(
         port,
         headOf(path, ELEVEN_MIB_BODY.length, extraHeaders),
         ELEVEN_MIB_BODY,
       );
-      expect([time, reply.status, reply.body.status]).toEqual([time, status, status]);
+      expect([attempt, reply.status, reply.body.status]).toEqual([attempt, status, status]);
       expect(reply.headers.connection).toBe('close');
     }
   });
 
   it('always receives a reply with fetch', async () => {
-    for (let time = 0; time < 10; time++) {
+    for (let attempt = 0; attempt < 10; attempt++) {
       const reply = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers() },
         body: ELEVEN_MIB_BODY,
       });
-      expect([time, reply.status, ((await reply.json()) as { status: number }).status]).toEqual([
-        time,
+      expect([attempt, reply.status, ((await reply.json()) as { status: number }).status]).toEqual([
+        attempt,
         status,
         status,
       ]);
@@ -173,7 +173,7 @@ describe.each(REJECTED_BODIES)('an 11 MB body %s', (_, hasCredential, path, stat
 
   it('receives a reply with curl, with and without the wait for 100', async () => {
     for (const expectation of ['Expect: 100-continue', 'Expect:']) {
-      for (let time = 0; time < 4; time++) {
+      for (let attempt = 0; attempt < 4; attempt++) {
         const args = ['-sS', '-H', expectation, '-H', 'content-type: application/json'];
         if (hasCredential) args.push('-H', `authorization: ${authorization}`);
         args.push('--data-binary', '@-', `http://127.0.0.1:${port}/2025-10-13${path}`);
@@ -181,7 +181,8 @@ describe.each(REJECTED_BODIES)('an 11 MB body %s', (_, hasCredential, path, stat
         // The input of a rejected request is not read.
         curl.child.stdin?.on('error', () => undefined).end(ELEVEN_MIB_BODY);
         const { stdout } = await curl;
-        expect([expectation, time, JSON.parse(stdout).status]).toEqual([expectation, time, status]);
+        const reply = JSON.parse(stdout);
+        expect([expectation, attempt, reply.status]).toEqual([expectation, attempt, status]);
       }
     }
   });

@@ -60,13 +60,13 @@ function discard(socket: Socket, request: IncomingMessage, take: (bytes: number)
 }
 
 export function createDrain(now: () => number = () => performance.now()): Drain {
-  const addresses = createMeter(ADDRESS_LIMIT.perSecond, ADDRESS_LIMIT.burst, now);
-  const process = createMeter(PROCESS_LIMIT.perSecond, PROCESS_LIMIT.burst, now);
+  const addressMeter = createMeter(ADDRESS_LIMIT.perSecond, ADDRESS_LIMIT.burst, now);
+  const processMeter = createMeter(PROCESS_LIMIT.perSecond, PROCESS_LIMIT.burst, now);
   const closingSockets = new WeakSet<object>();
   let unreadCount = 0;
 
   const takeFor = (address: string) => (bytes: number) => {
-    const buckets = [addresses.bucketOf(address), process.bucketOf(PROCESS_KEY)];
+    const buckets = [addressMeter.bucketOf(address), processMeter.bucketOf(PROCESS_KEY)];
     if (buckets.some(({ tokens }) => tokens <= 0)) return false;
     for (const bucket of buckets) bucket.tokens -= bytes;
     return true;

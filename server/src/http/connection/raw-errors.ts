@@ -1,5 +1,5 @@
-// Sends the response to a request that fails before routing on the bare connection, with the error body of
-// the API. Violations of HTTP in a readable head are checked here as well.
+// Responses to requests that fail before routing. They are written to the bare connection and have the error
+// body of the API. Violations of HTTP in a readable head are checked here as well.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Naming } from '../../catalog/naming.ts';
@@ -66,9 +66,9 @@ export function headFault(request: IncomingMessage): Fault | undefined {
   if (hostCount > 1 || (hostCount === 0 && request.httpVersion === '1.1')) {
     return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
   }
-  const isCurrent = request.httpVersion === '1.1';
+  const isHttp11 = request.httpVersion === '1.1';
   // A proxy may compute another length of this request (RFC 9112, 6.1).
-  if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
+  if (!isHttp11 && request.headers['transfer-encoding'] !== undefined) {
     return new Fault('INVALID_INPUT', 'Transfer-Encoding requires HTTP/1.1.');
   }
   const expectation = expectationOf(request);

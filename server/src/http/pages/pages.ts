@@ -113,18 +113,18 @@ export function addPages(
       const declinedPage = query.answer === 'no' ? declinedPageOf(content) : undefined;
       return declinedPage ? sendPage(reply, declinedPage, true) : sendPage(reply, content);
     };
-  for (const { path, singleUse: once = false, preview, show, confirm } of pages) {
+  for (const { path, singleUse: isSingleUse = false, preview, show, confirm } of pages) {
     const url = `${path}/:secret`;
     const respondToGet = respondWith(show);
-    if (once) {
+    if (isSingleUse) {
       // HEAD does not call `show`, because `show` would consume the link.
       const respondToHead = respondWith(preview ?? (async () => PREFETCH_REJECTED), true);
       server.head(url, async (request: PageRequest, reply) =>
         isPrefetch(request) ? sendHead(reply, PREFETCH_REJECTED) : respondToHead(request, reply),
       );
     }
-    server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
-      once && isPrefetch(request)
+    server.get(url, { exposeHeadRoute: !isSingleUse }, async (request: PageRequest, reply) =>
+      isSingleUse && isPrefetch(request)
         ? sendPage(reply, PREFETCH_REJECTED)
         : respondToGet(request, reply),
     );

@@ -1,5 +1,4 @@
-// Events of a payment: the documented order, the balance after each posting, and data equal to the GET
-// response at that moment.
+// Events of a payment: the documented order, the balance after each posting, and the resource as data.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmittedEvent } from '../../../../test/kit/app/effects.ts';
 import {

@@ -98,7 +98,7 @@ async function payInInstructions(
   return instructions;
 }
 
-/** Instructions for the execution of the quote: to send funds, to sign, or none. */
+/** Instructions to send funds or to sign, or undefined if the execution requires none. */
 async function instructionsFor(
   ctx: Ctx,
   port: FundingPort | undefined,

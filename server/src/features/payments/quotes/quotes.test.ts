@@ -347,14 +347,14 @@ describe('executeQuote', () => {
       expect(await eventTypes(app, quote.transactionId)).toEqual(
         paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
       );
-      const list = ok(await app.call('GET', `/transactions?customerId=${payee.id}`), 200);
-      expect(list.data).toHaveLength(1);
-      expect(list.data[0]).toMatchObject({
+      const page = ok(await app.call('GET', `/transactions?customerId=${payee.id}`), 200);
+      expect(page.data).toHaveLength(1);
+      expect(page.data[0]).toMatchObject({
         type: 'INCOMING',
         direction: 'CREDIT',
         status: 'COMPLETED',
       });
-      expect(await eventTypes(app, list.data[0].id)).toEqual(['INCOMING_PAYMENT.COMPLETED']);
+      expect(await eventTypes(app, page.data[0].id)).toEqual(['INCOMING_PAYMENT.COMPLETED']);
       const targetEvents = (await app.events()).filter((each) => each.subject === target.id);
       expect(targetEvents.at(-1)).toMatchObject({
         balance: BigInt(quote.totalReceivingAmount),
@@ -370,11 +370,11 @@ describe('executeQuote', () => {
         201,
       );
       ok(await execute(quote.id), 200);
-      const list = ok(
+      const page = ok(
         await app.call('GET', `/transactions?customerId=${person.id}&type=OUTGOING`),
         200,
       );
-      expect(list.data).toHaveLength(1);
+      expect(page.data).toHaveLength(1);
       const transactions = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
       expect(transactions.data.map((each: { type: string }) => each.type)).toEqual([
         'OUTGOING',

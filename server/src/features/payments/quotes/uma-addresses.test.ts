@@ -1,5 +1,5 @@
-// Payments to UMA addresses: every documented sandbox address from payee discovery to the final status, and
-// the rejections.
+// Payments to UMA addresses: sandbox addresses from payee discovery to the final status, and the
+// rejections.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

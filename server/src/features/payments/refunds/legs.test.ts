@@ -1,4 +1,5 @@
-// Ledger postings of every payment path: holds, transfers, and the balance of the rails at the end.
+// Ledger postings of payouts, internal payments and deposits: holds, transfers, and the final balance of
+// the rails.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,

@@ -113,8 +113,8 @@ async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promi
 }
 
 /**
- * The account that receives the refund of a digital asset. Digital assets are never returned to the
- * sending wallet.
+ * The account that receives the refund of a digital asset, or undefined if no account is ACTIVE. Digital
+ * assets are never returned to the sending wallet.
  */
 export async function findRefundBalance(
   db: Ctx['db'],

@@ -1,4 +1,4 @@
-// Same-currency payouts with every outcome that the sandbox simulates, and transfers in after approval.
+// Same-currency payouts with the outcomes that the sandbox simulates, and transfers in after approval.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

@@ -7,23 +7,23 @@ import type { ProviderTerms } from './contract.ts';
 
 /** Errors of items whose value of `name` occurred before. */
 const repetitionErrors = <T>(
-  list: string,
+  listName: string,
   items: readonly T[],
   name: keyof T & string,
 ): FieldError[] =>
   items.flatMap((item, index) =>
     items.findIndex((otherItem) => otherItem[name] === item[name]) < index
-      ? [{ field: `${list}.${index}.${name}`, message: 'repeats an earlier entry' }]
+      ? [{ field: `${listName}.${index}.${name}`, message: 'repeats an earlier entry' }]
       : [],
   );
 
-const currencyErrors = (list: string, items: readonly { currency: string }[]): FieldError[] => [
+const currencyErrors = (listName: string, items: readonly { currency: string }[]): FieldError[] => [
   ...items.flatMap(({ currency }, index) =>
     findCurrency(currency)
       ? []
-      : [{ field: `${list}.${index}.currency`, message: 'must be a supported currency' }],
+      : [{ field: `${listName}.${index}.currency`, message: 'must be a supported currency' }],
   ),
-  ...repetitionErrors(list, items, 'currency'),
+  ...repetitionErrors(listName, items, 'currency'),
 ];
 
 /** Errors of terms that match the schema. */

@@ -80,7 +80,7 @@ export async function advanceTo(
   let clock = heldClock;
   let renewAt = performance.now() + RENEW_MS;
   let processedCount = 0;
-  /** Whether the endpoint responds. Otherwise the regular deliverer sends its deliveries. */
+  /** Whether the endpoints respond. Otherwise the regular deliverer sends the deliveries. */
   let isResponsive = true;
 
   async function moveTo(targetTime: Time): Promise<void> {
@@ -111,16 +111,16 @@ export async function advanceTo(
   }
 
   /** The next instant with work, and the work. */
-  async function next(): Promise<{ at: Time; run: () => Promise<void> } | undefined> {
-    const [job, failing, queued] = await Promise.all([
+  async function findNextWork(): Promise<{ at: Time; run: () => Promise<void> } | undefined> {
+    const [job, failingEndpoint, queuedAt] = await Promise.all([
       firstOnClock(db, platformId, target),
       firstFailing(db, platformId, target),
       isResponsive ? firstQueued(db, platformId, target) : undefined,
     ]);
     const candidates = [
       ...(job ? [{ at: job.at, run: () => runJob(job.id) }] : []),
-      ...(failing ? [{ at: failing.at, run: () => pause(failing) }] : []),
-      ...(queued === undefined ? [] : [{ at: queued, run: deliver }]),
+      ...(failingEndpoint ? [{ at: failingEndpoint.at, run: () => pause(failingEndpoint) }] : []),
+      ...(queuedAt === undefined ? [] : [{ at: queuedAt, run: deliver }]),
     ];
     // Work at one instant runs in this order.
     return candidates.toSorted((a, b) => a.at - b.at)[0];
@@ -128,7 +128,7 @@ export async function advanceTo(
 
   try {
     for (;;) {
-      const nextWork = await next();
+      const nextWork = await findNextWork();
       if (!nextWork) break;
       if (processedCount >= MAX_ITEMS || performance.now() > deadline) {
         return { clock, processedCount, isReached: false };

@@ -35,7 +35,7 @@ async function createPayingPlatform(name: string) {
 
 type PayingPlatform = Awaited<ReturnType<typeof createPayingPlatform>>;
 
-/** A payment of 100.00 USD to an account with a suffix. */
+/** Pays 100.00 USD to an account with this suffix. Returns the transaction ID. */
 async function pay({ platform, person, account }: PayingPlatform, suffix: string) {
   const payee = await createExternalAccount(app, person.id, 'EUR', suffix, { platform });
   const quote = ok(

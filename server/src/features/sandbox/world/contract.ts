@@ -1,4 +1,4 @@
-// Contract of the reset of a sandbox platform and of fixtures, which fill it.
+// Contracts that reset a sandbox platform and fill it with fixtures.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';

@@ -24,7 +24,7 @@ const heldDepositSteps = (name: string): Step[] => [
   incomingPaymentsOf(name),
 ];
 
-/** A debit is PROCESSING for 30 seconds, by the suffix of its account. */
+/** The suffix of the account selects a debit that is PROCESSING for 30 seconds. */
 const DEBIT: Step[] = [
   usAccount('payerAccount', 'receiver', '000123456005'),
   {

@@ -219,7 +219,7 @@ describe('createSandboxFixtures', () => {
     expect(resources.funded.customerId).toBe(resources.ada.id);
   });
 
-  it('returns the same IDs for the same seed, different on each platform', async () => {
+  it('returns the same IDs for the same seed, and other IDs on another platform', async () => {
     const idsOf = async (seed: string, options: CallOptions = {}) => {
       const { resources } = ok(await build({ world: 'starter', seed }, options), 201);
       return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);

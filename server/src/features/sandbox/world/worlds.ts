@@ -118,7 +118,7 @@ const PAYMENTS: Step[] = [
   // Longer than the validity of a quote.
   advance('PT6M'),
   ...PAYOUTS.flatMap(([name]) => [...payout(name, 'payerUsd', `${name}Account`, 100_00)]),
-  // Longer than every outcome except `processing`.
+  // Longer than the delay of every outcome except `processing`.
   advance('PT1M'),
   ...payout('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
   quote('pending', 'payerUsd', 'completedAccount', 100_00),

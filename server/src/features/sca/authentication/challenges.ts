@@ -83,7 +83,7 @@ const MAX_FAILED_ATTEMPTS = 5;
 const CODE_LENGTH = 6;
 const RESEND_AFTER_MS = 30_000;
 
-/** SMS codes per customer for all purposes, because each has a cost and can be guessed. */
+/** SMS codes per customer for all purposes, because each code has a cost and can be guessed. */
 const SMS_LIMITS: Record<Mode, readonly AttemptRule[]> = {
   production: [{ max: 10, withinMs: 15 * MINUTE_MS }],
   sandbox: [{ max: 60, withinMs: MINUTE_MS }],
@@ -145,7 +145,7 @@ async function sendCode(
   if (phone === null) throw new Fault('CONFLICT', 'The customer has no phone number.');
   const code = await issueCode(ctx, purposeOf(ctx, row, action, phone));
   await countAttempt(ctx, `sca sms ${customer.id}`, SMS_LIMITS[environment]);
-  // A concurrent change of the phone number retries the operation.
+  // After a concurrent change of the phone number, the operation is retried.
   requireCustomer(ctx, customer);
   sendMessage(ctx, {
     channel: 'SMS',

@@ -127,7 +127,7 @@ async function enable(
   decideService(ctx, coin, 'enable');
 }
 
-/** Applies a decision about the use of a token. Throws if its service status rules it out. */
+/** Applies a decision about a token. Throws if its service status does not permit the decision. */
 export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent): StablecoinRow {
   const service_status = serviceStates.next(coin.service_status, event);
   if (service_status === 'ENABLING') scheduleEnablement(ctx, coin);

@@ -308,7 +308,7 @@ describe('supply accounts of a token', () => {
     await expectBalancedBooks(app);
   });
 
-  /** A token with three concurrent polls, whose provider reports this supply when provisioned. */
+  /** Polls a token three times concurrently. The provider reports PROVISIONED with this supply. */
   async function createProvisioned(supply: bigint) {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.registerCoin('001'), 201);

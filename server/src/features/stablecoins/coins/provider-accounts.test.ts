@@ -320,7 +320,8 @@ describe('listStablecoinProviderAccounts', () => {
       ids.unshift((await separateFixture.createLinkedAccount(suffix)).id);
     }
     await separateFixture.registerCoin('000', { stablecoinProviderAccountId: ids[1] });
-    const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);
+    const idsOf = ({ body }: { body: { data: { id: string }[] } }) =>
+      body.data.map((each) => each.id);
     expect(idsOf(await separateFixture.read(PATH))).toEqual(ids);
     const firstResponse = await separateFixture.read(`${PATH}?limit=2`);
     expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });

@@ -78,7 +78,7 @@ const EVENTS = { completed: 'complete', failed: 'fail' } as const;
 
 interface EndInput {
   operationId: string;
-  /** Whether the mint or burn was executed. */
+  /** `completed`: the mint or burn was executed. `failed`: it was not executed. */
   outcome: keyof typeof EVENTS;
   reason: string;
 }

@@ -1,5 +1,5 @@
-// Interval and duration of issuance polls. A token has one poll at a time, even after its account is unlinked
-// and linked again.
+// Issuance polls: their interval, and provider accounts that are unlinked. A token has one poll at
+// a time, even after its account is linked again.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

@@ -1,5 +1,5 @@
-// Contracts of mints and burns. Amounts are decimal strings, because minor units of a token exceed
-// the numbers of JSON.
+// Contracts of mints and burns. Amounts are decimal strings, because minor units of a token can
+// exceed the numbers of JSON.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {

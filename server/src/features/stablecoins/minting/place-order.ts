@@ -51,7 +51,7 @@ export interface ProviderAccess {
   link: ProviderLink;
 }
 
-/** Throws if the provider no longer accepts the account of the platform. */
+/** Provider and account of a token. Throws if the provider no longer accepts the account. */
 export async function providerAccessOf(
   ctx: Ctx,
   deps: StablecoinDeps,

@@ -1,7 +1,7 @@
-// Postings of mints and burns. An amount is held when ordered, posted on completion and voided on failure.
-// Two floors therefore hold under concurrency: burns never exceed the circulating supply, and mints never
-// exceed the maximum of the ledger. An operation that expired and is paid late is posted as a separate step,
-// as far as the floors allow.
+// Postings of mints and burns. An amount is held when ordered, posted on completion and voided on
+// failure. Two floors therefore apply under concurrency: burns never exceed the circulating supply,
+// and mints never exceed the maximum of the ledger. An operation that expired and is paid late is
+// posted as a separate step, as far as the floors allow.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isLess, smallerOf, subtract } from '../../../kernel/money.ts';

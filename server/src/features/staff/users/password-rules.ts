@@ -1,7 +1,7 @@
 // Rules for passwords: a minimum length, and an estimate of how easily a password is guessed.
 import { invalidField } from '../../../kernel/fault.ts';
 
-/** NIST SP 800-63B requires 8 characters for a password that is used with a second factor. */
+/** Characters. NIST SP 800-63B requires 8 for a password that is used with a second factor. */
 export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 128;
 

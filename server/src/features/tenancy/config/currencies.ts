@@ -9,7 +9,7 @@ import type { PlatformCurrency, PlatformRow } from '../platform/index.ts';
 export const settingOf = (platform: PlatformRow, code: string): PlatformCurrency | undefined =>
   platform.currencies.find((each) => each.currencyCode === code);
 
-/** Throws INVALID_CURRENCY if the platform has disabled such payments. */
+/** Throws INVALID_CURRENCY if the platform has disabled payments of this direction in the currency. */
 export function checkDirection(
   platform: PlatformRow,
   code: string,
@@ -36,7 +36,7 @@ export function checkAmount(platform: PlatformRow, { currency, amount }: Money):
   );
 }
 
-/** The platform's configured fee for this pair. */
+/** The platform's fee for payments from one currency to another. Payments in one currency have none. */
 export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
   const fee = platform.fees.find((each) => each.sourceCurrency === from);
   if (!fee || from === to) return NO_FEE;

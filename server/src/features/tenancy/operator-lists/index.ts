@@ -1,4 +1,4 @@
-// Filters that the lists of operators over all platforms share.
+// Filters that the operator lists over all platforms share.
 import type { Mode } from '../../../kernel/mode.ts';
 import { type Database, equals, type Filter } from '../../../runtime/db/database.ts';
 import type { StepQuery } from '../../../runtime/db/steps.ts';

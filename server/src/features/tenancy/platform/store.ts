@@ -41,7 +41,7 @@ export interface PasskeySite {
 
 /** Card program settings by the operator. */
 export interface CardProgram {
-  /** Maximum active cards in total and per cardholder. */
+  /** Maximum open cards in total and per cardholder. */
   maxLive: number;
   maxLivePerHolder: number;
   /** Origins of pages that may frame the page with a card's number. */

@@ -92,8 +92,8 @@ const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
   ]);
 
 /** Rows whose requests are read in one query, and rows of a step that a filter may skip. */
-const ROWS = 10;
-const STEP = 500;
+const READ_ROWS = 10;
+const FILTERED_STEP_ROWS = 500;
 const PAGE_MS = 100;
 /** Lower than every ID. */
 const FIRST_ID = ' ';
@@ -115,19 +115,20 @@ async function readsPart(
     (status === undefined || row.status === status) &&
     (position === undefined || newestFirst(position, row) < 0);
   const startedAt = performance.now();
-  const length = operationId === undefined && tokenId === undefined ? ROWS : STEP;
+  const length =
+    operationId === undefined && tokenId === undefined ? READ_ROWS : FILTERED_STEP_ROWS;
   const foundRows: RequestRow[] = [];
   let after: ReadsHead | undefined;
   for (;;) {
     const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
     const heads = await db.query<ReadsHead>(text, values);
     const matchingHeads = heads.filter(({ matches }) => matches);
-    const headsToRead = matchingHeads.slice(0, ROWS);
+    const headsToRead = matchingHeads.slice(0, READ_ROWS);
     for (const row of headsToRead.length ? await contentsOf(db, headsToRead) : []) {
       foundRows.push(...requestsOf(row, isWanted));
     }
     foundRows.sort(newestFirst);
-    const isCut = matchingHeads.length > ROWS;
+    const isCut = matchingHeads.length > READ_ROWS;
     after = isCut ? headsToRead.at(-1) : heads.at(-1);
     const isLast = !isCut && heads.length < length;
     if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
@@ -137,7 +138,7 @@ async function readsPart(
     if (nextRow && (isLast || nextRow.created_at > bound)) {
       return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
-    // Rows after the period only overlap it and contain no request of the page.
+    // A page that ends after the period would contain no request, and the next page would read the same rows.
     if (bound < until && performance.now() - startedAt > PAGE_MS) {
       const items = foundRows.filter(({ created_at }) => created_at > bound).slice(0, limit);
       return { items, end: { created_at: bound + 1, id: FIRST_ID } };

@@ -17,7 +17,7 @@ import {
   type RequestSelection,
 } from './present.ts';
 
-/** The requests of a platform, newest first. */
+/** The latest requests of a platform, newest first. `limit` defaults to 100. */
 export async function listRequestsByOperator(
   { db, effects }: Runtime,
   platformId: string,
@@ -97,7 +97,10 @@ export interface BodyRetention {
   requestBodiesUntil: string | null;
 }
 
-/** Keeps masked bodies of a production platform until a time. Null revokes the permission. */
+/**
+ * Permits storage of the masked bodies of a production platform until a time. Null revokes the permission.
+ * Throws CONFLICT for a sandbox platform.
+ */
 export async function keepRequestBodies(
   runtime: Runtime,
   platformId: string,

@@ -14,9 +14,9 @@ import { apiRequests, hashOf } from './store.ts';
 
 const app = testApp();
 const ROWS = 500_000;
-/** Blocks for a page of twenty rows, with a path in the index of each status. */
+/** Maximum blocks for a page of twenty rows, with one descent of the index for each status. */
 const MAX_PAGE_BLOCKS = 250;
-/** Blocks for a period of an hour: its entries of the index, here 135,000. */
+/** Maximum blocks for a period of an hour, which has 135,000 entries in the index. */
 const MAX_PERIOD_BLOCKS = 5_000;
 const HOUR_MS = 3_600_000;
 
@@ -74,7 +74,7 @@ const INDEXED_SELECTIONS: RequestSelection[] = [
   { createdAfter: isoAt(ROWS / 3), createdBefore: isoAt(ROWS / 2) },
   { statusClass: '4xx', createdBefore: isoAt(ROWS / 3) },
 ];
-/** Filters that skip entries of an index and match few requests, with their number. */
+/** Filters that skip entries of an index and match few requests, with the number of matches. */
 const RARE_SELECTIONS: [RequestSelection, number][] = [
   [{ operationId: 'deleteTokenById' }, 10],
   [{ operationId: 'listCards' }, 0],
@@ -167,10 +167,10 @@ it('platformOfRequest reads the index by time', async () => {
 describe('successful reads of all platforms', () => {
   const PLATFORMS = 2_000;
   const BATCHES = 100;
-  /** A row for each platform and quarter of a second, with requests of the second before. */
   const END = START + BATCHES * 250;
 
   beforeAll(async () => {
+    // A row for each platform and quarter of a second, with requests of the second before.
     await client.query(`insert into api_request_reads
         (platform_id, first_at, last_at, last_id, shapes, entries, operation_hashes, token_hashes)
       select 'PlatformConfig:' || p, to_timestamp((${START} + b * 250 - 1000) / 1000.0),

@@ -1,4 +1,4 @@
-// A recorded request by its ID, which has its own row or is one of several reads in a row.
+// Finds a recorded request by its ID. The request has its own row or is one of several reads in a row.
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { bytesOfIds, MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';

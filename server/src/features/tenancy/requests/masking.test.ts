@@ -1,5 +1,5 @@
-// Properties of the masking: no text of a request or reply is stored, regardless of the operation and
-// the field that contained it.
+// Properties of the masking. A text that the contract does not list is never stored, regardless of the
+// operation and the field that contained it.
 
 import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ const textsIn = (value: unknown): string[] => {
   ]);
 };
 
-/** Names that occur in the contract, and some that must never be stored. */
+/** Names that occur in the contract, and some whose values must never be stored. */
 const namesOf = (schema: unknown): string[] => {
   const names = JSON.stringify(schema)?.match(/"([A-Za-z]{2,40})":/g) ?? [];
   return [
@@ -51,7 +51,7 @@ const namesOf = (schema: unknown): string[] => {
 };
 
 describe('maskedBody', () => {
-  it('keeps no text of a body, in any field of any operation', () => {
+  it('keeps no unlisted text of a body, in any field of any operation', () => {
     for (const { contract } of app.operations) {
       const names = namesOf([contract.body, contract.replies]);
       fc.assert(
@@ -68,7 +68,7 @@ describe('maskedBody', () => {
     }
   });
 
-  it('keeps no digits outside of fields that are numbers', () => {
+  it('keeps no digits in fields of codes, card numbers and notes', () => {
     for (const { contract } of app.operations) {
       fc.assert(
         fc.property(

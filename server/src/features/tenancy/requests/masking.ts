@@ -1,7 +1,6 @@
-// Masks bodies and error replies before they are stored. A value is kept only if the contract or the catalog
-// lists it. These are values of enumerations, currency codes, numbers and booleans, and IDs and times in
-// fields for them. Every other text is replaced, so a stored body has no personal data and no secret, and an
-// erasure does not affect it.
+// Masks bodies and error replies before they are stored. The kept values are values of enumerations, currency
+// codes, booleans, and numbers, IDs and times in fields for them. Every other text is replaced, so a stored
+// body has no personal data and no secret, and an erasure does not affect it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import { STATUS_OF } from '../../../kernel/fault.ts';
@@ -14,7 +13,7 @@ const UNKNOWN_NAME = '[unknown]';
 /** Maximum size of a stored body, in bytes. */
 export const MAX_BODY_BYTES = 16_384;
 
-/** Values of fields whose names match one of these are never kept, regardless of their schema. */
+/** Texts and numbers of fields whose names match one of these are never kept, regardless of the schema. */
 const SECRET_NAMES = [
   /secret|password|authorization|token$|apikey|privatekey/i,
   /otp|pin$|cvv|cvc|pan$|signature|proof|mnemonic|seed/i,
@@ -44,7 +43,7 @@ interface ListedValues {
 interface FieldRule {
   /** The name in a stored body, or undefined if no schema lists it. */
   storedName: string | undefined;
-  /** Whether any text or any number is kept. */
+  /** Whether some texts are kept: IDs, times, currency codes or values of enumerations. */
   keepsTexts: boolean;
   keepsNumbers: boolean;
   isSecret: boolean;
@@ -196,7 +195,10 @@ function isTextKeptBy(rule: FieldRule, text: string): boolean {
 const isKeptText = (text: string, name: string, listedValues: ListedValues) =>
   isTextKeptBy(ruleOf(name, listedValues), text);
 
-/** Details of errors are written by the server. Ids and times are also kept in fields without a schema. */
+/**
+ * Details of errors are written by the server. Constants, error codes, IDs and times are also kept in
+ * fields without a schema.
+ */
 function isKeptDetail(text: string, name: string, listedValues: ListedValues): boolean {
   if (isKeptText(text, name, listedValues) || CONSTANT.test(text)) return true;
   if (Object.hasOwn(STATUS_OF, text)) return true;
@@ -210,7 +212,7 @@ const isKeptNumber = (name: string, listedValues: ListedValues) =>
 export interface MaskedBody {
   /** JSON. */
   text: string;
-  /** Items and fields after the maximum size are absent. */
+  /** Whether items and fields after the maximum size are absent. */
   isTruncated: boolean;
 }
 
@@ -239,7 +241,7 @@ export function maskedBody(
   let remainingBytes = MAX_BODY_BYTES;
   let isTruncated = false;
 
-  /** Reserves bytes for a part. The brackets of all levels are counted with their first part. */
+  /** Reserves bytes for a part. Returns false and marks the body as truncated if too few bytes remain. */
   function reserveBytes(bytes: number): boolean {
     if (bytes <= remainingBytes) remainingBytes -= bytes;
     else isTruncated = true;

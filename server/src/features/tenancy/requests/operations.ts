@@ -1,6 +1,6 @@
 // The operations of recorded requests. Records of this process are written before they are read, so
-// that a client finds its last request. Records of other processes follow within the gathering
-// period. The read of a new request waits for that period.
+// that a client finds its last request. Other processes write their records within one second. The
+// read of a new request waits for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';

@@ -11,7 +11,7 @@ import { apiRequests, type RequestRow } from './store.ts';
 type RequestPage = Page<typeof apiRequests>;
 type PageOptions = Omit<PageQuery, 'filters' | 'count'>;
 
-/** Length of the first period. The length doubles while periods are read quickly. */
+/** Length of the first period. The length doubles after each period that is read within `SHORT_MS`. */
 const FIRST_PERIOD_MS = 24 * 3_600_000;
 const SHORT_MS = 50;
 /** Time after which no further period of a page is read. */
@@ -128,7 +128,7 @@ async function pageInPeriods(
   while (period.from <= period.until) {
     const periodStartedAt = performance.now();
     const { firstPeriod, remainingPeriod, end } = split(period, page.sort, lengthMs);
-    // A full page reads one more row, which shows whether there is a next page.
+    // A full page reads one more row to find out whether there is a next page.
     const remainingPage = { ...page, limit: Math.max(page.limit - rows.length, 1) };
     const bounds = { createdAfter: iso(firstPeriod.from), createdBefore: iso(firstPeriod.until) };
     const periodPage = await pageIn(db, platformId, { ...selection, ...bounds }, remainingPage);

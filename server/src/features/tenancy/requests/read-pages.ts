@@ -40,7 +40,7 @@ export const comparePositions = (first: RequestPosition, second: RequestPosition
   first.created_at - second.created_at ||
   (first.id < second.id ? -1 : first.id > second.id ? 1 : 0);
 
-/** The first requests of a period in the order, up to one more than the limit. */
+/** The first requests of a period in the order of `sort`, at most one more than `limit`. */
 export async function firstReads(
   db: Pick<Database, 'query'>,
   platformId: string,
@@ -77,7 +77,7 @@ export async function firstReads(
 const OLDEST = `select first_at from api_request_reads where platform_id = $1
   order by last_at, last_id limit 1`;
 
-/** A time before all reads of a platform. */
+/** A time before all reads of a platform, or undefined without reads. */
 export async function beforeReads(
   db: Pick<Database, 'query'>,
   platformId: string,

@@ -178,7 +178,7 @@ it('reads share a row, and the ID of a read identifies its platform', async () =
   expect(await platformOfRequest(app.runtime.db, idAt(start))).toBeUndefined();
 });
 
-it('reads fill rows of at most 500', async () => {
+it('reads fill rows of at most 500 entries', async () => {
   const platformId = 'Platform:rows';
   const recorder = createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),

@@ -42,7 +42,7 @@ type Shape = Pick<
 >;
 
 export const MAX_SPAN_MS = 10_000;
-/** A longer read has its own row, so that it does not extend the time of others. */
+/** A longer read has its own row, so that it does not extend the time span of a shared row. */
 const MAX_DURATION_MS = 5_000;
 
 /** Whether the request can share a row: a successful read without further details. */
@@ -81,7 +81,7 @@ export const newReads = ({ platformId, createdAt, requestId }: RequestRecord): R
 /** Maximum requests of a row, because a page reads whole rows. */
 const MAX_ENTRIES = 500;
 
-/** Whether there is room for the request and its time is close to the others. */
+/** Whether the row, with this request, does not exceed `MAX_ENTRIES` and `MAX_SPAN_MS`. */
 export const canAddRead = (
   { firstAt, lastAt, durations }: Reads,
   { createdAt }: RequestRecord,
@@ -196,10 +196,10 @@ export function requestsOf(
   { platform_id, shapes, entries }: Pick<ReadsRow, 'platform_id' | 'shapes' | 'entries'>,
   isWanted: (row: RequestRow) => boolean,
 ): RequestRow[] {
-  const values = JSON.parse(shapes) as Shape[];
+  const shapeValues = JSON.parse(shapes) as Shape[];
   const rows: RequestRow[] = [];
   for (let offset = 0; offset < entries.length; offset += ENTRY_BYTES) {
-    const shape = values[entries.readUInt16LE(offset + ID_BYTES + 4)] as Shape;
+    const shape = shapeValues[entries.readUInt16LE(offset + ID_BYTES + 4)] as Shape;
     const durationUs = entries.readUInt32LE(offset + ID_BYTES);
     const row = rowOf(platform_id, idAt(entries, offset), shape, durationUs);
     if (isWanted(row)) rows.push(row);

@@ -69,7 +69,7 @@ interface Batch {
   bodies: Columns;
   /** Successful reads, of which a row has many. */
   reads: Reads[];
-  /** The current reads of a platform, to which others are added. */
+  /** The shared row of each platform to which further reads are added. */
   readsOf: Map<string, Reads>;
 }
 
@@ -204,9 +204,9 @@ function createRecordLimiter(now: () => Time) {
   const counts = new Map<string, number>();
   return ({ record }: CompletedRequest): boolean => {
     if (record.errorCode !== 'RATE_LIMITED') return true;
-    const current = Math.floor(now() / 1_000);
-    if (current !== second) counts.clear();
-    second = current;
+    const currentSecond = Math.floor(now() / 1_000);
+    if (currentSecond !== second) counts.clear();
+    second = currentSecond;
     const count = (counts.get(record.platformId) ?? 0) + 1;
     counts.set(record.platformId, count);
     return count <= LIMITED_PER_SECOND;
@@ -227,7 +227,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   let timer: NodeJS.Timeout | undefined;
   let pendingWrite: Promise<void> | undefined;
   let isClosed = false;
-  /** The oldest records may have been written before the connection was lost. */
+  /** Whether the oldest records may have been written before the connection was lost. */
   let mayExist = false;
 
   function countDropped(count: number): void {

@@ -189,14 +189,14 @@ describe('getRequestById', () => {
 
   it('returns 404 to other platforms and for unknown IDs', async () => {
     const response = await get('/config');
-    const texts = [
+    const ids = [
       idOf(response),
       'x',
       '00000000-0000-7000-8000-000000000000',
       `Request:${idOf(response)}`,
     ];
-    for (const text of texts) {
-      const response = await get(`/requests/${encodeURIComponent(text)}`, { platform: app.other });
+    for (const id of ids) {
+      const response = await get(`/requests/${encodeURIComponent(id)}`, { platform: app.other });
       expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
   });
@@ -320,8 +320,8 @@ describe('listRequests', () => {
     }
     const { data: replayedRequests } = await list('replayed=true');
     expect(replayedRequests.map((each: { replayed: boolean }) => each.replayed)).toEqual([true]);
-    const { data: tokens } = await list('operationId=getPlatformConfig');
-    const { token } = tokens.find(
+    const { data: configRequests } = await list('operationId=getPlatformConfig');
+    const { token } = configRequests.find(
       (each: { token: { name: string } }) => each.token.name === 'Filters',
     );
     expect(await listOperations(`tokenId=${encodeURIComponent(token.id)}`)).toEqual([

@@ -1,6 +1,6 @@
-// Authenticates requests by HTTP Basic. A lookup costs two reads, so valid credentials are cached for two
-// seconds. Invalid ones are never cached. Every rejection has the same message and the same cost, so no
-// rejection discloses whether a client ID exists.
+// Authenticates requests by HTTP Basic. A lookup costs two reads, so only valid credentials are cached, for
+// two seconds. Every rejection has the same message. An unknown client ID costs the same reads as a wrong
+// secret, so no rejection discloses whether a client ID exists.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -71,9 +71,9 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
 export function authenticator(db: Database, now: () => Time): Authenticator {
   // Keyed by a hash of the header, so that no secret remains in memory.
   const cachedCallers = new Map<string, CachedCaller>();
-  const inFlight = new Map<string, Promise<Caller>>();
+  const pendingLookups = new Map<string, Promise<Caller>>();
   const tokensInDeletion = new Map<string, Time>();
-  /** Tokens by hash of a header that was valid once. */
+  /** IDs of tokens by the hash of a header that was valid once. */
   const tokensByHeaderHash = new Map<string, string>();
 
   function cacheCaller(key: string, caller: TokenCaller, readAt: Time): void {
@@ -102,10 +102,10 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
       const cachedCaller = cachedCallers.get(key);
       if (cachedCaller && cachedCaller.until > now()) return cachedCaller.caller;
       cachedCallers.delete(key);
-      const pendingLookup = inFlight.get(key);
+      const pendingLookup = pendingLookups.get(key);
       if (pendingLookup) return pendingLookup;
-      const lookup = find(key, authorization).finally(() => inFlight.delete(key));
-      inFlight.set(key, lookup);
+      const lookup = find(key, authorization).finally(() => pendingLookups.delete(key));
+      pendingLookups.set(key, lookup);
       return lookup;
     },
     isProven: (authorization) =>

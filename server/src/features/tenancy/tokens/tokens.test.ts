@@ -140,7 +140,7 @@ describe('the maximum number of tokens', () => {
     });
   });
 
-  it('exempts tokens of an earlier version', async () => {
+  it('keeps excess tokens of an earlier version valid, and prevents further tokens', async () => {
     const platform = await app.newPlatform('Old');
     await addEarlierTokens(platform, 120);
     expect(await getStatusAs(platform)).toBe(200);
@@ -387,7 +387,7 @@ describe('authentication', () => {
     });
   });
 
-  it('states the environment of the platform', async () => {
+  it('returns the environment of the platform', async () => {
     const authentication = authenticator(app.runtime.db, () => 0);
     const { clientId, clientSecret } = app.production;
     const caller = await authentication.authenticate(basicHeader(`${clientId}:${clientSecret}`));

@@ -17,15 +17,15 @@ async function openWallet(
 ): Promise<void> {
   const key = dataKeyOf(customer);
   if (!key) return; // The customer was erased concurrently.
-  const names = { organizationId: uuid7(ctx.effects), walletId: uuid7(ctx.effects) };
-  const { seed } = await custodyOf(ctx, deps).newSeed(names);
+  const custodyIds = { organizationId: uuid7(ctx.effects), walletId: uuid7(ctx.effects) };
+  const { seed } = await custodyOf(ctx, deps).newSeed(custodyIds);
   const row = ctx.insert(wallets, {
     id: account.id,
     platform_id: account.platform_id,
     customer_id: customer.id,
-    organization_id: names.organizationId,
+    organization_id: custodyIds.organizationId,
     user_id: uuid7(ctx.effects),
-    wallet_id: names.walletId,
+    wallet_id: custodyIds.walletId,
     seed,
     created_at: ctx.now,
   });

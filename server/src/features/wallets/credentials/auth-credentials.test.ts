@@ -281,7 +281,7 @@ describe('verifyAuthCredential', () => {
 });
 
 describe('challengeAuthCredential', () => {
-  it('sends a new code for each request under one idempotency key', async () => {
+  it('returns a new encryption key for each request under one idempotency key', async () => {
     const { credential } = await createReachableWallet();
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };

@@ -53,8 +53,8 @@ async function expectSignatureRequired(
   expect(await change(previousContact.id, overrides, concurrentWork)).toMatchObject({
     status: 202,
   });
-  const current = ok(await app.call('GET', `/customers/${previousContact.id}`), 200);
-  expect([current.email, current.phoneNumber]).toEqual([
+  const customer = ok(await app.call('GET', `/customers/${previousContact.id}`), 200);
+  expect([customer.email, customer.phoneNumber]).toEqual([
     previousContact.email,
     previousContact.phoneNumber,
   ]);

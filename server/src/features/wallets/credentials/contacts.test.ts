@@ -95,7 +95,7 @@ async function createSecondWallet({ accountId, id }: Holder) {
 
 describe('updateCustomerById of an e-mail address for one-time codes', () => {
   it('requests a signature and then changes customer and credential together', async () => {
-    const { id, accountId, customer: previous, credential, session } = await createHolder();
+    const { id, accountId, customer: previousCustomer, credential, session } = await createHolder();
     const email = createEmail();
     const firstResponse = await change(id, { email });
     expect(firstResponse.status).toBe(202);
@@ -110,12 +110,12 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
       organizationId: wallet?.organization_id,
       parameters: { userEmail: email, userId: wallet?.user_id },
     });
-    expect((await readCustomer(id)).email).toBe(previous.email);
+    expect((await readCustomer(id)).email).toBe(previousCustomer.email);
     expect((await fixture.credentialsOf(accountId))[0]).toEqual(credential);
 
     app.effects.set(app.effects.now() + 1000);
-    const signedRequest = await signedHeaders(firstResponse.body, session);
-    const result = ok(await change(id, { email }, signedRequest), 200);
+    const signatureHeaders = await signedHeaders(firstResponse.body, session);
+    const result = ok(await change(id, { email }, signatureHeaders), 200);
     expect(result).toMatchObject({ id, email });
     expect(await readCustomer(id)).toEqual(result);
     const [changedCredential] = await fixture.credentialsOf(accountId);
@@ -143,17 +143,17 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
   });
 
   it('has no effect if a credential cannot be changed, and can be retried', async () => {
-    const { id, accountId, customer: previous, credential, session } = await createHolder();
+    const { id, accountId, customer: previousCustomer, credential, session } = await createHolder();
     const email = createEmail().replace('@', '+Sync-Failed@');
     const firstChange = ok(await change(id, { email }), 202);
-    const signedRequest = await signedHeaders(firstChange, session);
+    const signatureHeaders = await signedHeaders(firstChange, session);
     for (let attempt = 0; attempt < 2; attempt++) {
-      expect(codeOf(await change(id, { email }, signedRequest))).toEqual([
+      expect(codeOf(await change(id, { email }, signatureHeaders))).toEqual([
         424,
         'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
       ]);
     }
-    expect((await readCustomer(id)).email).toBe(previous.email);
+    expect((await readCustomer(id)).email).toBe(previousCustomer.email);
     expect(await fixture.credentialsOf(accountId)).toEqual([credential]);
     ok(
       await fixture.callSigned(
@@ -215,22 +215,26 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     );
   });
 
-  it('is changed immediately if no credential uses it', async () => {
-    const { id, customer: previous, session } = await createHolder();
+  it('is changed immediately if no credential uses it or the value is the same', async () => {
+    const { id, customer: previousCustomer, session } = await createHolder();
     const unrelatedHeaders = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
     ok(await change(id, { phoneNumber: createPhone() }), 200);
-    ok(await change(id, { email: previous.email }), 200);
+    ok(await change(id, { email: previousCustomer.email }), 200);
     ok(await change(id, { fullName: 'Ada King' }, unrelatedHeaders), 200);
     ok(await change(id, { phoneNumber: createPhone() }, unrelatedHeaders), 200);
     for (const [name, value] of Object.entries(unrelatedHeaders)) {
-      ok(await change(id, { email: previous.email }, { [name]: value }), 200);
+      ok(await change(id, { email: previousCustomer.email }, { [name]: value }), 200);
     }
     const signOutRequest = ok(
       await fixture.call('DELETE', `/auth/sessions/${session.session.id}`),
       202,
     );
     ok(
-      await change(id, { email: previous.email }, await signedHeaders(signOutRequest, session)),
+      await change(
+        id,
+        { email: previousCustomer.email },
+        await signedHeaders(signOutRequest, session),
+      ),
       200,
     );
     const customerWithoutWallet = await createCustomer(
@@ -273,37 +277,39 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
       ),
       200,
     );
-    const signedRequest = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
-    expect(codeOf(await change(firstHolder.id, { email }, signedRequest))).toEqual(expectedError);
+    const signatureHeaders = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
+    expect(codeOf(await change(firstHolder.id, { email }, signatureHeaders))).toEqual(
+      expectedError,
+    );
 
     const revokeSql =
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
     await app.runtime.db.query(revokeSql, [secondHolder.id, 'REVOKED']);
-    ok(await change(firstHolder.id, { email }, signedRequest), 200);
+    ok(await change(firstHolder.id, { email }, signatureHeaders), 200);
     const otherPlatformFixture = walletFixture(app, { platform: app.other });
     const otherPlatformWallet = await otherPlatformFixture.createWalletCustomer();
     ok(await change(firstHolder.id, { email: otherPlatformWallet.customer.email }), 202);
   });
 
   it('is accepted for a new customer even if it receives codes of another customer', async () => {
-    const { customer: previous } = await createHolder();
-    const walletCustomer = await fixture.createWalletCustomer({ email: previous.email });
-    expect(walletCustomer.credential.nickname).toBe(previous.email);
+    const { customer: previousCustomer } = await createHolder();
+    const walletCustomer = await fixture.createWalletCustomer({ email: previousCustomer.email });
+    expect(walletCustomer.credential.nickname).toBe(previousCustomer.email);
   });
 
   it('is not changed if its credentials have changed since the first request', async () => {
     const person = await createHolder();
     const email = createEmail();
     const firstChange = ok(await change(person.id, { email }), 202);
-    const signedRequest = await signedHeaders(firstChange, person.session);
+    const signatureHeaders = await signedHeaders(firstChange, person.session);
     const secondWallet = await createSecondWallet(person);
     const expectedError = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
-    expect(codeOf(await change(person.id, { email }, signedRequest))).toEqual(expectedError);
+    expect(codeOf(await change(person.id, { email }, signatureHeaders))).toEqual(expectedError);
     expect((await readCustomer(person.id)).email).toBe(person.customer.email);
     const revokeSql =
       'update credentials set status = $2, uniqueness_key = null where account_id = $1';
     await app.runtime.db.query(revokeSql, [secondWallet.accountId, 'REVOKED']);
-    ok(await change(person.id, { email }, signedRequest), 200);
+    ok(await change(person.id, { email }, signatureHeaders), 200);
     const nextChange = ok(await change(person.id, { email: createEmail() }), 202);
     const secondSignedHeaders = await signedHeaders(nextChange, person.session);
     await app.runtime.db.query(revokeSql, [person.accountId, 'REVOKED']);
@@ -385,8 +391,8 @@ describe('updateCustomerById of a telephone number for one-time codes', () => {
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
       parameters: { userPhoneNumber: phoneNumber },
     });
-    const signedRequest = await signedHeaders(firstChange, person.session);
-    expect(ok(await change(person.id, { phoneNumber }, signedRequest), 200).phoneNumber).toBe(
+    const signatureHeaders = await signedHeaders(firstChange, person.session);
+    expect(ok(await change(person.id, { phoneNumber }, signatureHeaders), 200).phoneNumber).toBe(
       phoneNumber,
     );
     const changedCredentials = await fixture.credentialsOf(person.accountId);

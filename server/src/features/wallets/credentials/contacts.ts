@@ -103,7 +103,7 @@ function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promi
 const idsOf = (heldCredentials: readonly WalletCredential[]) =>
   heldCredentials.map(({ row }) => row.id).sort();
 
-/** Requests a signature, or undefined if no credential uses the contact. */
+/** Requests a signature. Returns undefined if no credential uses the contact. */
 async function requestSignature(
   ctx: Ctx,
   request: SignableRequest,
@@ -179,7 +179,9 @@ export const authorizeContactChange =
     if (isUnsigned(headers))
       return isChange ? requestSignature(ctx, request, change, heldCredentials) : undefined;
     // Signature headers are ignored if no signature is needed, unless they belong to this request.
-    const isAnswer =
+    const isSignedRetry =
       (isChange && heldCredentials.length > 0) || (await matchesKnownRequest(ctx, request));
-    return isAnswer ? applySignedChange(ctx, deps, request, change, heldCredentials) : undefined;
+    return isSignedRetry
+      ? applySignedChange(ctx, deps, request, change, heldCredentials)
+      : undefined;
   };

@@ -97,7 +97,7 @@ describe('an identity in production', () => {
     ]);
   });
 
-  it('must name the key of the session', async () => {
+  it('must contain the nonce of the session key', async () => {
     const { claims, id } = await createWalletOfIdentity();
     const response = await prove(id, { ...claims, nonce: 'x' }, generateKeys().publicKey);
     const reason = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
@@ -120,7 +120,7 @@ describe('a token in production', () => {
       const { status, body: reply } = await fixture.call('POST', path, body);
       expect([status, reply.code, reply.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
     }
-    // The invalid signature does not affect the valid one.
+    // The rejected token does not affect a valid token.
     ok(await prove(id, claims, client), 200);
   });
 

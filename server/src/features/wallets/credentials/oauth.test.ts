@@ -57,9 +57,7 @@ function prove(id: string, claims: object, key: string, headers?: Record<string,
   return fixture.call('POST', `/auth/credentials/${id}/verify`, body, headers);
 }
 
-/**
- * Expects exactly this rejection. The reason of a field error is compared without the field name.
- */
+/** Expects exactly this status, code and reason. */
 function expectRejection({ status, body }: ApiResponse, ...expected: [number, string, string]) {
   expect([status, body.code, body.reason]).toEqual(expected);
 }
@@ -120,7 +118,7 @@ describe('createAuthCredential', () => {
         await create(accountId, { ...claims, aud: ['app-1.example.com'] }),
         ...CONFLICT,
       );
-      // Another audience, user, provider or wallet is a different identity.
+      // Another audience, user or provider is a different identity.
       for (const otherClaims of [
         { aud: 'app-2' },
         { sub: 'x' },
@@ -128,6 +126,7 @@ describe('createAuthCredential', () => {
       ]) {
         ok(await create(accountId, { ...claims, ...otherClaims }), 202);
       }
+      // Several wallets can have the same identity.
       await createWalletOfIdentity(claims);
     });
 
@@ -226,7 +225,7 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
-    /** Expects that the key signs for the wallet. The key authorizes another identity. */
+    /** Expects that the key can sign for the wallet. The key signs the addition of another identity. */
     async function expectKeySigns(accountId: string, key: Keys | { privateKey: string }) {
       const body = credentialBody(accountId, createClaims());
       ok(await fixture.callSigned('POST', '/auth/credentials', body, key), 201);
@@ -323,7 +322,7 @@ describe('verifyAuthCredential', () => {
       expectRejection(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF_CURVE_MESSAGE);
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
-      for (let time = 0; time < 12; time++) {
+      for (let attempt = 0; attempt < 12; attempt++) {
         const response = await fixture.call('POST', path, body);
         expectRejection(response, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
       }
@@ -372,7 +371,7 @@ describe('verifyAuthCredential', () => {
     it('is limited to ten failures per hour, without locking out valid tokens', async () => {
       const { id, claims } = await createWalletOfIdentity();
       const proveWrongSubject = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
-      for (let time = 0; time < 10; time++) {
+      for (let attempt = 0; attempt < 10; attempt++) {
         expect((await proveWrongSubject()).status).toBe(401);
         app.effects.set(app.effects.now() + MINUTE);
       }
@@ -415,7 +414,7 @@ describe('verifyAuthCredential', () => {
 
 describe('revokeAuthCredential', () => {
   describe('removing an identity', () => {
-    it('requires the signature of another session, and can be reversed', async () => {
+    it('requires the signature of another session, and the identity can be added again', async () => {
       const { accountId } = await fixture.createWalletCustomer();
       const emailSession = await fixture.openEmailSession(accountId);
       const claims = createClaims();
@@ -461,9 +460,9 @@ it('the server stores identities only encrypted', async () => {
   const claims = createClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await createWalletOfIdentity(claims);
   ok(await prove(id, claims, generateKeys().publicKey), 200);
-  const requestedBody = credentialBody(accountId, createClaims({ sub: 'OTHER-IN-CLEAR' }));
-  ok(await fixture.call('POST', '/auth/credentials', requestedBody), 202);
-  const token = requestedBody.oidcToken.split('.')[1] as string;
+  const requestBody = credentialBody(accountId, createClaims({ sub: 'OTHER-IN-CLEAR' }));
+  ok(await fixture.call('POST', '/auth/credentials', requestBody), 202);
+  const token = requestBody.oidcToken.split('.')[1] as string;
   for (const table of [
     'credentials',
     'wallet_sessions',

@@ -1,5 +1,5 @@
-// Credentials of an identity provider (OIDC). A token is accepted once, within its validity. To open a
-// session, its nonce must bind the key of the session, so that an intercepted token is useless.
+// Credentials of an identity provider (OIDC). A token opens at most one session, within its validity. Its
+// nonce must bind the key of the session, so that an intercepted token is useless.
 import { type OidcIdentity, providerName } from '../../../catalog/identity/oidc.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { countAttempt, isLimitReached } from '../../../runtime/operation/attempt-limiter.ts';

@@ -71,16 +71,16 @@ describe('a code in production', () => {
       expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(WRONG_CODE);
     }
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
-    const requestedBody = ok(response, 202);
+    const challengeBody = ok(response, 202);
     const sandboxHeaders = {
       'service-wallet-signature': 'sandbox-valid-signature',
-      'request-id': requestedBody.requestId,
+      'request-id': challengeBody.requestId,
     };
     expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, sandboxHeaders))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);
-    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requestedBody, keys)), 200);
+    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(challengeBody, keys)), 200);
   });
 
   it('is sent as a text message for an SMS credential', async () => {

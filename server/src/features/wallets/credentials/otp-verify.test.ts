@@ -249,25 +249,25 @@ describe('verifyAuthCredential', () => {
       const wallet = await fixture.createWalletCustomer();
       const bundle = await fixture.requestOtpBundle(wallet.credential.id);
       const { response, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
-      return { ...wallet, requestedBody: ok(response, 202), keys, sealed };
+      return { ...wallet, challengeBody: ok(response, 202), keys, sealed };
     }
 
     it('requires the key that was encrypted with the code', async () => {
-      const { credential, accountId, requestedBody, keys, sealed } = await submitNewCode();
-      const otherKeyHeaders = await signedHeaders(requestedBody, generateKeys());
+      const { credential, accountId, challengeBody, keys, sealed } = await submitNewCode();
+      const otherKeyHeaders = await signedHeaders(challengeBody, generateKeys());
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, otherKeyHeaders))).toEqual([
         401,
         'UNAUTHORIZED',
       ]);
       const otherSignedHeaders = await signedHeaders(
-        { ...requestedBody, payloadToSign: `${requestedBody.payloadToSign} ` },
+        { ...challengeBody, payloadToSign: `${challengeBody.payloadToSign} ` },
         keys,
       );
       expect((await otp.verifyBundle(credential, sealed, otherSignedHeaders)).body.code).toBe(
         'UNAUTHORIZED',
       );
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
-      const headers = await signedHeaders(requestedBody, keys);
+      const headers = await signedHeaders(challengeBody, keys);
       ok(await otp.verifyBundle(credential, sealed, headers), 200);
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, headers))).toEqual([
         401,
@@ -277,20 +277,20 @@ describe('verifyAuthCredential', () => {
     });
 
     it('accepts the literal signature of the sandbox', async () => {
-      const { credential, requestedBody, sealed } = await submitNewCode();
+      const { credential, challengeBody, sealed } = await submitNewCode();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
       ok(
         await otp.verifyBundle(credential, sealed, {
           ...signature,
-          'request-id': requestedBody.requestId,
+          'request-id': challengeBody.requestId,
         }),
         200,
       );
     });
 
     it('requires the same bundle and both headers before the expiry', async () => {
-      const { credential, requestedBody, keys, sealed } = await submitNewCode();
-      const headers = await signedHeaders(requestedBody, keys);
+      const { credential, challengeBody, keys, sealed } = await submitNewCode();
+      const headers = await signedHeaders(challengeBody, keys);
       const codeOf = async (input: Record<string, string>, text = sealed) => {
         const { status, body } = await otp.verifyBundle(credential, text, input);
         return [status, body.code];
@@ -317,11 +317,11 @@ describe('verifyAuthCredential', () => {
     });
 
     it('creates one session per key', async () => {
-      const { credential, keys, requestedBody, sealed } = await submitNewCode();
+      const { credential, keys, challengeBody, sealed } = await submitNewCode();
       const bundle = await fixture.requestOtpBundle(credential.id);
       const secondSubmission = await otp.submitCode(credential, bundle, { keys });
       ok(secondSubmission.response, 202);
-      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requestedBody, keys)), 200);
+      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(challengeBody, keys)), 200);
       const rejectedResponse = await otp.verifyBundle(
         credential,
         secondSubmission.sealed,
@@ -337,7 +337,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is valid only for the contact that received the code', async () => {
-      const { credential, customer: person, requestedBody, keys, sealed } = await submitNewCode();
+      const { credential, customer: person, challengeBody, keys, sealed } = await submitNewCode();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
@@ -345,14 +345,14 @@ describe('verifyAuthCredential', () => {
       const rejectedResponse = await otp.verifyBundle(
         credential,
         sealed,
-        await signedHeaders(requestedBody, keys),
+        await signedHeaders(challengeBody, keys),
       );
       expect(errorOf(rejectedResponse)).toEqual(NONE_PENDING);
     });
 
     it('fails if the credential is removed concurrently', async () => {
-      const { credential, accountId, requestedBody, keys, sealed } = await submitNewCode();
-      const headers = await signedHeaders(requestedBody, keys);
+      const { credential, accountId, challengeBody, keys, sealed } = await submitNewCode();
+      const headers = await signedHeaders(challengeBody, keys);
       let rounds = 0;
       await app.operate(async (ctx) => {
         const row = await ctx.read(credentials, credential.id);

@@ -107,7 +107,7 @@ const scriptOf = (ctx: Ctx, deps: WalletDeps) =>
 
 const purposeId = (credentialId: string) => `otp ${credentialId}`;
 
-async function rulesOf(ctx: Ctx) {
+async function codeSettingsOf(ctx: Ctx) {
   const platform = await readOwnPlatform(ctx);
   const config = walletConfigOf(platform);
   return {
@@ -160,7 +160,7 @@ async function sendOtp(
   const reason = 'A code was sent recently. Wait before requesting another code.';
   // Per wallet, so that removing and adding the credential does not reset the count.
   await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, reason);
-  const { platformName, mail, rules } = await rulesOf(ctx);
+  const { platformName, mail, rules } = await codeSettingsOf(ctx);
   const purpose = { id: purposeId(row.id), binding: contact, rules, fixedCode: script?.code };
   const code = await issueCode(ctx, purpose);
   const expiresAt = ctx.now + rules.validityMs;
@@ -270,7 +270,7 @@ async function verify(
   if (!openedOtp) throw unreadableBundle();
   const publicKey = clientKeyOf(openedOtp.publicKey, FIELD);
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
-  const { rules } = await rulesOf(ctx);
+  const { rules } = await codeSettingsOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
   // The letters of codes are capital. Input is case-insensitive.
   const result = await verifyCode(ctx, purpose, openedOtp.code.trim().toUpperCase());

@@ -71,7 +71,7 @@ describe('verifyAuthCredential', () => {
       expect(revocationResponse.status).toBe(204);
     });
 
-    it('ignores unknown fields', async () => {
+    it('ignores a user handle and a wallet signature', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const { userHandle: _none, ...deviceAssertion } = holder.device.get(challenge);

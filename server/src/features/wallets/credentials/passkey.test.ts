@@ -161,7 +161,7 @@ describe('createAuthCredential', () => {
 
 describe('challengeAuthCredential', () => {
   describe('a challenge', () => {
-    it('is the hash of a future session, new for each request', async () => {
+    it('is new for each request, and earlier challenges remain valid', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const [credential] = (await fixture.credentialsOf(holder.accountId)).filter(
         ({ id }) => id === holder.id,
@@ -204,12 +204,12 @@ describe('challengeAuthCredential', () => {
       const holder = await passkeys.createPasskeyHolder();
       const path = `/auth/sessions/${holder.session.session.id}/refresh`;
       const body = { clientPublicKey: generateKeys().publicKey };
-      const [requestedBody] = await Promise.all(
+      const [challengeBody] = await Promise.all(
         Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
       const firstChallenge = await passkeys.challengeOf(holder);
       for (let count = 0; count < 12; count++) await passkeys.challengeOf(holder);
-      const signatureHeaders = await signedHeaders(requestedBody, holder.session);
+      const signatureHeaders = await signedHeaders(challengeBody, holder.session);
       ok(await fixture.call('POST', path, body, signatureHeaders), 201);
       ok(
         await passkeys.verifyWith(

@@ -1,6 +1,6 @@
-// Passkeys as credentials of a wallet. Registration uses a challenge of the platform. Verification uses a
-// pending request of this server, whose challenge is the hash of the payload that opens the session, so the
-// session key is fixed before signing. Every challenge can be used once.
+// Passkeys as credentials of a wallet. Registration uses a challenge of the platform. The challenge of a
+// verification is the hash of the payload that opens the session, so the session key is fixed before
+// signing. Every challenge can be used once.
 
 import {
   checkAssertion,
@@ -95,7 +95,7 @@ const creationActivity = (wallet: Wallet, body: CreateBody, nickname: string): A
   };
 };
 
-async function register(ctx: Ctx, _parts: WalletDeps, wallet: Wallet, body: CreateBody) {
+async function register(ctx: Ctx, _deps: WalletDeps, wallet: Wallet, body: CreateBody) {
   const nickname = body.nickname.trim();
   const checkedAttestation = checkAttestation(body.attestation, body.challenge);
   const errors = NICKNAME.test(nickname) ? [] : [{ field: 'nickname', message: NICKNAME_RULE }];
@@ -123,7 +123,7 @@ const verificationOf = (id: string) => ({
 
 async function challengePasskey(
   ctx: Ctx,
-  _parts: WalletDeps,
+  _deps: WalletDeps,
   { wallet, row }: WalletCredential,
   { clientPublicKey }: { clientPublicKey?: string },
 ) {

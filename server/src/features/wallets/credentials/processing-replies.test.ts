@@ -41,14 +41,14 @@ describe('operations in progress', () => {
   const expectProcessing = (response: ApiResponse) =>
     expect(ok(response, 200).status).toBe('PROCESSING');
 
-  /** Requests, signs and retries until completion. Returns the number of signed requests. */
+  /** Requests, signs and retries until completion. Returns the last response and the number of retries. */
   async function retryUntilDone(
     walletFixture: WalletFixture,
     [method, path, body]: SignedCall,
     signer: Signer,
   ) {
-    const requestedBody = ok(await walletFixture.call(method, path, body), 202);
-    const headers = await signedHeaders(requestedBody, signer);
+    const challengeBody = ok(await walletFixture.call(method, path, body), 202);
+    const headers = await signedHeaders(challengeBody, signer);
     for (let requestCount = 1; ; requestCount++) {
       const response = await walletFixture.call(method, path, body, headers);
       if (response.body.status !== 'PROCESSING') return { sent: requestCount, response };

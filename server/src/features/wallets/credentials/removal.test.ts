@@ -66,10 +66,10 @@ describe('revokeAuthCredential', () => {
 
   it('keeps the only credential', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
-    const requestedBody = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
+    const challengeBody = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
     ok(await remove(email.id, bySms), 204);
     expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(LAST_CREDENTIAL_ERROR);
-    const headers = await signedHeaders(requestedBody, byEmail);
+    const headers = await signedHeaders(challengeBody, byEmail);
     const rejectedResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
     expect(errorOf(rejectedResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
@@ -137,8 +137,8 @@ describe('revokeAuthCredential', () => {
     ] as const;
     const signedRequests = [];
     for (const [id, signer] of pairs) {
-      const requestedBody = ok(await fixture.call('DELETE', pathOf(id)), 202);
-      signedRequests.push({ id, headers: await signedHeaders(requestedBody, signer) });
+      const challengeBody = ok(await fixture.call('DELETE', pathOf(id)), 202);
+      signedRequests.push({ id, headers: await signedHeaders(challengeBody, signer) });
     }
     await Promise.all(
       signedRequests.map(({ id, headers }) =>

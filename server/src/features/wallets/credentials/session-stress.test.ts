@@ -89,8 +89,8 @@ describe('the refresh of a session', () => {
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: generateKeys().publicKey };
     await setPolls(1);
-    const requestedBody = ok(await fixture.call('POST', path, body), 202);
-    const headers = await signedHeaders(requestedBody, byEmail);
+    const challengeBody = ok(await fixture.call('POST', path, body), 202);
+    const headers = await signedHeaders(challengeBody, byEmail);
     expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
     const removalPath = `/auth/credentials/${email.id}`;

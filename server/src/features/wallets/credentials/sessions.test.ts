@@ -210,7 +210,7 @@ describe('refreshAuthSession', () => {
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
   });
 
-  it('responds in the same way to an unknown session and one of another platform', async () => {
+  it('returns the same reply for an unknown session and a session of another platform', async () => {
     const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const body = bodyOf(generateKeys().publicKey);
     for (const id of [
@@ -277,13 +277,13 @@ describe('refreshAuthSession', () => {
     const { publicKey, uncompressedKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
     const invalidPoint = `02${'f'.repeat(64)}`;
-    const form =
+    const formatMessage =
       'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03';
     const usedMessage = 'already belongs to a session of the wallet';
     for (const [key, message] of [
-      ['', form],
-      ['x', form],
-      [publicKey.slice(2), form],
+      ['', formatMessage],
+      ['x', formatMessage],
+      [publicKey.slice(2), formatMessage],
       [invalidPoint, 'is not a point of P-256'],
       [publicKey, usedMessage],
       [uncompressedKey, usedMessage],
@@ -379,10 +379,10 @@ describe('revokeAuthSession', () => {
     const challengeResponses = await Promise.all(
       ids.map((id) => fixture.call('DELETE', pathOf(id))),
     );
-    const keys = challengeResponses.map(
+    const apiKeyIds = challengeResponses.map(
       ({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0],
     );
-    expect(new Set(keys).size).toBe(2);
+    expect(new Set(apiKeyIds).size).toBe(2);
   });
 
   it('returns SESSION_NOT_FOUND for an unknown, foreign, revoked or expired session', async () => {

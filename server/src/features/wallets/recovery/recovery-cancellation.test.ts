@@ -75,9 +75,9 @@ describe('a recovery is canceled by', () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const session = await fixture.openEmailSession(accountId);
     const path = `/auth/sessions/${session.session.id}`;
-    const requestedBody = ok(await fixture.call('DELETE', path), 202);
+    const challengeBody = ok(await fixture.call('DELETE', path), 202);
     ok(
-      await fixture.call('DELETE', path, undefined, await signedHeaders(requestedBody, session)),
+      await fixture.call('DELETE', path, undefined, await signedHeaders(challengeBody, session)),
       204,
     );
     recovery.advance(1);
@@ -101,7 +101,7 @@ describe('a recovery is canceled by', () => {
     expect(cancellationMessages.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
   });
 
-  it('a new credential of the same kind', async () => {
+  it('a new credential of the same type', async () => {
     const { accountId, customer } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate(async (ctx) => {
@@ -188,7 +188,7 @@ describe('several servers', () => {
     const secondApp = await startSecondServer();
     try {
       recovery.advance(DELAY);
-      // A server lost its worker while the job was running.
+      // The state of a job whose server stopped during the first attempt.
       const [postponedJob] = await app.runtime.db.query<{ id: string }>(
         `update jobs set due_at = due_at + interval '20 seconds', attempts = 1, version = version + 1
           where id = (select id from jobs where kind = 'wallets.recover' order by due_at limit 1)
@@ -214,7 +214,7 @@ describe('several servers', () => {
     }
   });
 
-  it('decide consistently between a recovery and a concurrent sign-in', async () => {
+  it('complete a recovery, or cancel it because of a concurrent sign-in', async () => {
     const rows = await Promise.all(people.map(({ accountId }) => recovery.start(accountId)));
     await app.settle();
     recovery.advance(DELAY);

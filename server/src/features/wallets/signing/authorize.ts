@@ -47,8 +47,9 @@ export interface SignedPayment {
 }
 
 /**
- * Verifies and records the signature of the wallet. Returns undefined if it is valid, else a challenge or a
- * rejection. An invalid signature counts as a failed attempt if the request has a `Request-Id`.
+ * Verifies and records the signature of the wallet. Returns undefined for a valid signature and a challenge
+ * for a request without signature headers. An invalid signature is a counted rejection if the request has a
+ * `Request-Id`, and throws otherwise.
  */
 export async function authorizePayment(
   ctx: Ctx,
@@ -85,7 +86,7 @@ interface KeyPayment {
   /** Describes the payment completely. */
   description: string;
   publicKey: string;
-  /** Requests the stamp from the custodian of the key, or undefined if the custodian declines. */
+  /** Requests the stamp from the custodian of the key. Returns undefined if the custodian declines. */
   stampWith(payload: string): Promise<string | undefined>;
 }
 

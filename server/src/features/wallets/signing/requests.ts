@@ -33,7 +33,7 @@ const MAX_INVALID_SIGNATURES = 5;
 /** A request to sign, as received. */
 export interface SignableRequest {
   operationId: string;
-  /** Id in the path. Empty without an ID. */
+  /** ID in the path, or empty if the path has no ID. */
   resourceId: string;
   /** Path and body, which must be identical in the retry. */
   input: { params: unknown; body: unknown };
@@ -89,22 +89,22 @@ export const isUnsigned = (headers: SignableRequest['headers']): boolean =>
 const isForDevice = ({ by }: Signer) => by === 'nobody';
 
 /**
- * Drops expired requests and the oldest beyond the limit, before a new one. `current` is the request of this
- * retry. Passkey challenges can be requested without signing in. They are rate-limited and never displace
- * signature requests.
+ * Drops expired requests and the oldest beyond the limit, before a new one. `currentId` is the ID of the
+ * request of this retry. Passkey challenges can be requested without signing in. They are rate-limited and
+ * never displace signature requests.
  */
 async function dropExcessRequests(
   ctx: Ctx,
   accountId: string,
   signer: Signer,
-  current: string | undefined,
+  currentId: string | undefined,
 ): Promise<void> {
   const pendingWalletRequests = await ctx.db.find(
     walletRequests,
     { account_id: accountId, status: 'PENDING' },
     { ...UNPAGED, orderBy: 'created_at' },
   );
-  const otherRequests = pendingWalletRequests.filter((row) => row.id !== current);
+  const otherRequests = pendingWalletRequests.filter((row) => row.id !== currentId);
   const unexpiredRequests = otherRequests.filter((row) => row.expires_at > ctx.now);
   const signatureRequests = unexpiredRequests.filter((row) => !isForDevice(JSON.parse(row.signer)));
   const maxPending = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
@@ -242,7 +242,7 @@ export function recordStamp(
   });
 }
 
-/** Stages a failed attempt, which must be committed. After too many the request is dropped. */
+/** Stages a failed attempt, which must be committed. After five failed attempts the request is dropped. */
 function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: Fault } {
   const wrongCount = row.wrong + 1;
   const status =

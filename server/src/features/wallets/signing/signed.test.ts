@@ -462,14 +462,14 @@ describe('one signature', () => {
     }
     const secondReply = await operation.call({ headers: firstSignedHeaders });
     expect(secondReply.status).toBe(202);
-    const requestedBody = secondReply.body as { payloadToSign: string; requestId: string };
-    expect(requestedBody.requestId).not.toBe(firstSignedHeaders['request-id']);
+    const challengeBody = secondReply.body as { payloadToSign: string; requestId: string };
+    expect(challengeBody.requestId).not.toBe(firstSignedHeaders['request-id']);
     expect(statusAndCodeOf(await operation.call({ headers: firstSignedHeaders }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
     );
-    const thirdReply = await operation.call({ headers: await signedHeaders(requestedBody, keys) });
+    const thirdReply = await operation.call({ headers: await signedHeaders(challengeBody, keys) });
     expect([thirdReply.status, await operation.countMarks()]).toEqual([202, 0]);
-    const lastBody = thirdReply.body as typeof requestedBody;
+    const lastBody = thirdReply.body as typeof challengeBody;
     const response = await operation.call({ headers: await signedHeaders(lastBody, keys) });
     expect([response.status, await operation.countMarks()]).toEqual([201, 1]);
   });

@@ -47,7 +47,7 @@ export type Headers = SignableRequest['headers'];
 type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 
 export interface Steps<C extends Contract> {
-  /** Id in the path, if any. */
+  /** Returns the ID in the path. Absent if the path has no ID. */
   resourceId?(input: Input<C>): string;
   /** Validates the request. Replies immediately if no signature is needed. */
   begin(ctx: Ctx, input: Input<C>, headers: Headers): Promise<Outcome>;

@@ -18,7 +18,7 @@ export interface Stamp {
 
 const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/;
 const COMPRESSED_KEY = /^0[23][0-9a-f]{64}$/i;
-/** A sequence of two integers of at most 33 bytes, with one-byte lengths. */
+/** Tag and size of a sequence of two integers of at most 33 bytes, with one-byte lengths. */
 const DER = /^30(?:[0-9a-f]{2}){7,71}$/i;
 const MEMBER_COUNT = 3;
 
@@ -30,7 +30,7 @@ function integerEnd(bytes: Buffer, offset: number): number | undefined {
   return offset + 2 + length;
 }
 
-/** The bytes of a signature, or undefined unless they are a DER sequence of two positive integers. */
+/** The bytes of a signature, or undefined unless they are a DER sequence of two non-negative integers. */
 function derOf(hex: string): Buffer | undefined {
   if (!DER.test(hex)) return undefined;
   const bytes = Buffer.from(hex, 'hex');
@@ -79,7 +79,7 @@ function keyOf(point: string): KeyObject | undefined {
 /** Imports the key of a new session in advance. */
 export const cacheKey = (point: string): void => void keyOf(point);
 
-/** Parses a header value, or undefined if it is not a stamp. */
+/** Parses a header value. Returns undefined if it is not a stamp. */
 export function parseStamp(header: string): Stamp | undefined {
   const members = membersOf(header);
   if (!members || !COMPRESSED_KEY.test(members.publicKey)) return undefined;

@@ -134,7 +134,7 @@ const mapErrors = (
 ): FieldError[] =>
   errors.map((error) => ({ ...error, field: `${field}.${paths[error.field] ?? error.field}` }));
 
-const isAllowed = ({ site, origin }: Ceremony) => site.origins.includes(origin);
+const hasAllowedOrigin = ({ site, origin }: Ceremony) => site.origins.includes(origin);
 
 /** Requirements in addition to the requirements of every passkey. */
 const requirementsOf = ({ site, origin }: Ceremony) => ({
@@ -177,7 +177,7 @@ const ORIGIN_NOT_ALLOWED: FieldError = {
 export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
-  if (!isAllowed(ceremony)) return { errors: [ORIGIN_NOT_ALLOWED] };
+  if (!hasAllowedOrigin(ceremony)) return { errors: [ORIGIN_NOT_ALLOWED] };
   const registeredFields = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.isSimulationAllowed) {
     const { credentialId, isValid } = readSimulation(ceremony);
@@ -211,7 +211,7 @@ export function readAssertion(
   ceremony: Ceremony,
   { facts, signCount }: { facts: PasskeyFacts; signCount: number },
 ): number | undefined {
-  if (!isAllowed(ceremony)) throw invalid([ORIGIN_NOT_ALLOWED]);
+  if (!hasAllowedOrigin(ceremony)) throw invalid([ORIGIN_NOT_ALLOWED]);
   if (ceremony.isSimulationAllowed) return readSimulation(ceremony).isValid ? signCount : undefined;
   const assertion = textsOf(ceremony, ASSERTION_PATHS);
   const { challenge } = ceremony;

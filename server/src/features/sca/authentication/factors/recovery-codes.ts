@@ -1,4 +1,4 @@
-// Recovery codes for a lost authenticator app. Pure except for randomness.
+// Recovery codes for a lost authenticator app. Only a keyed hash of each code is stored.
 import type { Effects } from '../../../../kernel/effects.ts';
 import type { Vault } from '../../../../runtime/security/vault.ts';
 import { generateCode, LETTERS_AND_DIGITS } from '../../../notifications/codes/index.ts';

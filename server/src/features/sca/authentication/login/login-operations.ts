@@ -57,7 +57,7 @@ async function start(ctx: Ctx, deps: ScaDeps, party: ScaParty, factor: ScaFactor
   return { status: 200, body: { factor, passkeyOptions, ...site } } as const;
 }
 
-/** The challenge of a login. Throws INVALID_INPUT unless the customer has it for this factor. */
+/** The login challenge of a customer for a factor. Throws INVALID_INPUT if it does not exist. */
 async function challengeOf(
   ctx: Ctx,
   { id }: CustomerRow,

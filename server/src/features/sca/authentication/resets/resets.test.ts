@@ -131,8 +131,8 @@ describe('a reset of codes by SMS', () => {
     const mobile = createMobile();
     const phone = `${mobile.countryCode}${mobile.number}`;
     ok(await complete(id, resetId, { mobile }), 204);
-    const current = await rowOf(id);
-    expect(current).toMatchObject({
+    const updatedCustomer = await rowOf(id);
+    expect(updatedCustomer).toMatchObject({
       ...{ phone, contact_verification: { email: 'PENDING', phone: 'VERIFIED' } },
       phone_digest: digestOf(app.runtime.vault, 'phone', phone),
     });

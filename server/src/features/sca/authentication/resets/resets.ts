@@ -18,8 +18,9 @@ import type { ScaFactorName } from '../contract.ts';
 import { type ResetStatus, resetStates } from '../states.ts';
 import { type ResetRow, scaResets } from '../store.ts';
 
+/** Validity of a reset with a liveness check. */
 const WINDOW_MS = 30 * 60_000;
-/** For a manual review. */
+/** Validity of a reset with a manual review, from its start and from its approval. */
 const REVIEW_MS = 24 * 3_600_000;
 
 /** Expires a reset that was not completed. */

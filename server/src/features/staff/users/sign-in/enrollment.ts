@@ -107,7 +107,7 @@ async function stageEnrollment(
 ): Promise<UserRow> {
   useLink(ctx, openedLink);
   stageUse(ctx, challenge);
-  // An enrolled user can invite all other users.
+  // An enrolled user can invite others, so the link of the first administrator is revoked.
   if (openedLink.user.id !== FIRST_ADMINISTRATOR) await endLinks(ctx, FIRST_ADMINISTRATOR);
   let { user } = openedLink;
   if (openedLink.link.kind === 'RECOVERY') {

@@ -6,7 +6,7 @@ import { Fault } from '../../../../kernel/fault.ts';
 import type { IdentityProviderSettings } from '../../../../runtime/config/identity-provider.ts';
 import type { RoleName } from '../../roles/index.ts';
 
-/** Timeout of one request to the provider. A sign-in makes at most four. */
+/** Timeout of one request to the provider. A sign-in makes at most four requests. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_048_576;
 /** Maximum age of the provider's metadata. */

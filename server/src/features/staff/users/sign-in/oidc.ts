@@ -133,7 +133,8 @@ export async function signInWithOidc(
   const provider = requireProvider(configuredProvider);
   const challenge = openChallenge(runtime, 'identity provider', deviceHash, state);
   const callback = callbackOf(site, challenge, callbackUrl);
-  // Used before the exchange, because a provider revokes the tokens of a code that it receives twice.
+  // The state is used before the exchange, because a provider revokes the tokens of a code that it
+  // receives twice.
   await operate(runtime, INSTALLATION, async (ctx) => stageUse(ctx, challenge));
   const { nonce = '', verifier = '' } = challenge.data;
   const person = await provider.person(callback, { state: challenge.challenge, nonce, verifier });
