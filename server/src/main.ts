@@ -11,8 +11,8 @@ function print(text: string): undefined {
 }
 
 /**
- * Runs the server with these flags and returns its settings after the start. Invalid settings: one
- * line each and exit code 2.
+ * Runs the server with these flags and returns its settings after the start. Undefined for `--help` and
+ * `--version`. Exits with code 2 for invalid settings, and with code 1 if the start fails.
  */
 export async function main(argv: readonly string[]): Promise<Pick<Config, 'console'> | undefined> {
   if (argv.includes('--version')) return print(versionLine());

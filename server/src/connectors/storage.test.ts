@@ -23,21 +23,21 @@ const effects = systemEffects();
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
   options: object,
 ) => { run(): Promise<{ port: number }>; close(): Promise<void> };
-const peer = new S3rver({
+const s3Server = new S3rver({
   ...{ address: '127.0.0.1', port: 0, silent: true, directory: path.join(root, 's3') },
   configureBuckets: [{ name: 'files', configs: [] }],
 });
 
-/** Handles a request in place of the peer if it returns true. */
+/** Handles a request in place of the S3 server if it returns true. */
 let respondInstead:
   | ((request: http.IncomingMessage, reply: http.ServerResponse) => boolean)
   | undefined;
-let peerPort = 0;
+let s3Port = 0;
 const proxy = http.createServer((request, reply) => {
   if (respondInstead?.(request, reply)) return;
   const { method, headers, url: path } = request;
   const forwardedRequest = http.request(
-    { host: '127.0.0.1', port: peerPort, method, path, headers },
+    { host: '127.0.0.1', port: s3Port, method, path, headers },
     (response) => {
       reply.writeHead(response.statusCode ?? 0, response.headers);
       response.pipe(reply);
@@ -54,7 +54,7 @@ const bucket = (overrides = {}) => ({
 
 const storages: Record<string, StoragePort> = {};
 beforeAll(async () => {
-  peerPort = (await peer.run()).port;
+  s3Port = (await s3Server.run()).port;
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   storages.folder = storageOf(effects, { folder });
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   proxy.closeAllConnections();
   proxy.close();
-  await peer.close();
+  await s3Server.close();
   rmSync(root, { recursive: true });
 });
 afterEach(() => {

@@ -63,7 +63,7 @@ export function sendStream(reply: FastifyReply, status: number, stream: Readable
   void reply.header('content-type', 'text/event-stream; charset=utf-8').send(stream);
 }
 
-/** Sends an error body. */
+/** Sends the retry headers and the error body of a fault. */
 export function sendFault(reply: FastifyReply, naming: Naming, fault: Fault): void {
   setRetryHeaders(reply, fault);
   send(reply, fault.status, naming.toApiNames(faultBody(naming, fault)));

@@ -42,7 +42,7 @@ export interface RouteOptions {
   /** Receives the completed requests of platforms. */
   record?: RecordRequest | undefined;
   limiter?: Limiter | undefined;
-  /** Absent: changes have no limit. */
+  /** Limits concurrent changes. Without slots, their number is unlimited. */
   slots?: Slots | undefined;
 }
 
@@ -63,7 +63,7 @@ interface Exchange {
   caller: Caller;
   /** The JSON body, once it was read. */
   body?: unknown;
-  /** If the request is sampled. */
+  /** Absent if the request is not sampled or its operation waits. */
   span?: Span | undefined;
 }
 
@@ -77,7 +77,8 @@ interface RouteResponse {
 }
 
 /**
- * Template of the path, names and IDs. Values of a request are excluded, because they may be personal data.
+ * Method, path template, status, error code and IDs. Other values of a request are excluded, because they
+ * may be personal data.
  */
 const spanAttributesOf = (record: RequestRecord) => ({
   'http.request.method': record.method,

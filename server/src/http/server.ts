@@ -48,7 +48,7 @@ const UNLIMITED_PATHS = ['/healthz', '/readyz'];
 /** Longer than a long poll, whose connection has no data for up to 60 s. */
 const STALLED_MS = 90_000;
 
-const MAX_PARAMETER = 300;
+const MAX_PARAMETER_LENGTH = 300;
 
 /** The message does not repeat the URL, because a URL may contain the secret of a link or a code. */
 const UNKNOWN_PATH = new Fault(
@@ -58,7 +58,7 @@ const UNKNOWN_PATH = new Fault(
 
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
-/** Checks before every route, and the response without a route. */
+/** Checks before every route, and the responses to requests without a route. */
 function createGuard(
   { naming, operations, watch }: ServerOptions,
   admission: Admission,
@@ -66,7 +66,7 @@ function createGuard(
   connections: Connections,
   recordUnrouted: RecordUnrouted,
 ) {
-  const unsupportedMethodOf = createUnsupportedMethods(operations, naming, MAX_PARAMETER);
+  const unsupportedMethodOf = createUnsupportedMethods(operations, naming, MAX_PARAMETER_LENGTH);
 
   /** Whether the connection accepts this request. A request that is not accepted receives no response. */
   function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
@@ -103,7 +103,10 @@ function createGuard(
   }
 
   /** Whether a request without a credential continues to its route. If false, the error was sent. */
-  async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  async function admitWithoutCredential(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
     const isUnrouted = request.is404 || request.routeOptions.config.isUnsupported === true;
     const unsupportedMethod = isUnrouted ? unsupportedMethodOf(request) : undefined;
     const notFound = isUnrouted ? UNKNOWN_PATH : undefined;
@@ -140,7 +143,7 @@ function createGuard(
         if (fault) return sendFault(reply, naming, fault);
         const { config, url = '' } = request.routeOptions;
         if (config.isOperation || UNLIMITED_PATHS.includes(url)) return done();
-        void admitUnrouted(request, reply).then((isAdmitted) => isAdmitted && done());
+        void admitWithoutCredential(request, reply).then((isAdmitted) => isAdmitted && done());
       });
       server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {
         drain.prepare(raw, reply.raw, ip);
@@ -166,7 +169,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => uuid7(runtime.effects),
-    routerOptions: { querystringParser: readQuery, maxParamLength: MAX_PARAMETER },
+    routerOptions: { querystringParser: readQuery, maxParamLength: MAX_PARAMETER_LENGTH },
     requestTimeout: 60_000,
     // A client that stops reading its response is disconnected.
     connectionTimeout: options.stalledMs ?? STALLED_MS,
@@ -184,7 +187,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => void guard.rejectAddress(error, request, reply),
   });
   for (const event of ['checkContinue', 'checkExpectation']) {
-    server.server.on(event, (...request) => server.server.emit('request', ...request));
+    server.server.on(event, (...args) => server.server.emit('request', ...args));
   }
   // The size of the head bounds the number of headers. Node would hide headers after the first 2,000,
   // including lengths.

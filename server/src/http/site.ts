@@ -1,5 +1,5 @@
-// Routes outside the API: health, metrics, the OpenAPI document and its reference. The routes need no
-// credential and show no data of a platform.
+// Routes outside the API: health, metrics, the OpenAPI document and the documentation site. The routes need
+// no credential and show no data of a platform.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -23,7 +23,7 @@ describe('a duration', () => {
   });
 
   it.each(['', 'P', 'PT', 'P1DT', '2D', '-P1D', 'P-1D', 'P1S', 'PT1D', 'P1.5D', 'p1d', 'P1D '])(
-    'rejects %j',
+    'is not %j',
     (text) => expect(readDuration(text)).toBeUndefined(),
   );
 });

@@ -1,6 +1,6 @@
 // Clock, randomness and network access. `main` creates the real implementation. Tests and the simulator
-// create an implementation with a controlled clock. No other module reads a clock, generates random bytes
-// or opens an outgoing connection, so a run can be repeated from its seed.
+// create an implementation with a controlled clock. No other module reads the time of day, generates
+// random bytes or opens an outgoing connection, so a run can be repeated from its seed.
 
 /** Milliseconds since the epoch. */
 export type Time = number;
@@ -29,7 +29,7 @@ export interface HttpReply {
   body: string;
 }
 
-/** A request whose body or response is too large for memory. */
+/** A request whose body or response may be too large for memory. */
 export interface StreamRequest {
   url: string;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';

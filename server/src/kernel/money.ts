@@ -86,13 +86,13 @@ export function convert(money: Money, rate: ConversionRate, rounding: Rounding):
   return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
 }
 
-/** A fraction as the decimal that the API shows, rounded half up to `places` digits. */
+/** A fraction as the decimal that the API shows, rounded half up to `places` digits, without trailing zeros. */
 export function toDecimal(rate: Rate, places: number): string {
   const units = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
   const digits = units.padStart(places + 1, '0');
   const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
-  const fullDigits = digits.slice(0, digits.length - places);
-  return fraction ? `${fullDigits}.${fraction}` : fullDigits;
+  const wholeDigits = digits.slice(0, digits.length - places);
+  return fraction ? `${wholeDigits}.${fraction}` : wholeDigits;
 }
 
 /** An exact amount as text: `1234567n` with 2 decimals is `12,345.67`. */

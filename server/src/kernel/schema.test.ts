@@ -1,4 +1,4 @@
-// Variants of a schema: validation errors and the published document.
+// Schema types: validation errors of Ajv and the published document.
 import { type Static, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
@@ -164,9 +164,9 @@ describe('named', () => {
 
   it('rejects one name for two shapes', () => {
     const components = {};
-    toOpenApi(named('Thing', Type.Object({ a: Type.String() })), components);
-    toOpenApi(named('Thing', Type.Object({ a: Type.String() })), components);
-    expect(() => toOpenApi(named('Thing', Type.Object({})), components)).toThrow('named Thing');
+    toOpenApi(named('Item', Type.Object({ a: Type.String() })), components);
+    toOpenApi(named('Item', Type.Object({ a: Type.String() })), components);
+    expect(() => toOpenApi(named('Item', Type.Object({})), components)).toThrow('named Item');
   });
 
   it('is absent from a derived shape and present with another description', () => {
@@ -179,16 +179,16 @@ describe('named', () => {
   });
 
   it('is one component for all unchanged copies', () => {
-    const Item = named('Thing', Type.Object({ a: Type.String() }));
+    const Item = named('Item', Type.Object({ a: Type.String() }));
     const components = {};
     toOpenApi(
       Type.Object({ one: Item, two: Type.Optional(withDescription(Item, 'x')) }),
       components,
     );
-    expect(Object.keys(components)).toEqual(['Thing']);
+    expect(Object.keys(components)).toEqual(['Item']);
     const changedItem = { ...Item, required: [] };
     expect(() => toOpenApi(changedItem, components)).toThrow(
-      'two different schemas are named Thing',
+      'two different schemas are named Item',
     );
   });
 
@@ -204,8 +204,8 @@ describe('named', () => {
     const { $defs, properties } = toAjv(page(CurrencyAmount)) as Record<string, object>;
     expect(Object.keys($defs ?? {})).toEqual(['Currency', 'CurrencyAmount']);
     expect(properties).toMatchObject({ data: { items: { $ref: '#/$defs/CurrencyAmount' } } });
-    const Item = named('Thing', Type.Object({ a: Type.String() }));
-    const Other = named('Thing', Type.Object({ b: Type.String() }));
+    const Item = named('Item', Type.Object({ a: Type.String() }));
+    const Other = named('Item', Type.Object({ b: Type.String() }));
     expect(errorsOf(Type.Object({ one: Item, two: Other }), { one: {}, two: {} })).toEqual([
       '/one/a required',
       '/two/b required',

@@ -122,11 +122,11 @@ const markOf = (schema: TSchema): VariantMark | undefined =>
   (schema as { [VARIANT]?: VariantMark })[VARIANT];
 
 /** The branch as an object that requires the tag and fixes its value. */
-function taggedBranch(variantMark: VariantMark, value: string, withType: boolean): TSchema {
+function taggedBranch(variantMark: VariantMark, value: string, hasTagType: boolean): TSchema {
   const branch = variantMark.branches[value] as TSchema;
   const tagValue = oneOf([value]);
   const property =
-    withType && variantMark.tagType ? { allOf: [tagValue, variantMark.tagType] } : tagValue;
+    hasTagType && variantMark.tagType ? { allOf: [tagValue, variantMark.tagType] } : tagValue;
   const properties = branch.properties as Json | undefined;
   if (properties && !markOf(branch)) {
     // A branch that contains the tag is complete and is the same in every place.
@@ -176,8 +176,8 @@ function addComponent(name: string, schema: TSchema, components: Record<string, 
   const source = sourceOf(schema);
   if (sources.get(name) === source) return;
   const body = variantToOpenApi(schema, components);
-  const existingSource = components[name];
-  if (existingSource !== undefined && JSON.stringify(existingSource) !== JSON.stringify(body)) {
+  const existingBody = components[name];
+  if (existingBody !== undefined && JSON.stringify(existingBody) !== JSON.stringify(body)) {
     throw new Error(`two different schemas are named ${name}`);
   }
   components[name] ??= body;
@@ -344,7 +344,7 @@ export const Address = named(
   ),
 );
 
-/** A page of a list: the items, whether there are more, and the cursor of the next page. */
+/** A page of a list: the items, the cursor of the next page, and the total count. */
 export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
   Type.Object(
     {
@@ -368,7 +368,7 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
     opts,
   );
 
-/** The query of an operation without parameters that rejects unknown parameters. */
+/** The query of an operation without parameters. Unknown parameters are rejected. */
 export const NO_QUERY = Type.Object({}, { additionalProperties: false });
 
 /** Query properties of every paged list, to be spread into the query schema. */

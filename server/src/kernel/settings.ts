@@ -73,8 +73,8 @@ const fileProblem = (text: string) => problemUnless(isPath(text), 'must be the p
 
 function settingOf<T extends TSchema>(schema: T, source: Source): T {
   const { env, help, fallback, secret, read } = source;
-  const value = fallback === undefined ? {} : { default: read(fallback, '/') };
-  const annotations = { description: help, env, ...value, ...(secret ? { secret } : {}) };
+  const defaultValue = fallback === undefined ? {} : { default: read(fallback, '/') };
+  const annotations = { description: help, env, ...defaultValue, ...(secret ? { secret } : {}) };
   return { ...schema, ...annotations, [SOURCE]: source };
 }
 

@@ -1,4 +1,5 @@
-// Effects of transfers on balances, compared with the sequential application of the transfers.
+// Effects of transfers and freezes on ledger accounts. A batch is compared with the sequential application
+// of its transfers.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transfer } from '../../test/kit/app/sample-tables.ts';
@@ -84,9 +85,12 @@ describe('effectsOf', () => {
         });
         expect(isBatchValid).toBe(isSequenceValid);
         if (!isSequenceValid) return;
-        for (const { id: name, net, hold: held } of effects) {
-          const previous = initialAccounts[name as 'a'];
-          expect(books.accounts.get(name)).toMatchObject({ balance: previous.balance + net, held });
+        for (const { id: accountId, net, hold: held } of effects) {
+          const previous = initialAccounts[accountId as 'a'];
+          expect(books.accounts.get(accountId)).toMatchObject({
+            balance: previous.balance + net,
+            held,
+          });
         }
       }),
     );

@@ -2,7 +2,7 @@
 // have the ID of their internal account. All other funds are on system accounts, one per environment, purpose
 // and currency. System accounts may be negative, because they balance external obligations so that the
 // accounts of a currency sum to zero. Velocity limits and stablecoin tokens are counted in units with a
-// period in the name, which are excluded from totals of money.
+// dot in the name, which are excluded from totals of money.
 import { MODES, type Mode } from '../kernel/mode.ts';
 
 export const SYSTEM_ACCOUNTS = {

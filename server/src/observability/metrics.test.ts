@@ -142,11 +142,11 @@ describe('verification of the ledger', () => {
   it('runs in one of several processes at its interval, and reports a difference', async () => {
     const { runtime, databaseUrl } = server;
     const options = ledgerCheckOf({ databaseUrl, ledgerCheckMs: 24 * HOUR_MS });
-    let runs = 0;
+    let runCount = 0;
     const countedOptions: typeof options = {
       ...options,
       withConnection(timeoutMs, work) {
-        runs++;
+        runCount++;
         return options.withConnection(timeoutMs, work);
       },
     };
@@ -154,7 +154,7 @@ describe('verification of the ledger', () => {
     const runAfter = async (ms: number) => {
       server.effects.set(server.effects.now() + ms);
       await Promise.all(sweeps.map((each) => each.run(runtime)));
-      return runs;
+      return runCount;
     };
     expect(await runAfter(0)).toBe(0);
     expect(await runAfter(HOUR_MS)).toBe(1);

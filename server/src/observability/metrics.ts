@@ -89,7 +89,10 @@ export function watchReadiness(metrics: Metrics, readiness: Pick<Readiness, 'che
   });
 }
 
-/** Publishes readiness, connections, pending webhook deliveries and the checks of the ledger. */
+/**
+ * Publishes readiness, connections, pending webhook deliveries, open differences of the reconciliation
+ * and the checks of the ledger.
+ */
 export function watchInstallation({
   metrics,
   runtime,

@@ -25,7 +25,7 @@ interface Tracing {
   stop(): Promise<void>;
 }
 
-/** The tracer of a server. Undefined without a collector. */
+/** The tracing of a server. Its `tracer` is undefined without a collector. */
 export function openTracing({ tracing, process }: Settings, effects: Effects, log: Log): Tracing {
   if (!tracing) return { tracer: undefined, stop: async () => undefined };
   const { endpoint, headers, serviceName, sampler, ratio } = tracing;
@@ -43,7 +43,7 @@ export function openTracing({ tracing, process }: Settings, effects: Effects, lo
   return { tracer, stop: exporter.stop };
 }
 
-/** Effects that send the context of the current span with each request. */
+/** Effects whose `http` sends the context of the current span with each request. */
 export const tracedEffects = (effects: Effects): Effects => ({
   now: () => effects.now(),
   random: (bytes) => effects.random(bytes),

@@ -317,7 +317,7 @@ describe('a change whose requester has lost rights', () => {
     await expectInvalid(requestedApproval);
   });
 
-  it('is not executed after its token was revoked or has expired', async () => {
+  it('is not executed after the token of its requester was revoked or has expired', async () => {
     const { secret, createSecret } = await createUser();
     const requestedApproval = await requestBy(secret);
     const tokens = (await client.call('GET', '/operator-tokens?limit=100')).body.data;
@@ -338,7 +338,7 @@ describe('a change whose requester has lost rights', () => {
 });
 
 describe('a policy', () => {
-  it('must name an operation that changes data', async () => {
+  it('is rejected for an operation that cannot require an approval', async () => {
     const secret = await operatorSecret('Requester');
     for (const operationId of [
       'listOperatorTokens',
@@ -392,7 +392,7 @@ describe('a policy', () => {
       ...emptyChangeSet(),
       inserts: platforms.map(({ id }) => ({ table: transactions, row: { id, platform_id: id } })),
     });
-    const needsApproval = async (set: ChangeSet, commits = 0) => {
+    const checkPolicies = async (set: ChangeSet, commits = 0) => {
       const check = requirePolicies(app.runtime, 'settleTransfer');
       const error: unknown = await check(set, commits).then(
         () => undefined,
@@ -400,12 +400,12 @@ describe('a policy', () => {
       );
       return isApprovalNeeded(error) || (error as { code?: string } | undefined)?.code || false;
     };
-    expect(await needsApproval(changeOf(app.other))).toBe(false);
-    expect(await needsApproval(changeOf(app.platform))).toBe(true);
-    expect(await needsApproval(changeOf(app.other, app.platform))).toBe(true);
+    expect(await checkPolicies(changeOf(app.other))).toBe(false);
+    expect(await checkPolicies(changeOf(app.platform))).toBe(true);
+    expect(await checkPolicies(changeOf(app.other, app.platform))).toBe(true);
     // An approval is only possible before the first commit.
-    expect(await needsApproval(changeOf(app.platform), 1)).toBe('CONFLICT');
-    expect(await needsApproval(changeOf(app.other), 1)).toBe(false);
+    expect(await checkPolicies(changeOf(app.platform), 1)).toBe('CONFLICT');
+    expect(await checkPolicies(changeOf(app.other), 1)).toBe(false);
     await removePolicy(app.runtime, platformPolicyId);
   });
 

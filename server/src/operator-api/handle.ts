@@ -65,7 +65,7 @@ interface RequestHeaders {
   cookie?: string | undefined;
 }
 
-/** The parts that the composition provides. */
+/** The dependencies that the composition provides. */
 export type HandlerDeps = Omit<OperatorCall, 'operator' | 'unauditedRuntime' | 'request'>;
 
 type OperatorContract = Extract<Contract, { auth: 'operator' }>;
@@ -122,8 +122,9 @@ function* platformIdsIn(value: unknown): Generator<string> {
 }
 
 /**
- * The query of an operator who is restricted to some platforms. The query must select one of them. Lists
- * that can be merged, searches, and sums over the platforms of the operator require no selection.
+ * The query of an operator who is restricted to some platforms. The query must select one of them, and a
+ * single platform is selected by default. Lists that can be merged, searches, and sums over the platforms
+ * of the operator require no selection.
  */
 function scopedQuery(
   contract: Contract,
@@ -187,7 +188,7 @@ function subjectIn(params: RawInput['params']): string | undefined {
   );
 }
 
-/** A request that removes something has no body, so its reason is in the query. */
+/** A DELETE request has no body, so its reason is in the query. */
 function reasonIn({ method }: Contract, { query, body }: RawInput): string | undefined {
   if (method !== 'DELETE') return body?.reason;
   return typeof query.reason === 'string' ? query.reason : undefined;

@@ -18,7 +18,7 @@ export interface Installation {
   connectorsOf(environment: Mode): Connectors;
   /** Provider of the funding details of an environment, or undefined without such a connector. */
   fundingOf(environment: Mode): FundingPort | undefined;
-  /** Waiting period of an account recovery, or undefined: disabled. */
+  /** Waiting period of a wallet recovery. Undefined if recovery is disabled. */
   walletRecoveryMs: number | undefined;
   /**
    * Rows of one statement and one snapshot, in chunks, for output that does not fit into memory.
@@ -41,7 +41,7 @@ interface CreatedPlatform {
 
 /** Functions that use features of several wings. */
 export interface Provisioning {
-  /** Where the features keep personal data. */
+  /** Descriptions of the personal data of all features. */
   personalData: AllPersonalData;
   /** Creates a platform, its accounts and a token with all permissions. */
   createPlatform(runtime: Runtime, input: NewPlatform): Promise<CreatedPlatform>;
@@ -51,7 +51,7 @@ export interface Provisioning {
   accountPorts: Omit<Parameters<typeof transitionAccount>[0], 'runtime'>;
 }
 
-/** The public keys that sign bundles and tokens, by environment. None without a custodian. */
+/** The public keys that sign bundles and tokens, by environment. Empty without a custodian. */
 export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors, 'custody'>) =>
   MODES.flatMap((environment) => {
     const { custody } = connectorsOf(environment);

@@ -58,8 +58,8 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  const installationDeps = { operationOf, operatorUrl, identityProvider, changes, process, world };
-  const handlerDeps = { installation, provisioning, ...installationDeps };
+  const callDeps = { operationOf, operatorUrl, identityProvider, changes, process, world };
+  const handlerDeps = { installation, provisioning, ...callDeps };
   return OPERATOR_OPERATIONS.map((each) => each.bind(handlerDeps));
 }
 

@@ -2,8 +2,8 @@
 // of one-time codes and delegated keys in clear text. Stateless: seeds and keys are returned sealed
 // for the caller to store, and the two signing keys are derived from the installation's master key.
 // Buffers with secrets are wiped after use, while strings and copies of the cryptographic library
-// are freed by the garbage collector. An HSM or a remote signer can replace it by implementing
-// `CustodyPort`, after all seeds have been exported.
+// are freed by the garbage collector. An HSM or a remote signer can replace this custodian by
+// implementing `CustodyPort`, after all seeds have been exported.
 import { createPublicKey, sign } from 'node:crypto';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -28,7 +28,7 @@ import {
 import { openWith, sealTo } from './hpke.ts';
 import { sealedPair, signerOf } from './keys.ts';
 
-/** A signer of tokens, with its key id: the thumbprint of RFC 7638. */
+/** A signer of tokens, with its key ID: the thumbprint of RFC 7638. */
 interface TokenSigner extends Signer {
   kid: string;
 }
@@ -127,7 +127,7 @@ const SCALAR_BYTES = 32;
 const hexOf = (point: Buffer) => point.toString('hex');
 export const targetContext = (id: string) => `one-time code key of ${id}`;
 
-/** Created on first use: most operator commands do not need the master key. */
+/** Creates the value on first use, because most operator commands do not need the master key. */
 function memoize<T extends object>(create: () => T): () => T {
   let value: T | undefined;
   return () => {

@@ -19,7 +19,7 @@ const hex = (text: string) => Buffer.from(text, 'hex');
 const pairOf = (scalar: string) => p256Pair(hex(scalar)) as P256Pair;
 const compressedKeyOf = ({ point }: P256Pair) => compressedPoint(point.toString('hex'));
 
-/** RFC 9180 §4 and §5, implemented from the text of the RFC, from a shared secret. */
+/** The key schedule of RFC 9180 §4 and §5, implemented from the text of the RFC. */
 const KEM = Buffer.from('4b454d0010', 'hex');
 const HPKE = Buffer.from('48504b45001000010002', 'hex');
 const hmac = (key: Buffer, text: Buffer) => createHmac('sha256', key).update(text).digest();

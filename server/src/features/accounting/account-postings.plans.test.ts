@@ -38,8 +38,8 @@ it.each([1_000, POSTINGS / 2, POSTINGS])(
     const until = new Date((START + seconds) * 1_000);
     const from = new Date(until.getTime() - 300_000);
     const values = [ACCOUNT, from, until, 100_001, '~', '~', 21];
-    const text = `explain (analyze, buffers, format json) ${WINDOW}`;
-    const { rows } = await client.query(text, values);
+    const explainSql = `explain (analyze, buffers, format json) ${WINDOW}`;
+    const { rows } = await client.query(explainSql, values);
     const { Plan: plan } = rows[0]['QUERY PLAN'][0];
     expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(MAX_BLOCKS);
   },

@@ -11,7 +11,7 @@ import { ledgerAccountById } from './ledger-accounts.ts';
 /** First window: longer than the time between a decision and its commit. */
 const FIRST_MS = 300_000;
 const MIN_WINDOW_MS = 1;
-const MAX_GROWTH = 8;
+const GROWTH_FACTOR = 8;
 /**
  * Maximum rows of all accounts in one window. A window with more rows is shortened, except the
  * first window and the shortest.
@@ -154,8 +154,8 @@ interface PostingQuery {
 
 /** The length of the next window, from the number of rows in the previous window. */
 function nextLength(length: number, scanned: number): number {
-  if (scanned > MAX_SCANNED) return Math.max(MIN_WINDOW_MS, Math.floor(length / MAX_GROWTH));
-  return scanned > MAX_SCANNED / MAX_GROWTH ? length : length * MAX_GROWTH;
+  if (scanned > MAX_SCANNED) return Math.max(MIN_WINDOW_MS, Math.floor(length / GROWTH_FACTOR));
+  return scanned > MAX_SCANNED / GROWTH_FACTOR ? length : length * GROWTH_FACTOR;
 }
 
 /** Reads windows until the page is full, PAGE_MS has passed, or the oldest posting is reached. */

@@ -197,7 +197,8 @@ export async function ledgerAccountById(
 const MAX_COUNTED = 50_000;
 
 // Accounts of single platforms have a separate statement, because plans do not depend on the
-// values. Order and limit in a lateral join require a range of the index for each platform.
+// values. With the order and limit in the lateral join, the plan reads a range of the index for
+// each platform.
 const ALL_ACCOUNTS = 'from internal_accounts i join ledger_accounts a on a.id = i.id';
 const ACCOUNTS_OF_PLATFORMS = `from unnest($5::text[]) o(id)
     cross join lateral (select id, platform_id, currency, customer_id from internal_accounts

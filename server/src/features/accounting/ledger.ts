@@ -116,21 +116,21 @@ function problemsOf({ mismatches, unmatchedResolutions, totals }: Recount): stri
     const amountText = (text: string) => `${readableAmount(text, currency)} ${currency}`;
     if (account.missing)
       return [`${id} has transfers in ${currency} but no account in this currency`];
-    const lines: string[] = [];
+    const problems: string[] = [];
     if (account.balance !== account.transferred) {
-      lines.push(
+      problems.push(
         `${id} has a balance of ${amountText(account.balance)}, ` +
           `but its transfers sum to ${amountText(account.transferred)}`,
       );
     }
     if (account.held !== account.unresolved) {
-      lines.push(
+      problems.push(
         `${id} holds ${amountText(account.held)}, ` +
           `but its pending transfers sum to ${amountText(account.unresolved)}`,
       );
     }
-    if (account.belowFloor) lines.push(`${id} is below its minimum balance`);
-    return lines;
+    if (account.belowFloor) problems.push(`${id} is below its minimum balance`);
+    return problems;
   });
   const resolutionProblems = unmatchedResolutions.map(
     ({ transactionId, step }) => `${transactionId} ${step} resolves no pending transfer`,
@@ -187,8 +187,8 @@ export async function recountLedger({ query }: Pick<Database, 'query'>) {
   const recount = row as Recount;
   const supply = await supplyProblems((text) => query(text));
   const problems = [...problemsOf(recount), ...supply];
-  const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
-  const totals = money.map(totalOf);
+  const moneyTotals = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
+  const totals = moneyTotals.map(totalOf);
   const result = { balanced: problems.length === 0, problems };
   return { ...result, totals, json: { ...result, currencies: totals.map(toNumbers) } };
 }

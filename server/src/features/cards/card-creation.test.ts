@@ -378,7 +378,7 @@ describe('the issuer of the sandbox', () => {
     expect((await fixture.createCard(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
-  it('issues the card later for the suffix 005', async () => {
+  it('issues the card after 30 seconds for the suffix 005', async () => {
     const { id, state } = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('005'),
     });

@@ -68,11 +68,11 @@ function runtimeWithConcurrentWork(concurrentWork: () => Promise<unknown>): Runt
   const completion = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  let suspenseReads = 0;
+  let suspenseReadCount = 0;
   const query: typeof db.query = async (text, values) => {
     const rows = await db.query(text, values);
     const readsSuspense = values?.includes('system:%:suspense:%');
-    if (readsSuspense && ++suspenseReads === 1) await concurrentWork().finally(finish);
+    if (readsSuspense && ++suspenseReadCount === 1) await concurrentWork().finally(finish);
     return rows as never;
   };
   const readAfterCompletion: typeof db.read = async (table, id) => {
@@ -150,9 +150,9 @@ describe('a clearing above the authorized amount', () => {
   it('makes no debit if the card is closed concurrently', async () => {
     const payment = await payments.startPayment();
     const { committer } = app.runtime;
-    let commits = 0;
+    let commitCount = 0;
     const commit: typeof committer.commit = async (set) => {
-      if (++commits === 1) await payment.close();
+      if (++commitCount === 1) await payment.close();
       return committer.commit(set);
     };
     const networkWithConcurrentClosure = cardNetwork(app, {
@@ -162,7 +162,7 @@ describe('a clearing above the authorized amount', () => {
     await networkWithConcurrentClosure.notify(payment.token, { kind: 'CLEARING', amount: 120n });
     const expectedState = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await payment.readState()).toEqual(expectedState);
-    expect(commits).toBe(2);
+    expect(commitCount).toBe(2);
   });
 });
 
@@ -170,11 +170,11 @@ describe('an unavailable database during an authorization', () => {
   it('causes an error and no decline, so the request can be repeated', async () => {
     const fundedCard = await cardOf();
     const unavailableFault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
-    let accountReads = 0;
+    let accountReadCount = 0;
     const { db } = app.runtime;
     const readWithFault: typeof db.read = async (table, id) => {
       // The signature reads the account a second time.
-      if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailableFault;
+      if (table.name === 'internal_accounts' && ++accountReadCount === 2) throw unavailableFault;
       return db.read(table, id);
     };
     const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read: readWithFault } });

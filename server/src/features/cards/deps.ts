@@ -10,7 +10,7 @@ import { type CardRow, cards } from './store.ts';
 
 export interface CardDeps {
   connectors(environment: Mode): Connectors;
-  /** Base of links to pages of this server. */
+  /** Base URL of links to pages of this server. */
   origin(): string;
   /** Logs a problem that only an operator can fix. */
   reportProblem?(problem: string): void;
@@ -18,7 +18,7 @@ export interface CardDeps {
 
 export const noIssuer = () => new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');
 
-/** The card issuer of the calling platform. */
+/** The card issuer of the calling platform. Throws NOT_IMPLEMENTED without a card issuer. */
 export function issuerOf(ctx: Ctx, deps: Pick<CardDeps, 'connectors'>): IssuerPort {
   const { issuer } = deps.connectors(ctx.caller.environment);
   if (!issuer) throw noIssuer();

@@ -1,5 +1,5 @@
-// Personal data of cards. An export lists the cards. An erasure closes them, removes their numbers,
-// and removes the merchants from network messages.
+// Personal data of cards. An export lists the cards. An erasure closes them and removes their
+// numbers and `platformCardId`. It also removes the merchants from network messages.
 import {
   CUSTOMER_ROWS_SQL,
   changedRows,

@@ -1,5 +1,5 @@
 // Cards on a production platform with an issuer that is connected in the composition. The issuer
-// receives the network handler when the server is composed. Only its messages change the cards.
+// receives the network handler when the server is composed. Its messages create the card payments.
 import { expect, it } from 'vitest';
 import {
   createCustomer,

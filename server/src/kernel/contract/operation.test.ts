@@ -71,7 +71,7 @@ describe('idempotencyOf', () => {
     ['a hosted POST', operation({ ...base, method: 'POST', auth: 'hosted' }), 'none'],
     ['a signed POST', operation({ ...post, signedRetry: true }), 'none'],
     ['a signed payment', operation({ ...post, signedRetry: true, money: true }), 'optional'],
-  ])('returns the idempotency of %s', (_, contract, expectedKind) => {
-    expect(idempotencyOf(contract)).toBe(expectedKind);
+  ])('returns the idempotency of %s', (_, contract, expectedIdempotency) => {
+    expect(idempotencyOf(contract)).toBe(expectedIdempotency);
   });
 });

@@ -163,7 +163,7 @@ interface NoBody {
   readonly upload?: never;
 }
 
-/** Input, and whether it waits for external systems. */
+/** Input, and whether the operation calls external systems. */
 type Payload =
   | (NoBody & { readonly method: 'GET'; readonly bodyOptional?: never } & CallsExternal &
       UnsignedRequest)
@@ -239,7 +239,7 @@ export const maxBodyOf = ({ maxBody }: Pick<Contract, 'maxBody'>): number =>
 
 type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
 
-/** The parts of a request with a schema in the contract. Without a known contract, any value. */
+/** The parts of a request with a schema in the contract. Any object without a known contract. */
 export interface Input<C = object> {
   params: Part<C, 'params'>;
   query: Part<C, 'query'>;

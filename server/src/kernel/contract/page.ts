@@ -69,13 +69,13 @@ export const CHECK_PENDING: PageContent = {
   tone: 'caution',
 };
 
-/** A page with a secret link. Read-only, unless it is shown `once`. */
+/** A page with a secret link. Showing it changes nothing, unless it is `singleUse`. */
 export interface HostedPage {
   /** Path prefix of the secret: `/ownership`. */
   path: string;
   /** Whether the link expires when the page is shown. HEAD and prefetch requests never receive the page. */
   singleUse?: boolean;
-  /** Response of `show` without secrets, for a page shown `once`. The link remains valid. */
+  /** Response of `show` without secrets, for a `singleUse` page. The link remains valid. */
   preview?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
   /** Handles the button. Absent if no page below this path has a button. */

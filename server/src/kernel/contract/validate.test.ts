@@ -31,11 +31,11 @@ it('all schemas of contracts and connectors are valid', () => {
 
 it('compileSchemas compiles every contract', () => {
   expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
-  // A contract that is already compiled needs only the step after each contract.
+  // Compiled schemas are reused, so only the step after each contract remains.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
 });
 
-it('compileSchemas pauses after each named schema, nested schemas first', () => {
+it('compileSchemas pauses after each named schema and after each contract', () => {
   const Inner = named('ValidateFirst', Type.Object({ code: Type.String() }));
   const Outer = named('ValidateSecond', Type.Object({ inner: Inner }));
   const contract = contractOf(Type.Object({ outer: Outer }));
@@ -56,8 +56,8 @@ it('fieldErrors reports fields of nested named schemas', () => {
 });
 
 it('compileSchemas rejects two shapes with one name', () => {
-  const outer = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
-  const otherBody = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
-  const steps = compileSchemas([contractOf(outer), contractOf(otherBody)]);
+  const firstBody = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
+  const secondBody = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
+  const steps = compileSchemas([contractOf(firstBody), contractOf(secondBody)]);
   expect(() => [...steps]).toThrow('two different schemas are named ValidateTwice');
 });

@@ -1,4 +1,4 @@
-// Validates a part of a request by its schema and reports all invalid fields. Schemas are compiled in steps
+// Validates a part of a request by its schema and reports its invalid fields. Schemas are compiled in steps
 // after the start, or by the first request that needs them.
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
@@ -23,7 +23,7 @@ const BASE_OPTIONS: Options = {
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Start of year 1 and end of year 9999: the range of four digits and of PostgreSQL. */
+/** Start of year 1 and end of year 9999. PostgreSQL has no year 0, and RFC 3339 no fifth digit. */
 const [FIRST_MOMENT, AFTER_LAST_MOMENT] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
 /** Rejects leap seconds, which Ajv accepts, and the 30th of February, which Date.parse accepts. */
@@ -49,30 +49,30 @@ function createAjv(options: Options): Ajv {
 const bodyAjv = createAjv({ useDefaults: false });
 const queryAjv = createAjv({ coerceTypes: 'array', useDefaults: true });
 
-/** Prefix of the key of a named schema in an engine. */
+/** Prefix of the key of a named schema in an Ajv instance. */
 const NAMED_PREFIX = '/named/';
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
 
 /**
- * Compiles a schema for an engine and returns the validator. Pauses after each named schema, because a
+ * Compiles a schema and returns the validator. Pauses after each named schema, because a
  * complete schema takes up to 250 ms and a named schema at most 13 ms.
  */
-function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
+function* compile(schema: TSchema, ajvInstance: Ajv): Generator<void, ValidateFunction> {
   const cachedValidator = validators.get(schema);
   if (cachedValidator) return cachedValidator;
   const { body, definitions } = ajvParts(schema, NAMED_PREFIX);
   for (const [name, each] of Object.entries(definitions)) {
     const key = NAMED_PREFIX + name;
-    const cachedSchema = engine.schemas[key];
-    if (!cachedSchema) engine.addSchema(each as TSchema, key, undefined, false);
+    const cachedSchema = ajvInstance.schemas[key];
+    if (!cachedSchema) ajvInstance.addSchema(each as TSchema, key, undefined, false);
     else if (JSON.stringify(cachedSchema.schema) !== JSON.stringify(each)) {
       throw new Error(`two different schemas are named ${name}`);
     }
-    engine.getSchema(key);
+    ajvInstance.getSchema(key);
     yield;
   }
-  const check = engine.compile(body);
+  const check = ajvInstance.compile(body);
   validators.set(schema, check);
   return check;
 }
@@ -151,7 +151,7 @@ type Form = Record<string, unknown>;
 /** A form with an empty text as its file, because the schema requires only its presence. */
 const formAsText = (body: Form): Form => ('file' in body ? { ...body, file: '' } : body);
 
-/** All errors of a body, by its schema and by additional rules. */
+/** Errors of a body, by its schema and by additional rules, at most `MAX_FIELD_ERRORS`. */
 export function bodyErrors(contract: Contract, body: unknown): FieldError[] {
   const bodyAsText = contract.upload ? formAsText(body as Form) : body;
   const errors = contract.body ? fieldErrors(contract.body, bodyAsText, 'body') : [];

@@ -15,7 +15,7 @@ describe('canonical', () => {
     );
   });
 
-  it('sorts by UTF-16 units, as in RFC 8785, 3.2.3, including numeric names', () => {
+  it('sorts by UTF-16 code units, as in RFC 8785, 3.2.3, including numeric names', () => {
     const value = {
       '\u20ac': 'Euro Sign',
       '\r': 'Carriage Return',

@@ -1,6 +1,6 @@
-// JSON with one canonical form per value (RFC 8785). Members are sorted by the UTF-16 units of
-// their names. Whitespace is omitted. Two bodies are the same request if their canonical forms are
-// equal.
+// JSON with one canonical form per value (RFC 8785). Members are sorted by the UTF-16 code
+// units of their names. Whitespace is omitted. Two bodies are the same request if their canonical forms
+// are equal.
 
 /** The canonical text of a JSON value. Undefined members are omitted. */
 export function canonical(value: unknown): string {

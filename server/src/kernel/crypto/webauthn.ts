@@ -312,30 +312,30 @@ export function checkAssertion(
   },
 ): { signCount: number } | { failed: string } | { errors: FieldError[] } {
   const { passkey, signCount, challenge, requirements } = expectation;
-  const client = readClientData(assertion.clientDataJson);
-  const authenticator = bytesOf(assertion.authenticatorData);
-  const data = attempt(authenticator, (bytes) => parseAuthenticatorData(bytes));
+  const clientData = readClientData(assertion.clientDataJson);
+  const authenticatorBytes = bytesOf(assertion.authenticatorData);
+  const data = attempt(authenticatorBytes, (bytes) => parseAuthenticatorData(bytes));
   const signature = bytesOf(assertion.signature);
   const errors: FieldError[] = [];
   const reject = (field: keyof Assertion, message: string) => errors.push({ field, message });
   if (!bytesOf(assertion.credentialId)) reject('credentialId', 'must be base64url');
-  if (!client) reject('clientDataJson', 'must be WebAuthn client data in base64url');
+  if (!clientData) reject('clientDataJson', 'must be WebAuthn client data in base64url');
   if (!data) reject('authenticatorData', 'must be WebAuthn authenticator data in base64url');
   if (!signature) reject('signature', 'must be base64url');
-  if (!client || !data || !authenticator || !signature || errors.length) return { errors };
+  if (!clientData || !data || !authenticatorBytes || !signature || errors.length) return { errors };
 
   if (!matchesCredential(passkey, assertion.credentialId)) return { failed: OTHER_PASSKEY };
   const origins = requirements?.origins ?? [passkey.origin];
-  const problem = ceremonyProblem(client, passkey, challenge, origins);
+  const problem = ceremonyProblem(clientData, passkey, challenge, origins);
   if (problem) return { failed: problem };
   const isOtherSite = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
   if (isOtherSite || isOtherRelyingParty(data.rpIdHash, requirements)) {
     return { failed: 'The assertion belongs to another relying party.' };
   }
-  const flags = flagProblem(data.flags, requirements);
-  if (flags) return { failed: `The assertion ${flags}.` };
+  const flagError = flagProblem(data.flags, requirements);
+  if (flagError) return { failed: `The assertion ${flagError}.` };
   const clientHash = sha256(bytesOf(assertion.clientDataJson) as Uint8Array);
-  if (!verifySignature(passkey, Buffer.concat([authenticator, clientHash]), signature)) {
+  if (!verifySignature(passkey, Buffer.concat([authenticatorBytes, clientHash]), signature)) {
     return { failed: 'The signature of the assertion is invalid.' };
   }
   const { counter } = data;

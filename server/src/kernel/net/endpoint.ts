@@ -34,7 +34,7 @@ export function isPublicAddress(address: string): boolean {
     : true;
 }
 
-/** Whether this is an IPv4 or IPv6 address in its usual form. */
+/** Whether this is an IPv6 address or an IPv4 address of four decimal numbers. */
 export const isIpAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 

@@ -156,18 +156,18 @@ const audit = operation({
   errors: [],
 });
 
-const partsOf = ({ installation }: OperatorCall) => ({ connectors: installation.connectorsOf });
+const depsOf = ({ installation }: OperatorCall) => ({ connectors: installation.connectorsOf });
 
 interface PauseInput {
   params: Static<typeof params>;
   body: Static<typeof Body>;
 }
 
-const pauseIf =
+const setPaused =
   (isPaused: boolean) =>
   async (call: OperatorCall, { params: { agentId }, body: { reason } }: PauseInput) => {
     const { runtime } = call.installation;
-    const agent = await pauseAgentByOperator(runtime, partsOf(call), {
+    const agent = await pauseAgentByOperator(runtime, depsOf(call), {
       agentId,
       paused: isPaused,
       reason,
@@ -182,10 +182,10 @@ export const agentOperations = [
   })),
   operatorHandle(show, async (call, { params: { agentId } }) => ({
     status: 200,
-    body: await readAgentDetails(call.installation.runtime, partsOf(call), agentId),
+    body: await readAgentDetails(call.installation.runtime, depsOf(call), agentId),
   })),
-  operatorHandle(pause, pauseIf(true)),
-  operatorHandle(resume, pauseIf(false)),
+  operatorHandle(pause, setPaused(true)),
+  operatorHandle(resume, setPaused(false)),
   operatorHandle(audit, async ({ installation }, { query: { createdAfter, ...query } }) => {
     const { agentId, customerId, platformId } = query;
     if ([agentId, customerId, platformId].every((each) => each === undefined)) {

@@ -204,12 +204,12 @@ export const cardPaymentOperations = [
     const {
       readable: _,
       debitStatus,
-      ...decided
+      ...debitResult
     } = await endFundingDebit(installation.runtime, {
       ...{ ...params, number: debitNumber, reason },
       completed: outcome === 'completed',
     });
     const status = debitStatus === undefined ? {} : { debitStatus };
-    return { status: 200, body: { ...decided, ...status } };
+    return { status: 200, body: { ...debitResult, ...status } };
   }),
 ];

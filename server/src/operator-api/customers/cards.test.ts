@@ -77,7 +77,7 @@ it('the API lists decisions and reveals of card numbers', async () => {
   ]);
 });
 
-/** A payment whose account could not pay 20 of 120. */
+/** Creates a payment whose account could not pay 20 of 120. Returns its ID. */
 async function createException() {
   const payment = await payments.startPayment({ funds: 110 });
   await payment.notify({ kind: 'CLEARING', amount: 120n });

@@ -7,7 +7,7 @@ import { isId } from '../../kernel/id.ts';
 import { nullable, text } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 
-/** Maximum number of customers per request, equal to the page size of lists. */
+/** Maximum number of customers per request, equal to the maximum page size of lists. */
 const MAX_CUSTOMERS = 100;
 
 const reveal = operation({

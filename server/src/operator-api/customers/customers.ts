@@ -25,7 +25,7 @@ const CUSTOMER = {
 };
 const params = Type.Object({ customerId: text('ID of the customer.') });
 
-const Found = named(
+const FoundCustomer = named(
   'OperatorFoundCustomer',
   Type.Object(
     {
@@ -68,7 +68,7 @@ const search = operation({
     field: oneOf(SEARCH_FIELDS, { description: 'Type of the value.' }),
     value: text('Value to search for.', { minLength: 1, maxLength: 255 }),
   }),
-  replies: { 200: named('OperatorFoundCustomerPage', page(Found)) },
+  replies: { 200: named('OperatorFoundCustomerPage', page(FoundCustomer)) },
   errors: [],
 });
 
@@ -182,7 +182,7 @@ export const customerOperations = [
   operatorHandle(erase, async (call, { params: { customerId }, body: { reason } }) => {
     const { installation, provisioning, operator } = call;
     const { customer } = await openCustomerData(installation.runtime, customerId);
-    // The erasure also empties tables outside its commits.
+    // The platform is checked here, because the erasure also empties tables outside its commits.
     assertPlatform(operator, customer.platform_id);
     const input = { customerId, actor: operator.name, reason };
     const allDefinitions = provisioning.personalData;

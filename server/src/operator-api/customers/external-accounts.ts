@@ -100,7 +100,7 @@ const TRANSITION = {
   body: Body,
   bodyOptional: true,
   replies: { 200: Account },
-  // The status of the account does not allow it.
+  // The status of the account does not allow the transition.
   errors: ['CONFLICT'],
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;

@@ -30,7 +30,7 @@ async function readTextedCode(): Promise<string> {
   return JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text.slice(0, 6);
 }
 
-/** A customer with a verified phone number. */
+/** Creates a customer with a verified phone number. Returns the ID. */
 async function createVerifiedCustomer() {
   const person = await createEuropeanCustomer(app, productionOptions);
   ok(await sendCode(app, person.id, 'phone', productionOptions), 204);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   client = operatorClient(fixture.app);
 });
 
-/** A person under review. */
+/** Creates a person under review. Returns the IDs of the person and of the verification. */
 async function createPersonInReview() {
   const { id } = await fixture.createPerson(platform, 'Ada Lovelace 001');
   await fixture.addDocument(platform, id, 'PASSPORT');

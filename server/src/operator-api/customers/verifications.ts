@@ -181,7 +181,7 @@ const PROBLEMS = {
   'document-missing': { name: 'resourceId', message: 'must be a document for this type' },
 } as const;
 
-/** Other findings are rejected by the schema, whose errors are returned together with these. */
+/** Findings of an unknown type are rejected by the schema, whose errors are in the same reply. */
 const isOfKnownType = (finding: unknown): finding is Static<typeof Finding> => {
   const type = (finding as { type?: unknown } | null)?.type;
   return FINDING_TYPES.some((findingType) => findingType === type);
@@ -198,7 +198,7 @@ function findingErrors(body: unknown): FieldError[] {
   });
 }
 
-const Decided = named(
+const DecisionResult = named(
   'OperatorVerificationDecision',
   Type.Object(
     {
@@ -239,7 +239,7 @@ const DECISION = {
   auth: 'operator',
   operatorPermission: 'customers.decide',
   params,
-  replies: { 200: Decided },
+  replies: { 200: DecisionResult },
   errors: ['CONFLICT', 'CUSTOMER_DELETED'],
   notFound: 'NOT_FOUND',
 } as const;

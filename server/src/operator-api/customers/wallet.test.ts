@@ -7,8 +7,8 @@ import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { newPhoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
 
-const HOUR = 3_600_000;
-const app = testApp({ walletRecoveryMs: 48 * HOUR });
+const HOUR_MS = 3_600_000;
+const app = testApp({ walletRecoveryMs: 48 * HOUR_MS });
 const fixture = walletFixture(app);
 const client = operatorClient(app);
 // The call fails if an earlier reply did not match its contract.

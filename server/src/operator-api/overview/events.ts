@@ -150,7 +150,7 @@ const deliveries = operation({
   notFound: 'PLATFORM_NOT_FOUND',
 });
 
-/** The filtered platform, or that of the resource: the index by resource contains the platform. */
+/** The platform of the filter or of the resource. The index by resource contains the platform. */
 async function platformOf(
   runtime: Runtime,
   operator: Operator,
@@ -165,8 +165,8 @@ async function platformOf(
 
 export const eventListOperations = [
   operatorHandle(list, async ({ installation: { runtime }, operator }, { query }) => {
-    const owner = query.resourceId ?? query.customerId;
-    const platformId = await platformOf(runtime, operator, query.platformId, owner);
+    const filteredId = query.resourceId ?? query.customerId;
+    const platformId = await platformOf(runtime, operator, query.platformId, filteredId);
     return { status: 200, body: await pageOfEventsByOperator(runtime, { ...query, platformId }) };
   }),
   operatorHandle(allDeliveries, async ({ installation: { runtime }, operator }, { query }) => {

@@ -1,4 +1,5 @@
-// Lists over all platforms that an operator may access.
+// Lists, search, metrics and changes over all platforms that an operator may access, and the state of the
+// installation.
 import { customerListOperations } from './customers.ts';
 import { eventListOperations } from './events.ts';
 import { metricsOperations } from './metrics.ts';

@@ -42,7 +42,10 @@ async function readAll(path: string): Promise<Item[]> {
   return items;
 }
 
-/** Executes a quote, and waits for its events, which are listed after all earlier transactions. */
+/**
+ * Executes a quote and waits for its events. An event is listed after all earlier database transactions
+ * have ended.
+ */
 async function execute(quote: { id: string; transactionId: string }) {
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   await vi.waitFor(

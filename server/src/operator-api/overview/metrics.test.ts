@@ -32,7 +32,7 @@ async function pay(amount: number, suffix = '000') {
 
 /**
  * The sums after all payments until now were counted. Transactions in other databases of the cluster
- * delay them.
+ * delay the count.
  */
 async function readMetrics(query = '', secret?: string) {
   await app.advance(120_000);

@@ -25,7 +25,7 @@ const get = async (query = '', secret?: string) =>
 const workOf = (overview: { work: { name: string; count: number }[] }, name: string) =>
   overview.work.find((each) => each.name === name);
 
-it('the overview counts open work, jobs, deliveries and balances', async () => {
+it('the overview contains open work, balances and providers', async () => {
   await createFundedCustomer(app, 500_00);
   const overview = await get();
   expect(overview.platforms).toBeGreaterThanOrEqual(4);

@@ -104,8 +104,8 @@ const RESOURCES: Readonly<
   Webhook: {
     kind: 'EVENT',
     async read(runtime, id) {
-      const platform = await platformOfEventById(runtime, id);
-      return platform === undefined ? undefined : { id, platform_id: platform, title: 'Event' };
+      const platformId = await platformOfEventById(runtime, id);
+      return platformId === undefined ? undefined : { id, platform_id: platformId, title: 'Event' };
     },
   },
   PlatformConfig: {

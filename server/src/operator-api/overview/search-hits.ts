@@ -1,4 +1,5 @@
-// Kinds of search results, with the permission that each requires, and the filter by permission.
+// Kinds of search results, with the permission that each requires, and the filter by permission and
+// platform.
 import type { Operator } from '../../kernel/caller.ts';
 import type { OperatorPermission } from '../../kernel/contract/operator-permissions.ts';
 

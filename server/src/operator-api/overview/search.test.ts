@@ -82,7 +82,7 @@ describe('search by identifiers', () => {
     const { reference: endToEndId } = reconciliationInstructions;
     expect(endToEndId).toMatch(/^RH[0-9A-F]{32}$/);
     const match = [`REFERENCE ${quote.transactionId}`];
-    // Banks print it in groups, with other characters between them, or for a refund.
+    // Banks print the ID in groups. The ID of a refund begins with RF.
     const groups = endToEndId.match(/.{1,4}/g) as string[];
     for (const text of [groups.join(' '), groups.join('-'), endToEndId.replace('RH', 'RF')]) {
       expect(await searchFor(text)).toEqual(match);
@@ -110,7 +110,7 @@ describe('search by identifiers', () => {
     expect(await searchFor('order-form 17')).toEqual([]);
   });
 
-  it('finds external accounts by the full name of their beneficiary until the erasure', async () => {
+  it('finds external accounts by the full name of their beneficiary until the deletion', async () => {
     const { person } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
     const { beneficiary } = payee.accountInfo;
@@ -140,7 +140,7 @@ describe('search by identifiers', () => {
 });
 
 describe('search by personal data', () => {
-  it('finds customers and owners by any spelling of the value', async () => {
+  it('finds customers and owners regardless of case, accents and punctuation', async () => {
     const overrides = {
       ...{ fullName: 'Zoë Łukasiewicz-O’Neill', email: 'zoe@search.example' },
       ...{ phoneNumber: '+447700900777' },

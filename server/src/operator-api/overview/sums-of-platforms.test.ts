@@ -45,7 +45,7 @@ const outgoingSums = (data: readonly Sums[]) =>
     .filter(({ type }) => type === 'OUTGOING')
     .map(({ currency, payments, amount }) => ({ currency, payments, amount: Number(amount) }));
 
-/** The sweep counts payments a few seconds later. */
+/** Waits for the sweep, which counts payments a few seconds later. */
 async function waitUntilCounted(startTime: number) {
   await vi.waitFor(
     async () => {
@@ -113,7 +113,7 @@ it('the sum contains the balances of the two platforms, per currency', async () 
   expect(netsOf(overview.balances.data)).toEqual(addAll(firstNets, secondNets));
 });
 
-it('the API counts the open work, the deliveries and the jobs of the two platforms', async () => {
+it('the API counts the open work and the jobs of the two platforms', async () => {
   for (const platform of [app.platform, app.other]) {
     const { person } = await createFundedCustomer(app, 100, { platform });
     const payee = await createExternalAccount(app, person.id, 'USD', '000', { platform });

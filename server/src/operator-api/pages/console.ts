@@ -1,5 +1,6 @@
 // Serves the console from `packages/console/dist`. `npm start` builds this folder in the background, `npm run
-// console` builds it on demand, and a release contains it. Until it is built, a page shows the progress.
+// console` builds it on demand, and a release contains it. Until the console is built, a page shows the
+// progress.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -72,7 +73,10 @@ async function sendProgress(reply: FastifyReply, folder: string) {
     .send(html);
 }
 
-/** Serves the console below `/console/`. Every path without a file returns the start document. */
+/**
+ * Serves the console below `/console/`. Outside `assets/`, every path without a file returns the start
+ * document.
+ */
 export function addConsole(
   server: FastifyInstance,
   folder = path.join(projectRoot(), 'packages', 'console'),

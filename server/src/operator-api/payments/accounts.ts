@@ -158,7 +158,7 @@ const retry = operation({
   bodyOptional: true,
 });
 
-const Refreshed = named(
+const FundingRefresh = named(
   'RefreshedFunding',
   Type.Object(
     {
@@ -183,7 +183,7 @@ const refresh = operation({
   params,
   body: Type.Object(OptionalReason),
   bodyOptional: true,
-  replies: { 200: Refreshed },
+  replies: { 200: FundingRefresh },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
@@ -203,7 +203,7 @@ const refreshAll = operation({
   params: Type.Object({ platformId: PlatformId }),
   body: Type.Object(OptionalReason),
   bodyOptional: true,
-  replies: { 200: Refreshed },
+  replies: { 200: FundingRefresh },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'PLATFORM_NOT_FOUND',
 });

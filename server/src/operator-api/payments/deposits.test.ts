@@ -65,17 +65,17 @@ describe('deposits', () => {
       ids.push(heldDeposit.transactionId);
       await service.app.advance(1_000);
     }
-    const list = `/deposits?platformId=${service.platform.id}&limit=2`;
-    const firstPage = await read(list);
+    const listPath = `/deposits?platformId=${service.platform.id}&limit=2`;
+    const firstPage = await read(listPath);
     expect(firstPage.data).toMatchObject([
       { transactionId: ids[0], accountId: account, amount: 12_50, readable: '12.50' },
       { transactionId: ids[1], source: 'REALTIME_FUNDING', reason: 'COMPLIANCE_REVIEW' },
     ]);
     expect(firstPage.hasMore).toBe(true);
-    const nextPage = await read(`${list}&cursor=${firstPage.nextCursor}`);
+    const nextPage = await read(`${listPath}&cursor=${firstPage.nextCursor}`);
     expect(nextPage).toMatchObject({ data: [{ transactionId: ids[2] }], hasMore: false });
     expect(nextPage.nextCursor).toBeUndefined();
-    await rejects(400, 'INVALID_INPUT', 'GET', `${list}&cursor=none`);
+    await rejects(400, 'INVALID_INPUT', 'GET', `${listPath}&cursor=none`);
     expect((await read(`/deposits?platformId=${service.app.other.id}`)).data).toEqual([]);
     await isHidden('GET', `/deposits?platformId=${service.platform.id}`);
 

@@ -41,7 +41,7 @@ const optionalAmount = (description: string) =>
       description: `${description}, in minor units, or null if there is none.`,
     }),
   );
-const minor = (description: string) =>
+const requiredAmount = (description: string) =>
   Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
 
 const ExportedTransaction = named(
@@ -139,10 +139,10 @@ const ExportedBalance = named(
       account: text('ID of the ledger account.'),
       currency: CurrencyCode,
       day: withDescription(DateOnly, 'Day, UTC.'),
-      opening: minor('Balance at the start of the day'),
-      debits: minor('Sum of the debits'),
-      credits: minor('Sum of the credits'),
-      closing: minor('Balance at the end of the day'),
+      opening: requiredAmount('Balance at the start of the day'),
+      debits: requiredAmount('Sum of the debits'),
+      credits: requiredAmount('Sum of the credits'),
+      closing: requiredAmount('Balance at the end of the day'),
     },
     { description: 'The balance of an account on a day.' },
   ),

@@ -1,4 +1,4 @@
-// Operations of payments, accounts and books.
+// Operations of payments, accounts, the ledger and stablecoins.
 import { accountOperations } from './accounts.ts';
 import { depositOperations } from './deposits.ts';
 import { exportOperations } from './exports.ts';

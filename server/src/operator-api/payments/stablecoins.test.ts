@@ -44,8 +44,8 @@ describe('stablecoins', () => {
 
   it('are listed by page, with their circulating supply', async () => {
     const coin = await mints.createCirculatingCoin(12);
-    const list = `/stablecoins?platformId=${service.app.platform.id}`;
-    const { data } = await read(`${list}&limit=100`);
+    const listPath = `/stablecoins?platformId=${service.app.platform.id}`;
+    const { data } = await read(`${listPath}&limit=100`);
     const ownCoin = data.find((each: { id: string }) => each.id === coin.id);
     expect(ownCoin).toMatchObject({ circulating: '12000000', platformId: service.app.platform.id });
     const path = `/stablecoins/${coin.id}`;
@@ -58,22 +58,22 @@ describe('stablecoins', () => {
       { measure: 'HELD_FOR_MINTS', ledger: '0', expected: '0' },
     ]);
     const { db } = service.app.runtime;
-    const setAmount = (factor: string) =>
+    const changeAmount = (term: string) =>
       db.query(
-        `update stablecoin_operations set amount = amount ${factor} where stablecoin_id = $1
+        `update stablecoin_operations set amount = amount ${term} where stablecoin_id = $1
           and status = 'COMPLETED'`,
         [coin.id],
       );
-    await setAmount('+ 1');
+    await changeAmount('+ 1');
     const alteredView = await read(path);
-    await setAmount('- 1');
+    await changeAmount('- 1');
     expect(alteredView.ties).toBe(false);
     await isHidden('GET', path);
-    const firstPage = await read(`${list}&limit=1`);
-    const nextPage = await read(`${list}&limit=1&cursor=${firstPage.nextCursor}`);
+    const firstPage = await read(`${listPath}&limit=1`);
+    const nextPage = await read(`${listPath}&limit=1&cursor=${firstPage.nextCursor}`);
     expect([firstPage.data[0], nextPage.data[0]]).toEqual(data.slice(0, 2));
-    expect((await read(`${list}&status=PENDING_APPROVAL`)).data).toEqual([]);
-    await isHidden('GET', list);
+    expect((await read(`${listPath}&status=PENDING_APPROVAL`)).data).toEqual([]);
+    await isHidden('GET', listPath);
   });
 });
 
@@ -82,10 +82,10 @@ describe('mints and burns', () => {
     const coin = await fixture.createCoin();
     const wallet = await fixture.createWallet();
     const { id } = ok(await mints.mint(coin.id, mints.mintBody(wallet.id)), 201);
-    const list = `/stablecoin-operations?stablecoinId=${coin.id}`;
-    const { data } = await read(`${list}&limit=1`);
+    const listPath = `/stablecoin-operations?stablecoinId=${coin.id}`;
+    const { data } = await read(`${listPath}&limit=1`);
     expect(data).toMatchObject([{ operationId: id, type: 'MINT', amount: '100000000' }]);
-    await isHidden('GET', `${list}&platformId=${service.app.platform.id}`);
+    await isHidden('GET', `${listPath}&platformId=${service.app.platform.id}`);
     const path = `/stablecoin-operations/${id}`;
     await rejects(400, 'INVALID_INPUT', 'POST', `${path}/end`, { body: { outcome: 'failed' } });
     const body = { outcome: 'failed', reason: 'Ticket 7' };

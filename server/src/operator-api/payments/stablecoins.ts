@@ -42,7 +42,7 @@ const Coin = named(
   'StablecoinOfPlatform',
   Type.Object(COIN, { description: 'A stablecoin of a platform, with its circulating supply.' }),
 );
-const Decided = named(
+const CoinDecision = named(
   'StablecoinDecision',
   Type.Object(
     { ...COIN, reason: nullable(text('Reason, or null if there is none.')) },
@@ -81,7 +81,7 @@ const Operation = named(
   'MintOrBurn',
   Type.Object(OPERATION, { description: 'A mint or burn of a platform.' }),
 );
-const Ended = named(
+const EndedOperation = named(
   'EndedMintOrBurn',
   Type.Object(
     { ...OPERATION, reason: text('Evidence of the result.') },
@@ -189,7 +189,7 @@ const DECISION = {
   params: coinParams,
   body: Type.Object(OptionalReason),
   bodyOptional: true,
-  replies: { 200: Decided },
+  replies: { 200: CoinDecision },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'STABLECOIN_NOT_FOUND',
 } as const;
@@ -284,7 +284,7 @@ const end = operation({
     outcome: oneOf(OUTCOMES, { description: 'Whether tokens and funds were transferred.' }),
     reason: Reason,
   }),
-  replies: { 200: Ended },
+  replies: { 200: EndedOperation },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
 });

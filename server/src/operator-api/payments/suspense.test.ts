@@ -45,7 +45,7 @@ describe('suspense items', () => {
   });
 });
 
-/** A payment whose debit of 50.00 USD was recalled. No account can cover it. */
+/** A payment whose debit of 50.00 USD was returned. No account can cover the amount. */
 async function createShortfall(): Promise<string> {
   const { app, callOptions } = service;
   const { person, account } = await service.createPayer();

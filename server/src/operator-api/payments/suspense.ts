@@ -1,4 +1,4 @@
-// Suspense items, whose funds an operator forwards or returns.
+// Suspense items, whose funds an operator returns, and shortfalls, whose settlement an operator records.
 import { Type } from '@sinclair/typebox';
 import {
   listSuspense,
@@ -61,7 +61,7 @@ const SuspenseItem = named(
   ),
 );
 
-const Decided = named(
+const DecisionResult = named(
   'SuspenseDecision',
   Type.Object(
     {
@@ -131,7 +131,7 @@ const returnItem = operation({
     ...OptionalReason,
   }),
   bodyOptional: true,
-  replies: { 200: Decided },
+  replies: { 200: DecisionResult },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
@@ -155,7 +155,7 @@ const settle = operation({
     }),
     ...OptionalReason,
   }),
-  replies: { 200: Decided },
+  replies: { 200: DecisionResult },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'TRANSACTION_NOT_FOUND',
 });

@@ -1,4 +1,4 @@
-// Registration of the first sign-in method with an enrollment link.
+// Registration of a sign-in method with an enrollment link or a recovery link.
 import { Type } from '@sinclair/typebox';
 import { enrollment } from '../../features/staff/users/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';

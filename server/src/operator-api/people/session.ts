@@ -179,10 +179,10 @@ export const sessionOperations = [
     const { session, user } = await sessions.current(installation.runtime, operator);
     const { permissions } = operator;
     const csrfToken = sessions.csrfTokenIn(request.cookie, operatorUrl);
-    const presented = presentUser(installation.runtime.vault, user);
+    const presentedUser = presentUser(installation.runtime.vault, user);
     return {
       status: 200,
-      body: { session, user: presented, permissions: [...permissions], csrfToken },
+      body: { session, user: presentedUser, permissions: [...permissions], csrfToken },
     };
   }),
   operatorHandle(signOut, async (call) => {

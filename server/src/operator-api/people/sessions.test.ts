@@ -59,10 +59,10 @@ describe('a session', () => {
 
   it('requires the cookie of its browser', async () => {
     const { person } = await createUser('stolen@example.com');
-    const thief = browser(app);
-    ok(await thief.call('POST', '/sign-in/passkey-options'), 200);
-    thief.cookies.set('operator-session', person.cookies.get('operator-session') ?? '');
-    expect(await statusOf(thief)).toBe(401);
+    const otherBrowser = browser(app);
+    ok(await otherBrowser.call('POST', '/sign-in/passkey-options'), 200);
+    otherBrowser.cookies.set('operator-session', person.cookies.get('operator-session') ?? '');
+    expect(await statusOf(otherBrowser)).toBe(401);
     expect(await statusOf(person)).toBe(200);
   });
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 let invitationCount = 0;
 
-/** Invites a user. Returns the secret of the link. */
+/** Invites a user. Returns the ID, the e-mail address and the secret of the link. */
 async function invite(roles = ['viewer']) {
   invitationCount += 1;
   const email = `user${invitationCount}@example.com`;
@@ -137,7 +137,7 @@ describe('a passkey', () => {
     const credential = registrationJson(device, secondCeremony.publicKey.challenge);
     const body = {
       ...copiedCeremony,
-      credential: { ...credential, response: { ...assertionIn() } },
+      credential: { ...credential, response: { ...invalidAssertion() } },
     };
     expect(await otherBrowser.call('POST', '/sign-in/passkey', { body })).toMatchObject({
       status: 400,
@@ -161,10 +161,14 @@ describe('a passkey', () => {
   });
 });
 
-const assertionIn = () => ({ clientDataJSON: 'e30', authenticatorData: 'e30', signature: 'e30' });
+const invalidAssertion = () => ({
+  clientDataJSON: 'e30',
+  authenticatorData: 'e30',
+  signature: 'e30',
+});
 
 describe('a password', () => {
-  const passwordOf = async () => {
+  const createUserWithPassword = async () => {
     const { email, secret } = await invite();
     const { totp, reply } = await enrollWithPassword(app, browser(app), secret);
     ok(reply, 201);
@@ -174,14 +178,14 @@ describe('a password', () => {
   const signInWith = (body: object) => browser(app).call('POST', '/sign-in/password', { body });
 
   it('signs in with a code of the app, and each code works once', async () => {
-    const { email, code } = await passwordOf();
+    const { email, code } = await createUserWithPassword();
     const body = { email: email.toUpperCase(), password: PASSWORD, code: code() };
     expect(ok(await signInWith(body), 201).session.method).toBe('PASSWORD');
     expect((await signInWith(body)).status).toBe(401);
   });
 
   it('is rejected identically for a wrong password, a wrong code and an unknown user', async () => {
-    const { email, code } = await passwordOf();
+    const { email, code } = await createUserWithPassword();
     const validCredentials = { email, password: PASSWORD, code: code() };
     const wrongCode = String((Number(validCredentials.code) + 1) % 1_000_000).padStart(6, '0');
     const attempts = [
@@ -201,7 +205,7 @@ describe('a password', () => {
   it.each(['of a user', 'of an unknown user'])(
     '%s has five attempts in 15 minutes',
     async (owner) => {
-      const { email, code } = await passwordOf();
+      const { email, code } = await createUserWithPassword();
       const body = {
         email: owner === 'of a user' ? email : `no-${email}`,
         password: 'x',

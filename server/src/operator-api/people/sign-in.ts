@@ -1,4 +1,4 @@
-// Sign-in of users.
+// Sign-in of users with a passkey, with a password, or at the identity provider.
 import { Type } from '@sinclair/typebox';
 import {
   type SignedIn as CompletedSignIn,
@@ -119,7 +119,7 @@ export const signInOperations = [
     body: await signIn.oidcOptions(runtime, browser, identityProvider),
   })),
   signInHandle(withOidc, async ({ runtime, browser, identityProvider }, { body }) => {
-    const limiterContext = { browser, operationId: withOidc.operationId };
-    return signedInReply(await signIn.withOidc(runtime, limiterContext, identityProvider, body));
+    const attempt = { browser, operationId: withOidc.operationId };
+    return signedInReply(await signIn.withOidc(runtime, attempt, identityProvider, body));
   }),
 ];

@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends the head of a request. The returned function sends the rest and returns the reply. */
+/**
+ * Sends the head and the start of the body of a request. The returned function sends the remaining body
+ * and returns the reply.
+ */
 async function begin(secret: string) {
   const body = JSON.stringify({ name: 'Late', roles: ['viewer'], expiresInDays: 1 });
   const head = [

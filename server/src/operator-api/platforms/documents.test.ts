@@ -1,4 +1,4 @@
-// Operations on documents for review: showing them and their files is recorded.
+// Operations on documents for review. Each access to documents and their files is recorded.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

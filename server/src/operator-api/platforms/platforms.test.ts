@@ -31,7 +31,7 @@ describe('platforms', () => {
     expect(records).toMatchObject([{ platformId, reason: 'Contract 12' }]);
   });
 
-  it('are shown without currencies after they removed all of them', async () => {
+  it('are shown without currencies after the removal of all currencies', async () => {
     const platform = app.other;
     const { supportedCurrencies } = ok(
       await app.call('GET', '/config', undefined, { platform }),
@@ -92,7 +92,7 @@ describe('platforms', () => {
     expect(fieldsOf(error)).toEqual(['walletProcessing']);
   });
 
-  it('of other operators are hidden', async () => {
+  it('that the operator may not access are hidden', async () => {
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const limit = { currency: 'USD', perDay: 5 };
     const endTime = '2999-01-01T00:00:00Z';

@@ -308,7 +308,7 @@ export const platformOperations = [
       termsRequired,
     });
     const { platformId, tokenId, clientId, clientSecret } = createdPlatform;
-    // The first start of the server has generated it.
+    // The first start of the server has generated the key.
     const webhookPublicKey = (await publicKeyPem(runtime, environment)) ?? '';
     const reply = { platformId, tokenId, clientId, clientSecret, webhookPublicKey };
     return { status: 201, body: reply };
@@ -331,8 +331,12 @@ export const platformOperations = [
     return { status: 200, body: settings };
   }),
   operatorHandle(keepBodies, async ({ installation }, { params, body: { until } }) => {
-    const end = until === null ? null : Date.parse(until);
-    const retention = await keepRequestBodies(installation.runtime, params.platformId, end);
+    const retainedUntil = until === null ? null : Date.parse(until);
+    const retention = await keepRequestBodies(
+      installation.runtime,
+      params.platformId,
+      retainedUntil,
+    );
     return { status: 200, body: retention };
   }),
 ];

@@ -66,7 +66,7 @@ it('the API resets a platform', async () => {
   expect((await client.recordsOf('resetPlatform'))[0]).toMatchObject({ reason: 'A new test.' });
 });
 
-it('the API rejects production platforms and platforms of other operators', async () => {
+it('the API rejects production platforms and platforms that the operator may not access', async () => {
   for (const [name, body] of [
     ['clock', { advance: 'P1D' }],
     ['fixtures', { world: 'starter' }],

@@ -23,9 +23,9 @@ import {
 import { bolt11 } from './bolt11.ts';
 import { accountDetailsOf } from './funding.ts';
 
-// Spark addresses and invoices as wallets read them: a small protobuf message in bech32m, with the
-// receiver's key and, in an invoice, amount and expiry. A protobuf library would be excessive for
-// so few fields. Invoices are unsigned, which the network allows.
+// Spark addresses and invoices in the format of wallets, a small protobuf message in bech32m. The
+// message contains the receiver's key and, in an invoice, amount and expiry. A protobuf library
+// would be excessive for so few fields. Invoices are unsigned, which the network allows.
 
 interface SparkInvoice {
   /** The receiver's private key, 32 bytes. */
@@ -84,12 +84,12 @@ const decimalAmount = ({ amount, currency }: PaymentFunding) =>
   formatUnits(amount, currencyOf(currency).decimals).replaceAll(',', '');
 const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
 
-const MAX_PIX_REFERENCE = 25;
+const MAX_PIX_REFERENCE_LENGTH = 25;
 
 /** The reference if it fits into a PIX code, or else 25 characters derived from it. */
 function pixReference(reference: string): string {
-  const isShort = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= MAX_PIX_REFERENCE;
-  return isShort ? reference : lettersOf(reference, 'pix', MAX_PIX_REFERENCE);
+  const isShort = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= MAX_PIX_REFERENCE_LENGTH;
+  return isShort ? reference : lettersOf(reference, 'pix', MAX_PIX_REFERENCE_LENGTH);
 }
 
 function sparkDetails(payment: PaymentFunding): object {

@@ -24,16 +24,16 @@ const instruction = (
 
 /** Every result that polling returns, with its time in milliseconds. */
 async function timelineOf(instruction: RailInstruction): Promise<string[]> {
-  const lines: string[] = [];
+  const timeline: string[] = [];
   let elapsedMs = 0;
   let progress: Progress = await sandboxRail.send(instruction);
   for (;;) {
     const reason = 'reason' in progress ? ` ${progress.reason}` : '';
     const refundNote =
       'refundable' in progress && progress.refundable === false ? ' not refundable' : '';
-    lines.push(`${elapsedMs} ${progress.state}${reason}${refundNote}`);
+    timeline.push(`${elapsedMs} ${progress.state}${reason}${refundNote}`);
     const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
-    if (checkAfterMs === undefined) return lines;
+    if (checkAfterMs === undefined) return timeline;
     elapsedMs += checkAfterMs;
     progress = await sandboxRail.check(instruction, SENT_AT + elapsedMs);
   }
@@ -53,8 +53,8 @@ describe('a payout of a quote', () => {
     ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED not refundable']],
     ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
     ['102', SETTLED_IMMEDIATELY],
-  ])('has the timeline of the suffix %s', async (suffix, lines) => {
-    expect(await timelineOf(instruction(suffix, 'quote'))).toEqual(lines);
+  ])('has the timeline of the suffix %s', async (suffix, expectedTimeline) => {
+    expect(await timelineOf(instruction(suffix, 'quote'))).toEqual(expectedTimeline);
   });
 });
 
@@ -67,8 +67,8 @@ describe('a transfer', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', SETTLED_IMMEDIATELY],
     ['007', SETTLED_IMMEDIATELY],
-  ])('has the timeline of the suffix %s', async (suffix, lines) => {
-    expect(await timelineOf(instruction(suffix, 'transfer'))).toEqual(lines);
+  ])('has the timeline of the suffix %s', async (suffix, expectedTimeline) => {
+    expect(await timelineOf(instruction(suffix, 'transfer'))).toEqual(expectedTimeline);
   });
 });
 
@@ -117,10 +117,14 @@ describe('a debit', () => {
     ['007', SETTLED_IMMEDIATELY],
   ])(
     'has the same timeline for a quote and a transfer with the suffix %s',
-    async (suffix, lines) => {
+    async (suffix, expectedTimeline) => {
       const debit = { kind: 'debit' } as const;
-      expect(await timelineOf({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
-      expect(await timelineOf({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
+      expect(await timelineOf({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(
+        expectedTimeline,
+      );
+      expect(await timelineOf({ ...instruction(suffix, 'quote'), ...debit })).toEqual(
+        expectedTimeline,
+      );
     },
   );
 
@@ -136,10 +140,10 @@ describe('a refund', () => {
     ['000', SETTLED_IMMEDIATELY],
     ['003', ['0 accepted', '360000 settled']],
     ['007', ['0 accepted', '2000 failed ACCOUNT_CANNOT_RECEIVE']],
-  ])('to a payer with the suffix %s has its timeline', async (suffix, lines) => {
+  ])('to a payer with the suffix %s has its timeline', async (suffix, expectedTimeline) => {
     const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
     const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
-    expect(await timelineOf(refund)).toEqual(lines);
+    expect(await timelineOf(refund)).toEqual(expectedTimeline);
   });
 
   it('settles for an unknown payer, and for an account that was debited', async () => {

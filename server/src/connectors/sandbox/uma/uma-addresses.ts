@@ -1,5 +1,5 @@
 // Receivers at the UMA providers of the sandbox, as data. The name before the @ selects a row with
-// the accepted currencies and the outcome of payments. The first rows are documented for clients.
+// the accepted currency and the outcome of payments. The first rows are documented for clients.
 // The other rows produce every error of another provider or of the connection to it.
 import type { Code } from '../../../kernel/fault.ts';
 import type { UmaCurrency } from '../../ports/index.ts';
@@ -61,7 +61,7 @@ const PAYMENT_REJECTIONS: readonly Code[] = [
   'UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY',
 ];
 
-/** Discovery errors that can also occur at the payment: `$error.payment.cert-chain-expired`. */
+/** Discovery errors that can also reject a payment request: `$error.payment.cert-chain-expired`. */
 const LATE_DISCOVERY_REJECTIONS: readonly Code[] = [
   'UNSUPPORTED_UMA_VERSION',
   'NO_COMPATIBLE_UMA_VERSION',

@@ -35,7 +35,7 @@ const scriptedRejection = (code: Code): UmaRejection =>
 const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =>
   provider === undefined || provider.currencies.includes(currency);
 
-/** The receiver of an address. Unsupported currencies have none. */
+/** The script of a receiver. Undefined for an unknown name or an unsupported currency. */
 function scriptOf(address: string): UmaScript | undefined {
   const { name, host } = splitAddress(address);
   const script = BY_NAME.get(name);

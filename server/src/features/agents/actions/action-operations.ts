@@ -155,7 +155,7 @@ async function readOwnAction(ctx: Ctx, id: string): Promise<ActionRow> {
   return row as ActionRow;
 }
 
-/** Operations that submit and list the actions of the calling agent. */
+/** Operations that submit and read the actions of the calling agent. */
 export const agentActionOperations = (deps: AgentDeps) => [
   handle(agentExecuteQuote, async (ctx, input) => {
     const agent = await readOwnAgent(ctx);

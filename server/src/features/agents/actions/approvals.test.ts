@@ -1,5 +1,5 @@
-// Decisions of the platform on pending actions are evaluated under current conditions, take effect
-// once and are reported exactly.
+// Decisions of the platform on pending actions. A decision is evaluated under current conditions,
+// takes effect once, and is reported in events and in the audit.
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,

@@ -11,8 +11,8 @@ type Agent = Awaited<ReturnType<ReturnType<typeof agentFixture>['connectAgent']>
 const app = testApp();
 const fixture = agentFixture(app);
 
-const getAgentMe = (authorization: string, target = app) =>
-  target.call('GET', '/agents/me', undefined, { platform: null, headers: { authorization } });
+const getAgentMe = (authorization: string, targetApp = app) =>
+  targetApp.call('GET', '/agents/me', undefined, { platform: null, headers: { authorization } });
 
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
@@ -20,7 +20,7 @@ describe('access token', () => {
     for (const validHeader of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
       expect(ok(await getAgentMe(validHeader), 200).id).toBe(id);
     }
-    const basic = Buffer.from(`${accessToken}:`).toString('base64');
+    const basicCredentials = Buffer.from(`${accessToken}:`).toString('base64');
     for (const invalidHeader of [
       '',
       accessToken,
@@ -30,7 +30,7 @@ describe('access token', () => {
       `Bearer ${accessToken.toUpperCase()}`,
       `Bearer ${accessToken} ${accessToken}`,
       `Token ${accessToken}`,
-      `Basic ${basic}`,
+      `Basic ${basicCredentials}`,
     ]) {
       const { status, body } = await getAgentMe(invalidHeader);
       expect([invalidHeader, status, body.code]).toEqual([invalidHeader, 401, 'UNAUTHORIZED']);

@@ -16,8 +16,8 @@ import { type AgentRow, agents } from '../store.ts';
 /** 160 bits. */
 const TOKEN_BYTES = 20;
 const BEARER = /^bearer +(gat_[0-9a-f]{40}) *$/i;
-/** Size of the cache of verified token hashes. The oldest entry is evicted. */
-const MAX_VERIFIED = 10_000;
+/** Maximum number of cached hashes of valid tokens. The oldest entry is evicted. */
+const MAX_PROVEN = 10_000;
 
 /** Generates an access token. Return it once and store its hash. */
 export const generateToken = (effects: Pick<Effects, 'random'>): string =>
@@ -57,7 +57,7 @@ export async function agentCaller(
 }
 
 /** Authenticator of agents. The caller has the platform of the agent and the ID of the agent. */
-export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProven = MAX_VERIFIED) {
+export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProven = MAX_PROVEN) {
   // Hashes of recently valid tokens. Only rate limits use them.
   const provenHashes = new Set<string>();
 

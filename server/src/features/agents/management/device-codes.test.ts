@@ -140,10 +140,10 @@ describe('redeemAgentDeviceCode', () => {
   it('stores code and token only as hashes', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
     const { accessToken } = ok(await fixture.redeemCode(deviceCode.code), 200);
-    const text = JSON.stringify(await outputsOf(app));
-    expect(text).toContain(agent.id);
-    expect(text).not.toContain(deviceCode.code.slice('SERVICE-AGENT-'.length));
-    expect(text).not.toContain(accessToken.slice('gat_'.length));
+    const outputText = JSON.stringify(await outputsOf(app));
+    expect(outputText).toContain(agent.id);
+    expect(outputText).not.toContain(deviceCode.code.slice('SERVICE-AGENT-'.length));
+    expect(outputText).not.toContain(accessToken.slice('gat_'.length));
   });
 });
 
@@ -221,11 +221,11 @@ describe('regenerateAgentDeviceCode', () => {
       const codes = codeResponses
         .filter(({ status }) => status === 201)
         .map(({ body }) => body.code);
-      let connections = redemptionResponse.status === 200 ? 1 : 0;
+      let connectionCount = redemptionResponse.status === 200 ? 1 : 0;
       for (const code of codes) {
-        if ((await fixture.redeemCode(code)).status === 200) connections++;
+        if ((await fixture.redeemCode(code)).status === 200) connectionCount++;
       }
-      expect(connections).toBe(1);
+      expect(connectionCount).toBe(1);
     }
   });
 
@@ -256,14 +256,14 @@ describe('getAgentDeviceCodeStatus', () => {
 });
 
 it('codes begin with the service name prefix', async () => {
-  const acme = await startApp({ serviceNamePrefix: 'AcmePay' });
+  const acmeApp = await startApp({ serviceNamePrefix: 'AcmePay' });
   try {
-    const { deviceCode } = await agentFixture(acme).createUnconnectedAgent(
-      (await createCustomer(acme)).id,
+    const { deviceCode } = await agentFixture(acmeApp).createUnconnectedAgent(
+      (await createCustomer(acmeApp)).id,
     );
     expect(deviceCode.code).toMatch(/^ACMEPAY-AGENT(-[2-9A-HJKMNP-Z]{4}){3}$/);
-    ok(await agentFixture(acme).redeemCode(deviceCode.code), 200);
+    ok(await agentFixture(acmeApp).redeemCode(deviceCode.code), 200);
   } finally {
-    await acme.close();
+    await acmeApp.close();
   }
 });

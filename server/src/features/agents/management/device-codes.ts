@@ -18,7 +18,7 @@ const CODE_LIFETIME_MS = 24 * 3_600_000;
 /** Twelve characters of an alphabet of 31 have 59 bits. */
 const [GROUPS, GROUP_LENGTH] = [3, 4];
 /** Per client address. For IPv6 the address is a /64 network. */
-const REDEMPTIONS = [{ max: 10, withinMs: 60_000 }];
+const REDEMPTION_LIMITS = [{ max: 10, withinMs: 60_000 }];
 
 const normalizeCode = (code: string) => code.trim().toUpperCase();
 const digestOf = (vault: Vault, code: string) =>
@@ -88,7 +88,7 @@ export async function redeemDeviceCode(
 ): Promise<{ rejected: Fault } | { agent: AgentRow; accessToken: string }> {
   // An address is personal data, so only its keyed hash is stored.
   const address = ctx.vault.digest('address', ctx.caller.address ?? '');
-  await countAttempt(ctx, `agent redeem ${address}`, REDEMPTIONS);
+  await countAttempt(ctx, `agent redeem ${address}`, REDEMPTION_LIMITS);
   const knownCode = await findCode(ctx, code);
   const customer = knownCode && (await readCustomer(ctx, knownCode.agent.customer_id));
   if (!knownCode || !customer || customer.deleted_at !== null) return { rejected: codeNotFound() };

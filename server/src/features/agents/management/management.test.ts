@@ -134,8 +134,11 @@ describe('createAgent', () => {
 
 describe('listAgents', () => {
   const listAgentIds = async (query: Json, platform = app.platform) => {
-    const text = new URLSearchParams(query as Record<string, string>).toString();
-    const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { platform }), 200);
+    const queryString = new URLSearchParams(query as Record<string, string>).toString();
+    const { data } = ok(
+      await app.call('GET', `/agents?${queryString}`, undefined, { platform }),
+      200,
+    );
     return data.map((each: { id: string }) => each.id);
   };
 

@@ -158,8 +158,8 @@ function firstRejection(
   }
   const usageRejection = (rule: keyof typeof usageLimitReasons) =>
     rejection(rule, usageLimitReasons[rule](limits));
-  const { dailyTransactionLimit: count, dailyLimit, monthlyLimit } = limits;
-  if (typeof count === 'number' && usage.count >= BigInt(count)) {
+  const { dailyTransactionLimit: countLimit, dailyLimit, monthlyLimit } = limits;
+  if (typeof countLimit === 'number' && usage.count >= BigInt(countLimit)) {
     return usageRejection('DAILY_TRANSACTION_LIMIT');
   }
   if (isOver(limits, add(usage.day, payment.amount), dailyLimit))

@@ -28,7 +28,7 @@ const rejectionsIn = (results: PaymentResult[]) =>
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
   ['two processes', (): Runtime[] => [app.runtime, secondRuntime]],
-])('a limit of an agent in %s', (_, runtimes) => {
+])('the policy of an agent in %s', (_, runtimes) => {
   it.each([
     ['dailyLimit', { dailyLimit: 100_50 }],
     ['monthlyLimit', { monthlyLimit: 100_50 }],

@@ -37,8 +37,8 @@ const usdAccountBody = (overrides: object = {}) => ({
   accountInfo: accountInfos.USD?.('000'),
   ...overrides,
 });
-const restrictPolicy = (policy: object, target = agent) =>
-  fixture.callAsPlatform('PATCH', `/agents/${target.id}/policy`, policy);
+const restrictPolicy = (policy: object, targetAgent = agent) =>
+  fixture.callAsPlatform('PATCH', `/agents/${targetAgent.id}/policy`, policy);
 const pause = () => fixture.callAsPlatform('PATCH', `/agents/${agent.id}`, { isPaused: true });
 const readAudit = (id: string) =>
   app.runtime.db.query<{ what: string; actor: string; details: unknown }>(

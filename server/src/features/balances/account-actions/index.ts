@@ -1,4 +1,4 @@
-// The record of operator actions on accounts.
+// The record of actions on accounts, stablecoins, mints and burns.
 export {
   type ActionsQuery,
   accountActionsOf,

@@ -7,8 +7,8 @@ import { transitionInternalAccount } from './lifecycle.ts';
 import { internalAccounts } from './store.ts';
 
 const app = testApp();
-let ada: string;
-let bob: string;
+let adaId: string;
+let bobId: string;
 
 const createNamedCustomer = async (name: string, overrides: object = {}) => {
   const body = { customerType: 'INDIVIDUAL', fullName: name, ...overrides };
@@ -18,8 +18,8 @@ const createNamedCustomer = async (name: string, overrides: object = {}) => {
 };
 
 beforeAll(async () => {
-  ada = await createNamedCustomer('Ada Lovelace');
-  bob = await createNamedCustomer('Bob Kahn', { currencies: ['USD', 'EUR'] });
+  adaId = await createNamedCustomer('Ada Lovelace');
+  bobId = await createNamedCustomer('Bob Kahn', { currencies: ['USD', 'EUR'] });
 });
 
 interface AccountView {
@@ -39,7 +39,7 @@ describe('listCustomerInternalAccounts', () => {
     app.call('GET', `/customers/internal-accounts${query}`, undefined, options);
 
   it('returns one account per currency, and a wallet, directly after the customer is created', async () => {
-    const { status, body } = await listAccounts(`?customerId=${ada}`);
+    const { status, body } = await listAccounts(`?customerId=${adaId}`);
     expect(status).toBe(200);
     expect(currencyCodesOf(body.data)).toEqual(sortTexts(ALL_CURRENCIES));
     expect(body).toMatchObject({ hasMore: false, totalCount: ALL_CURRENCIES.length });
@@ -49,7 +49,7 @@ describe('listCustomerInternalAccounts', () => {
     expect(currencyCodesOf(wallets)).toEqual(['USDB']);
     const usd = body.data.find((each: AccountView) => each.balance.currency.code === 'USD');
     expect(usd).toMatchObject({
-      customerId: ada,
+      customerId: adaId,
       type: 'INTERNAL_FIAT',
       status: 'ACTIVE',
       balance: { amount: 0, currency: { code: 'USD', decimals: 2 } },
@@ -65,13 +65,13 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('filters by customer, currency and type', async () => {
-    expect(currencyCodesOf((await listAccounts(`?customerId=${bob}`)).body.data)).toEqual([
+    expect(currencyCodesOf((await listAccounts(`?customerId=${bobId}`)).body.data)).toEqual([
       'EUR',
       'USD',
     ]);
     const { body } = await listAccounts('?currency=USD&type=INTERNAL_FIAT');
     expect(sortTexts(body.data.map((each: AccountView) => each.customerId))).toEqual(
-      sortTexts([ada, bob]),
+      sortTexts([adaId, bobId]),
     );
     expect((await listAccounts('?currency=USD&type=EMBEDDED_WALLET')).body.data).toEqual([]);
     expect((await listAccounts('?customerId=Customer:none')).body.data).toEqual([]);
@@ -96,7 +96,7 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('returns no account of another platform', async () => {
-    expect((await listAccounts(`?customerId=${ada}`, { platform: app.other })).body.data).toEqual(
+    expect((await listAccounts(`?customerId=${adaId}`, { platform: app.other })).body.data).toEqual(
       [],
     );
   });
@@ -104,8 +104,11 @@ describe('listCustomerInternalAccounts', () => {
 
 describe('listInternalAccounts', () => {
   it('returns the same list as listCustomerInternalAccounts', async () => {
-    const legacyResponse = await app.call('GET', `/internal-accounts?customerId=${bob}`);
-    const currentResponse = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    const legacyResponse = await app.call('GET', `/internal-accounts?customerId=${bobId}`);
+    const currentResponse = await app.call(
+      'GET',
+      `/customers/internal-accounts?customerId=${bobId}`,
+    );
     expect(legacyResponse.status).toBe(200);
     expect(legacyResponse.body).toEqual(currentResponse.body);
     expect((await app.call('GET', '/internal-accounts?limit=101')).status).toBe(400);
@@ -138,7 +141,7 @@ describe('listPlatformInternalAccounts', () => {
 
 describe('getInternalAccountById', () => {
   it('returns an account of the caller and the same 404 for every other ID', async () => {
-    const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bobId}`);
     const path = `/internal-accounts/${body.data[0].id}`;
     expect((await app.call('GET', path)).body).toEqual(body.data[0]);
     const foreignResponse = await app.call('GET', path, undefined, { platform: app.other });
@@ -151,7 +154,7 @@ describe('getInternalAccountById', () => {
 
 describe('status change', () => {
   it('emits an event with the committed balance', async () => {
-    const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bobId}`);
     const { id } = body.data[0];
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
@@ -189,11 +192,13 @@ describe('accounts.backfill', () => {
     const eventCountBefore = (await app.events()).length;
     expect((await app.call('PATCH', '/config', { supportedCurrencies })).status).toBe(200);
     await app.advance(1_000);
-    for (const id of [ada, ...earlyIds]) {
-      const kes = (await listAccounts(id)).filter((each) => each.balance.currency.code === 'KES');
-      expect(kes).toMatchObject([{ status: 'ACTIVE' }]);
+    for (const id of [adaId, ...earlyIds]) {
+      const kesAccounts = (await listAccounts(id)).filter(
+        (each) => each.balance.currency.code === 'KES',
+      );
+      expect(kesAccounts).toMatchObject([{ status: 'ACTIVE' }]);
     }
-    expect(currencyCodesOf(await listAccounts(bob))).toEqual(['EUR', 'USD']);
+    expect(currencyCodesOf(await listAccounts(bobId))).toEqual(['EUR', 'USD']);
     const platformResponse = await app.call('GET', '/platform/internal-accounts?currency=KES');
     expect(platformResponse.body.data).toHaveLength(1);
     const events = (await app.events())
@@ -206,11 +211,11 @@ describe('accounts.backfill', () => {
   });
 
   it('is idempotent', async () => {
-    const accountsBefore = await listAccounts(ada);
+    const accountsBefore = await listAccounts(adaId);
     await app.operate(async (ctx) => {
       ctx.later(BACKFILL_ACCOUNTS, { platformId: app.platform.id, currencies: ['KES', 'USD'] });
     });
     await app.advance(1_000);
-    expect(await listAccounts(ada)).toEqual(accountsBefore);
+    expect(await listAccounts(adaId)).toEqual(accountsBefore);
   });
 });

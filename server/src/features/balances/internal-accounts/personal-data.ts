@@ -1,6 +1,6 @@
 // Export of a customer's internal accounts. An erasure keeps the accounts and increments their
-// version. Balance events refer to an earlier event of the same version, and the erasure empties
-// all existing events.
+// version. A balance event refers to an earlier event of the same version. The erasure empties all
+// existing events, so later balance events need a new version.
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { findInternalAccounts, renewInternalAccount } from './store.ts';
 
@@ -8,7 +8,7 @@ export const internalAccountPersonalData: PersonalData = {
   tables: {
     internal_accounts: {
       rows: CUSTOMER_ROWS_SQL,
-      erasure: { retained: 'account id, currency and funding instructions' },
+      erasure: { retained: 'account ID, currency and funding instructions' },
     },
   },
   async erase(ctx, customer) {

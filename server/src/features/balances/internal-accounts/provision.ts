@@ -38,7 +38,8 @@ interface Provision {
   /** Provides the funding instructions. Undefined for accounts without funding instructions. */
   funding: FundingPort | undefined;
   /**
-   * PENDING for accounts that are added to an existing owner. A job activates them with an event.
+   * Default ACTIVE. PENDING for accounts that are added to an existing owner. A job activates them
+   * with an event.
    */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }

@@ -50,7 +50,8 @@ async function* pagesOf({ db }: Runtime, platformId: string) {
 type RefreshInput = { accountId: string } | { platformId: string };
 
 /**
- * Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT if no funding accounts are configured.
+ * Refreshes an account, or all accounts of a platform. Throws ACCOUNT_NOT_FOUND,
+ * PLATFORM_NOT_FOUND, or CONFLICT if no funding accounts are configured.
  */
 export async function refreshAccountFunding(
   deps: RefreshDeps,
@@ -66,10 +67,10 @@ export async function refreshAccountFunding(
   const platformId = row?.platform_id ?? (input as { platformId: string }).platformId;
   const platform = await platformById(runtime, platformId);
   const changedIds: string[] = [];
-  let accounts = 0;
+  let accountCount = 0;
   for await (const ids of row ? [[row.id]] : pagesOf(runtime, platform.id)) {
-    accounts += ids.length;
+    accountCount += ids.length;
     changedIds.push(...(await refresh(deps, platform, ids)));
   }
-  return { platformId, accounts, changed: changedIds };
+  return { platformId, accounts: accountCount, changed: changedIds };
 }

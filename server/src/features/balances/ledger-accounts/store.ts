@@ -17,7 +17,7 @@ export const readLedgerAccount = (
   id: string,
 ): Promise<LedgerAccountRow | undefined> => reader.read(ledgerAccounts, id);
 
-/** Stages an empty account. Only system accounts have a null floor. */
+/** Stages an empty account. The floor of a system account is null. */
 export const openLedgerAccount = (
   ctx: Ctx,
   {

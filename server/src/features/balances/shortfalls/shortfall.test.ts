@@ -158,14 +158,14 @@ describe('debitWithShortfall', () => {
       amount: 4_00n,
     });
     let hasRaced = false;
-    const race = withAccount(account.id, async (ctx, row) => {
+    const racedDebit = withAccount(account.id, async (ctx, row) => {
       const posting = { transactionId: 'T:raced', step: 'return' };
       const debit = { ...usd(12_00n), ...posting, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, debit);
       if (!hasRaced) await app.operate(async (otherCtx) => otherCtx.transfer(competingTransfer));
       hasRaced = true;
     });
-    await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    await expect(racedDebit).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await rowOf(account.id)).owed).toBe(0n);
     expect(await stepsOf('T:raced')).toEqual([]);
     expect(await debitAccount(account.id, 12_00n, 'T:raced')).toMatchObject({ shortfall: 6_00n });

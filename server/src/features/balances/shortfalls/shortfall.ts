@@ -11,7 +11,7 @@ import { findStagedAccount, type InternalAccountRow, setOwed } from '../internal
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 /** One step of a transaction, in the currency of the account. */
-interface Shortfall extends Money {
+interface StepAmount extends Money {
   transactionId: string;
   step: string;
 }
@@ -54,7 +54,7 @@ function adjustShortfall(
 export async function debitWithShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
-  { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
+  { transactionId, step, currency, amount, creditTo }: StepAmount & { creditTo: string },
 ): Promise<{ account: InternalAccountRow; shortfall: bigint }> {
   const availableBalance = await readAvailableBalance(ctx, account.id);
   const requestedAmount: Money = { currency, amount };
@@ -84,7 +84,7 @@ export async function debitWithShortfall(
 export function repayShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
-  { transactionId, step, currency, amount }: Shortfall,
+  { transactionId, step, currency, amount }: StepAmount,
 ): { account: InternalAccountRow; repaid: bigint } {
   const { owed: amountOwed } = findStagedAccount(ctx, account);
   const owedMoney: Money = { currency: account.currency, amount: amountOwed };

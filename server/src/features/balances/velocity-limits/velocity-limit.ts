@@ -70,7 +70,7 @@ export async function openVelocityLimits(
   if (limits.length === 0) return;
   const floors = floorsOf(ctx.db, ctx.now);
   const units = [...new Set(limits.map((each) => each.unit))];
-  const counters = units.map((unit) => ({
+  const counterAccounts = units.map((unit) => ({
     id: velocityCounterAccount(ctx.caller.environment, unit),
     unit,
     floor: null,
@@ -83,7 +83,7 @@ export async function openVelocityLimits(
     isPerPayment: velocityLimit.isPerPayment === true,
   }));
   const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
-  const outdatedAccounts = [...counters, ...limitAccounts].filter(
+  const outdatedAccounts = [...counterAccounts, ...limitAccounts].filter(
     ({ id, floor, isPerPayment }) => isPerPayment || floors.get(keyOf(id)) !== floor,
   );
   if (outdatedAccounts.length === 0) return;

@@ -1,5 +1,5 @@
-// Concurrent card requests in one and in two processes. Approved amounts are covered. No request is
-// approved after the commit of a freeze. A repeated message has one effect.
+// Concurrent card requests in one and in two processes. The balance covers all approved amounts. No
+// request is approved after the commit of a freeze. A repeated message has one effect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';

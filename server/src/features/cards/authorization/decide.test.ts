@@ -48,7 +48,7 @@ async function expectOnlyDecision(
 }
 
 describe('an authorization', () => {
-  it('creates a payment with a hold and emits one event', async () => {
+  it('creates a payment with a hold, and emits a balance event and a payment event', async () => {
     const card = await cardOf();
     const eventCountBefore = (await app.events()).length;
     const request = network.message(card.cardId, 30_00);
@@ -215,7 +215,7 @@ describe('decide', () => {
     ]);
   });
 
-  it('authorizes and clears a financial authorization with one event', async () => {
+  it('authorizes and clears a financial authorization with one payment event', async () => {
     const card = await cardOf();
     expect(await network.request(card.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(
       approvedDecision,

@@ -25,7 +25,7 @@ interface DebitedAccount {
   key: DelegatedKeyRow | undefined;
 }
 
-/** Only the first account of a card is debited. */
+/** The first account of a card, the only one that is debited. Undefined if it does not exist. */
 export async function findPrimaryFundingSource(
   ctx: Ctx,
   card: CardRow,
@@ -102,16 +102,16 @@ export async function decide(
     return { approved: true };
   }
   const { account, key } = firstDebitedAccount;
-  const openedAttempt = await ctx.attempt(() =>
+  const paymentOrFault = await ctx.attempt(() =>
     openPayment(ctx, deps, { card, holder, account, key, request }),
   );
-  if (openedAttempt instanceof Fault) {
-    if (openedAttempt.code !== 'WALLET_SIGNATURE_INVALID') throw openedAttempt;
+  if (paymentOrFault instanceof Fault) {
+    if (paymentOrFault.code !== 'WALLET_SIGNATURE_INVALID') throw paymentOrFault;
     // The custodian did not respond or returned an invalid signature. A network does not wait for a
     // retry.
     return decline(ctx, card, request, { holder, reason: 'NO_FUNDING_SOURCE' });
   }
-  const decision = { approved: true, transactionId: openedAttempt.id } as const;
+  const decision = { approved: true, transactionId: paymentOrFault.id } as const;
   writeDecision(ctx, card, request, decision);
   return decision;
 }

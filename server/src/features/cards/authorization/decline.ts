@@ -63,7 +63,10 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
-/** A credit approved in stand-in processing requires only that the cardholder was not deleted. */
+/**
+ * After the checks of the card, a credit approved in stand-in processing is declined only if the
+ * cardholder was deleted.
+ */
 const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 

@@ -61,7 +61,7 @@ const processPastDeadline = (concurrentWork: () => Promise<void> = async () => {
 const unknownOutcome = () =>
   Object.assign(new Error('unknown outcome'), { code: 'OUTCOME_UNKNOWN' });
 
-/** Sends a request through a process. Returns the request and the decision. */
+/** Sends a request through a process. Returns the request, its deadline and the decision. */
 async function requestThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
   const networkOfProcess = cardNetwork(app, runtime);
   const request = networkOfProcess.message(cardId, 30_00, kind ? { kind } : {});
@@ -245,11 +245,11 @@ describe('a commit with an unknown outcome', () => {
   it('is not committed after a decline was returned', async () => {
     const fundedCard = await cardOf();
     let committedSet: ChangeSet | undefined;
-    let failures = 2;
+    let remainingFailures = 2;
     const runtime = runtimeWithCommit(async (set, commitChangeSet) => {
       if (opensPayment(set)) committedSet = set;
       // The approval and the first decline are not committed, and their results are unknown.
-      if (failures-- > 0) throw unknownOutcome();
+      if (remainingFailures-- > 0) throw unknownOutcome();
       return commitChangeSet(set);
     });
     const { decision, request } = await requestThrough(runtime, fundedCard.cardId);
@@ -277,14 +277,14 @@ describe('a commit with an unknown outcome', () => {
 
   it('is retried for the reversal of a late approval', async () => {
     const fundedCard = await cardOf();
-    let failures = 2;
+    let remainingFailures = 2;
     const lateRuntime = processPastDeadline();
     const runtime: Runtime = {
       ...lateRuntime,
       committer: {
         commit: async (set) => {
           const outcome = await lateRuntime.committer.commit(set);
-          if (!opensPayment(set) && failures-- > 0) throw unknownOutcome();
+          if (!opensPayment(set) && remainingFailures-- > 0) throw unknownOutcome();
           return outcome;
         },
       },
@@ -303,13 +303,13 @@ describe('a permanent rejection', () => {
   it('is not retried', async () => {
     const fundedCard = await cardOf();
     const finalFault = new Fault('CONFLICT', 'The message contradicts an earlier one.');
-    let attempts = 0;
+    let attemptCount = 0;
     const runtime = runtimeWithCommit((set) => {
-      attempts++;
+      attemptCount++;
       return Promise.reject(opensPayment(set) ? unknownOutcome() : finalFault);
     });
     await expect(requestThrough(runtime, fundedCard.cardId)).rejects.toBe(finalFault);
-    expect(attempts).toBe(2);
+    expect(attemptCount).toBe(2);
   });
 });
 

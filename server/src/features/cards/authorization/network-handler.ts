@@ -105,15 +105,15 @@ async function decideBeforeDeadline(
   const earlierDecision = await findEarlierDecision(ctx, request);
   if (earlierDecision) return { decision: earlierDecision, isNew: false, isStaged: false };
   const card = await cardOf(ctx, request.cardId);
-  const decidedAttempt = await ctx.attempt(async () => {
+  const decisionOrFault = await ctx.attempt(async () => {
     const decision = await decide(ctx, deps, card, request);
     // A custodian may respond after the deadline. The approval is then discarded.
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
-  if (decidedAttempt instanceof Fault && !isLate()) throw decidedAttempt;
+  if (decisionOrFault instanceof Fault && !isLate()) throw decisionOrFault;
   const decision =
-    decidedAttempt instanceof Fault ? await declineLate(ctx, card, request) : decidedAttempt;
+    decisionOrFault instanceof Fault ? await declineLate(ctx, card, request) : decisionOrFault;
   return { decision, isNew: true, isStaged: stageWith(ctx, pendingRequest, decision) };
 }
 

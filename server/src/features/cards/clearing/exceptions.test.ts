@@ -83,8 +83,8 @@ describe('resolution by collecting', () => {
       'SETTLED',
     ]);
     expect(await exceptionsOf(exceptionPayment)).toBe(0);
-    const text = 'select kind, state, reason from rail_results where transaction_id = $1';
-    expect(await app.runtime.db.query(text, [exceptionPayment.id])).toEqual([
+    const resultSql = 'select kind, state, reason from rail_results where transaction_id = $1';
+    expect(await app.runtime.db.query(resultSql, [exceptionPayment.id])).toEqual([
       { kind: 'card', state: 'settled', reason: 'Agreed' },
     ]);
   });

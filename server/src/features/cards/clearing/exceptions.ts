@@ -34,8 +34,8 @@ import {
 } from './payment.ts';
 
 /**
- * Resolves an exception. Throws CONFLICT if the payment is not an exception, if a funding debit is
- * pending, or if the amount cannot be collected because the account is closed.
+ * Resolves an exception. Throws CONFLICT if the payment is not an exception or has a pending
+ * funding debit, and for a collection from a closed account.
  */
 export async function resolveException(
   ctx: Ctx,
@@ -72,7 +72,7 @@ export async function resolveException(
   const settledPayment = await requireOpenPayment(ctx, row, async () =>
     changePayment(ctx, row, card, 'resolve'),
   );
-  // All cleared amounts have been refunded.
+  // The payment is REFUNDED if all cleared amounts have been refunded.
   const isRefunded = eventAfter('SETTLED', card, false) === 'refund';
   return isRefunded ? changePayment(ctx, settledPayment, {}, 'refund') : settledPayment;
 }

@@ -182,9 +182,9 @@ describe('the hold of a failed debit', () => {
 describe('a funding debit of a wallet', () => {
   /** Number of signed funding debits of a payment. */
   const countSignatures = async (id: string): Promise<number> => {
-    const text =
+    const signatureSql =
       "select 1 from wallet_authorizations where operation = 'cardPull' and subject = $1";
-    return (await app.runtime.db.query(text, [id])).length;
+    return (await app.runtime.db.query(signatureSql, [id])).length;
   };
 
   /** A payment of 1.00 from a wallet with 5.00, with an active key. */

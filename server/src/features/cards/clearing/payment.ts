@@ -59,7 +59,7 @@ import { type Change, fundingDebitStep, paidOf, type Step } from './arithmetic.t
 /** Currency in which cards show amounts. */
 export const CARD_CURRENCY = 'USD';
 
-/** Spendable balance of an account. */
+/** Balance of an account less held amounts and floor. */
 export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow): Money => ({
   currency,
   amount: balance - held - (floor ?? 0n),
@@ -133,7 +133,7 @@ function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] 
   }
 }
 
-/** Stages a change. With `event` its status changes and an event is emitted. */
+/** Stages a change of a payment. With `event` the status changes and an event is emitted. */
 export function changePayment(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -206,9 +206,9 @@ export async function creditableAccountOf(
 }
 
 /**
- * Changes the suspense item of the payment by `change`, and removes the item if its amount is zero.
- * The caller changes the row of the payment, as a decision does (`transactions/resolve.ts`), so the
- * amount read here is still current at the commit.
+ * Stages the suspense item of a payment whose amount in suspense changes by `change`, or removes
+ * the item if the amount becomes zero. The caller changes the row of the payment, as a decision
+ * does (`payments/payouts/resolve.ts`), so the amount read here is still current at the commit.
  */
 async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
   const suspenseAmounts = await readSuspenseAmounts(ctx.db, [row.id]);

@@ -257,7 +257,7 @@ describe('the verification of a code', () => {
       );
       const [firstStatus, ...rejections] = responses.sort();
       expect(firstStatus).toBe(200);
-      // 400: the request read the customer before the code was used, and the code after it.
+      // 400: the request read the customer before the use of the code, and the code afterwards.
       for (const rejection of rejections) expect([400, 409]).toContain(rejection);
     });
   });

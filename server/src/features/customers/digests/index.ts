@@ -59,7 +59,9 @@ interface SearchValues extends Partial<Record<HashedField, string | null | undef
   names: Names;
 }
 
-/** Digest columns of a row, or null for absent values, and all null after an erasure. */
+/**
+ * Digest columns of a row, null for absent values. All are null without `values`, for an erasure.
+ */
 export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
   email_digest: digestOf(vault, 'email', values?.email),
   phone_digest: digestOf(vault, 'phone', values?.phone),

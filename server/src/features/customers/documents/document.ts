@@ -26,8 +26,7 @@ import { documentErrors, trimmedText } from './rules.ts';
 import { type DocumentRow, documents, duplicateDocument } from './store.ts';
 import type { DocumentSide, DocumentType } from './types.ts';
 
-// The holder of a document is a customer or a beneficial owner.
-
+/** Holder of a document: a customer or a beneficial owner. */
 interface Holder {
   id: string;
   customer: CustomerRow;
@@ -106,7 +105,7 @@ function requireDataKey(customer: CustomerRow): DataKey {
   return key;
 }
 
-/** Location and decrypted key of the file of a document. */
+/** ID and decrypted key of the file of a document. */
 export const fileOf = (
   vault: Vault,
   customer: CustomerRow,

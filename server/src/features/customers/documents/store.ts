@@ -31,8 +31,7 @@ export const documents = table(
     /** `DocumentPersonal`, encrypted. */
     personal: col.text.mut,
     /**
-     * Time of the first submission to an identity check, after which the document cannot be
-     * deleted.
+     * Time of the first submission to an identity check. A submitted document cannot be deleted.
      */
     submitted_at: col.time.null.mut,
     created_at: col.time,

@@ -7,7 +7,7 @@ type Kind = 'INDIVIDUAL' | 'BUSINESS';
 
 const KINDS: readonly Kind[] = ['INDIVIDUAL', 'BUSINESS'];
 
-/** Required for every row. `customerType` selects the additional list below. */
+/** Required for every row. `customerType` selects further columns in `TYPE_COLUMNS`. */
 const COMMON_COLUMNS: readonly string[] = ['umaAddress', 'platformCustomerId', 'customerType'];
 const ADDRESS_COLUMNS: readonly string[] = [
   'addressLine1',

@@ -1,5 +1,6 @@
-// Emits the claim event to the platform that created the invitation, because another platform can claim it.
-// The event contains personal data and is encrypted with the data key of the inviter.
+// Emits the claim event to the platform that created the invitation, because another platform can
+// claim the invitation. The event contains personal data and is encrypted with the data key of the
+// inviter.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
@@ -26,8 +27,8 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
           const row = await ctx.read(invitations, code);
           const inviter = row && (await readCustomer(ctx, row.customer_id));
           const key = inviter && dataKeyOf(inviter);
-          // No event is emitted after the erasure of the inviter, because it cannot be encrypted without a
-          // data key.
+          // No event is emitted after the erasure of the inviter, because it cannot be encrypted
+          // without a data key.
           if (!row || !key) return;
           requireCustomer(ctx, inviter);
           const view = presentInvitation(row, ctx.now, origin());

@@ -1,5 +1,6 @@
-// Exports all data about one customer as one JSON document, streamed, because payments of several years do
-// not fit into memory. Encrypted data is decrypted. Erased data is absent.
+// Exports all data about one customer as one JSON document. The document is streamed, because
+// payments of several years do not fit into memory. Encrypted data is decrypted. Erased data is
+// absent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { PageInput } from '../../../runtime/db/paging.ts';
 import type { Files } from '../../../runtime/files/files.ts';
@@ -142,7 +143,7 @@ function positionOf(cursor: string): ExportPosition {
     const { table, id } = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     if (typeof table === 'string' && typeof id === 'string') return { table, id };
   } catch {
-    // Not written by cursorOf.
+    // The cursor was not created by `cursorOf`.
   }
   throw invalidField('cursor', 'is not a cursor of this list');
 }
@@ -182,8 +183,8 @@ async function rowsAfter(
 }
 
 /**
- * A page of the export: rows with their tables, in the order of the complete export. Rows can change between
- * two pages.
+ * A page of the export: rows with their tables, in the order of the complete export. Rows can
+ * change between two pages.
  */
 export async function pageOfCustomerData(
   deps: PageDeps,

@@ -1,12 +1,15 @@
-// Erases the personal data in the row of a deleted customer. Deleting the data key makes all data encrypted
-// with it unreadable, except in backups that contain the key. Unencrypted personal data is removed from the
-// row. Identifiers, dates, status and amounts are kept, so that the books remain complete.
+// Erases the personal data in the row of a deleted customer. Deleting the data key makes all data
+// encrypted with it unreadable, except in backups that contain the key. Unencrypted personal data
+// is removed from the row. Identifiers, dates, status and amounts are kept, so that the books
+// remain complete.
 
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { digestsOf } from '../digests/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 
-/** Replaces the `platformCustomerId` and the name in the UMA address of an erased customer. */
+/**
+ * Replacement of the `platformCustomerId` and of the name in the UMA address of an erased customer.
+ */
 export const tombstoneOf = (id: string): string =>
   `erased-${id.slice('Customer:'.length).toLowerCase()}`;
 

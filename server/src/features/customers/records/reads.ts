@@ -10,8 +10,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 
 /**
- * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. For a
- * deleted customer it throws CUSTOMER_DELETED if `rejectDeleted` is set.
+ * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. Throws
+ * CUSTOMER_DELETED for a deleted customer if `rejectDeleted` is set.
  */
 export async function customerOf(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// Verifications as rows and as API resources. Findings are encrypted with the data key of the customer,
-// because the text of a reviewer can contain personal data.
+// Verifications as rows and as API resources. Findings are encrypted with the data key of the
+// customer, because the text of a reviewer can contain personal data.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
@@ -58,7 +58,7 @@ export async function latestOf(
   return row;
 }
 
-/** Verification of the caller, with its customer. Throws VERIFICATION_NOT_FOUND. */
+/** Verification of the calling platform, with its customer. Throws VERIFICATION_NOT_FOUND. */
 export async function verificationOf(ctx: Ctx, id: string) {
   const row = isId(id, 'Verification') ? await ctx.read(verifications, id) : undefined;
   const customer = row && (await readCustomer(ctx, row.customer_id));

@@ -1,5 +1,6 @@
-// Submits a customer for verification: completeness check, then the synchronous decision of the connector. A
-// pending decision is polled by a job (jobs.ts). Without a connector an operator decides.
+// Submits a customer for verification: completeness check, then the synchronous decision of the
+// connector. A pending decision is polled by a job (jobs.ts). Without a connector an operator
+// decides.
 
 import type {
   Connectors,
@@ -20,12 +21,13 @@ import { scheduleCheck } from './jobs.ts';
 import { addVerification, findingsOf, latestOf } from './record.ts';
 import type { VerificationRow } from './store.ts';
 
-// Findings of a reviewer or a service are known from the latest verification only. A finding is resolved
-// when the resource that it refers to has changed. Missing data is determined on every read.
+// Findings of a reviewer or a service are known from the latest verification only. A finding is
+// resolved when the resource that it refers to has changed. Missing data is determined on every
+// read.
 
 /**
- * Whether a finding is open: its resource is unchanged, or no accepted document was uploaded after the
- * finding.
+ * Whether a finding is open: its resource is unchanged, or no accepted document was uploaded after
+ * the finding.
  */
 function isOpen(
   { customer, owners, documents }: Dossier,
@@ -46,8 +48,8 @@ function isOpen(
 }
 
 /**
- * Open findings of the latest verification, optionally of an operator only. Empty if the verification only
- * lacked data.
+ * Open findings of the latest verification, optionally of an operator only. Empty if the
+ * verification only lacked data.
  */
 async function openFindings(
   ctx: Pick<Ctx, 'db' | 'vault'>,
@@ -162,7 +164,7 @@ function assertContactsVerified({ contact_verification: channels }: CustomerRow)
   throw new Fault('CONFLICT', reason, { contactVerification: channels });
 }
 
-/** Submits a customer of the caller. Implements `POST /verifications`. */
+/** Submits a customer of the calling platform. Implements `POST /verifications`. */
 export async function submit(
   ctx: Ctx,
   deps: VerificationDeps,

@@ -132,7 +132,7 @@ describe('a page over all platforms', () => {
     }
   });
 
-  it('finds the endpoints with pending deliveries by one step for each', async () => {
+  it('finds the endpoints with pending deliveries in one step for each endpoint', async () => {
     await checkPlan({ text: QUEUES, values: [] }, MAX_STEP_BLOCKS);
   });
 

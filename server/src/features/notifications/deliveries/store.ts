@@ -103,7 +103,7 @@ export function candidatesSql(filter: DeliveryFilter, { order, after, limit }: S
   return { text, values };
 }
 
-/** A delivery with its platform. */
+/** The key of a delivery, with its platform. */
 export interface PlatformKey extends DeliveryKey {
   platformId: string;
 }

@@ -106,7 +106,7 @@ describe('a failing endpoint', () => {
     await otherReceiver.close();
   });
 
-  it('is paused by a clock ahead of real time, and remains enabled under a frozen clock', async () => {
+  it('is paused under a clock ahead of real time, and remains enabled under a frozen clock', async () => {
     receiver.behave(503);
     const [fastPlatform, frozenPlatform] = [
       await createPlatformWithEndpoint('Fast'),

@@ -22,7 +22,7 @@ const Status = named(
   oneOf(['ENABLED', 'PAUSED'], {
     description:
       'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries are retained for ' +
-      'seven days at most. They are sent when the endpoint is enabled again.',
+      'seven days at most. They are sent, or can be pulled, when the endpoint is enabled again.',
   }),
 );
 
@@ -81,12 +81,15 @@ const PROPERTIES = {
   }),
   format: Format,
   status: Status,
-  statusReason: Type.Optional(text('Reason for the pause. Absent while the endpoint is enabled.')),
+  statusReason: Type.Optional(
+    text('Reason for the pause. Absent if the endpoint is enabled or was paused without a reason.'),
+  ),
   statusChangedAt: time('Time of the last change of the status.'),
   failingSince: Type.Optional(
     time(
-      'Time of the first failed attempt since the last success. Absent after a success and after ' +
-        'the endpoint is enabled again.',
+      'Time of the first failed attempt since the last success or since the endpoint was enabled. ' +
+        'Absent if no attempt has failed since then, and for the endpoint of the platform ' +
+        'configuration.',
     ),
   ),
   standardWebhooks: Type.Boolean({

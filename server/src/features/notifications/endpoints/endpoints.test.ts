@@ -279,7 +279,7 @@ describe('updateWebhookEndpoint', () => {
     expect(arrivalTypesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
   });
 
-  it('changes address, filter and description', async () => {
+  it('changes URL, filter and description', async () => {
     const { id } = await create({ url: 'http://127.0.0.1:9/', description: 'a' });
     const changes = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'], description: null };
     expect(ok(await change(id, changes), 200)).not.toHaveProperty('description');
@@ -292,7 +292,7 @@ describe('updateWebhookEndpoint', () => {
     ]);
   });
 
-  it('filters and pauses the configured endpoint, whose address remains with the configuration', async () => {
+  it('filters and pauses the configured endpoint, and rejects a change of its URL', async () => {
     const id = configuredId(app.platform.id);
     const urlReply = await change(id, { url: receiver.url });
     expect([urlReply.status, urlReply.body.details.errors[0].field]).toEqual([400, 'url']);

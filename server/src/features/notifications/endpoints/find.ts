@@ -10,13 +10,13 @@ const notFound = () => new Fault('NOT_FOUND', 'Webhook endpoint not found.');
 
 /**
  * An endpoint with its row. `platform` is set only for the configured endpoint, and contains its
- * URL. That endpoint has a row only if settings other than its URL were changed.
+ * URL. That endpoint has a row only after its status, types, description or format was set.
  */
 export type Endpoint =
   | { number: 0; platform: PlatformRow; row: EndpointRow | undefined }
   | { number: number; platform: null; row: EndpointRow };
 
-/** The row with the settings of the configured endpoint, except its URL. */
+/** The row of the configured endpoint, or undefined if there is none. */
 async function readConfiguredRow(ctx: Ctx, platformId: string): Promise<EndpointRow | undefined> {
   const where = { platform_id: platformId, number: CONFIGURED };
   return (await ctx.db.find(webhookEndpoints, where, { limit: 1 }))[0];

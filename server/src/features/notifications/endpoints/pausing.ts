@@ -1,7 +1,7 @@
 // Pauses endpoints whose every attempt failed for five days on the clock of their platform, and emits an
-// event to the other endpoints. A sweep checks all platforms. An advance of a sandbox clock also checks its
-// platform. The endpoint of the configuration is exempt, because clients that use only the configuration
-// could not resume it.
+// event to the other endpoints. A sweep checks all platforms whose clock is not being changed. A change of a
+// sandbox clock checks its platform. The endpoint of the configuration is exempt, because clients that use
+// only the configuration could not resume it.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Database } from '../../../runtime/db/database.ts';

@@ -1,5 +1,5 @@
 // Endpoints as the API shows them. The endpoint of the configuration consists of columns of the
-// platform and, after a change of its settings except the URL, of a row.
+// platform, and of a row after its status, types, description or format was set.
 import type { Static } from '@sinclair/typebox';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { timestamps } from '../../../runtime/operation/context.ts';
@@ -43,7 +43,7 @@ const DEFAULT_SETTINGS = {
   status_reason: null,
 } as const;
 
-/** The endpoint of the configuration. `row` has its settings except the URL. */
+/** The endpoint of the configuration. `row` has its status, types, description and format. */
 export function presentConfigured(platform: PlatformRow, row?: EndpointRow): EndpointView {
   return {
     id: configuredId(platform.id),

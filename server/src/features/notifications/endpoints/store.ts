@@ -1,5 +1,5 @@
 // Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration. Its
-// address is `platforms.webhook_endpoint`. It has a row here only after its status, types,
+// URL is `platforms.webhook_endpoint`. It has a row here only after its status, types,
 // description or format was set.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';

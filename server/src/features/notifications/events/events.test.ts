@@ -275,7 +275,7 @@ describe('events of a server', () => {
   it('keep their order and their cursors when the database is restored into another cluster', async () => {
     const { events, after } = await follow(app);
     const { db } = app.runtime;
-    // Simulates a cluster with much higher transaction ids.
+    // Simulates a cluster with much higher transaction IDs.
     await db.query('update events set position = position + 1000000000');
     await db.query(`update event_epochs set cluster = 'another'`);
     await db.query('select open_event_epoch()');

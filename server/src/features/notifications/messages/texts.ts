@@ -22,7 +22,7 @@ export const codeText = (senderName: string, code: string, validityMs: number): 
     `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
 });
 
-/** Control characters and line breaks in a name could imitate the text of this message. */
+/** Control characters and line breaks in a description could imitate the text of the message. */
 const toOneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
 /**

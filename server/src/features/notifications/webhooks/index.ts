@@ -1,4 +1,4 @@
-// Public interface of webhook delivery, for the composition and later features.
+// Public interface of webhook delivery.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { testWebhooks } from './contract.ts';
 import { type WebhookDeps, webhookOperations } from './operations.ts';

@@ -73,7 +73,7 @@ describe('priceRow', () => {
     });
   });
 
-  it('omits a row without a representable amount', () => {
+  it('returns undefined if the receiving amount exceeds the maximum', () => {
     expect(priceOf('VND', 9_000_000_000_000_000n)).toBeUndefined();
   });
 });

@@ -23,12 +23,12 @@ export const isDeclared = ({ info, status, proven_at, deleted_at }: ExternalAcco
   status === 'ACTIVE' &&
   deleted_at === null;
 
-/** `row` is the account after its creation or transition. */
+/** Stages the release of deposits if the wallet is declared. `row` is the account after its change. */
 export function stageWalletDeclared(ctx: Ctx, row: ExternalAccountRow): void {
   if (isDeclared(row)) ctx.later(WALLET_DECLARED, { externalAccountId: row.id });
 }
 
-/** An account that waits for the proof becomes ACTIVE. Returns the updated account. */
+/** Records a proof of ownership. An account that is not ACTIVE becomes ACTIVE. */
 export function proveOwnership(ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow {
   const provenAccount = ctx.update(externalAccounts, row, {
     proven_at: ctx.now,

@@ -1,4 +1,4 @@
-// Proof of ownership by signature for every kind of wallet.
+// Proof of ownership by signature for every wallet type.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
@@ -234,7 +234,7 @@ describe('a challenge', () => {
     expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
   });
 
-  it('is rejected without a known owner of the wallet', async () => {
+  it('is rejected for a wallet without an ownership type', async () => {
     const { id } = ok(
       await ownership.app.call('POST', OWNER_PATHS.platform, {
         currency: 'USDC',

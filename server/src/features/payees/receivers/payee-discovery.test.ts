@@ -230,7 +230,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(body.requiredPayerDataFields).toEqual(requiredFields);
   });
 
-  it('lists the default account for UMA first', async () => {
+  it('lists the currency of the default UMA account first', async () => {
     const receiver = await createCustomer(app);
     const info = { currency: 'MXN', accountInfo: accountInfos.MXN!('000') };
     const body = { ...info, customerId: receiver.id, defaultUmaDepositAccount: true };
@@ -238,7 +238,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(currencyCodesOf(ok(await discoverUma(receiver.umaAddress), 200))[0]).toBe('MXN');
   });
 
-  it('returns 404 for a pending, deleted or unknown customer, 501 from production', async () => {
+  it('returns 404 for a pending, deleted or unknown customer, and 501 in production', async () => {
     const pendingCustomer = await createCustomer(app, { platform: app.unregulated });
     expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);

@@ -225,7 +225,7 @@ export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<Outgoing
   return changeTransaction(ctx, row, { funds: 'SUBMITTED' });
 }
 
-/** PROCESSING → COMPLETED. */
+/** PROCESSING → COMPLETED. A payout in another status or with a refund is unchanged. */
 export async function settlePayout(
   ctx: Ctx,
   currentPayment: OutgoingRow,

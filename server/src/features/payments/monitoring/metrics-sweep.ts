@@ -29,7 +29,7 @@ const STATUS_EVENTS = [outgoingPayment, incomingPayment, cardTransaction].flatMa
   Object.entries(events).flatMap(([name, { type }]) => (name.startsWith('REFUND_') ? [] : type)),
 );
 
-/** Runs one step for a platform. Returns the amount of work, or 0 after the last step. */
+/** Runs one step for a platform. Returns a positive number, or 0 after the last step. */
 async function runStep({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
   if (mark.stage === 'clear') return clear(db, mark);
   if (mark.stage === 'backfill') {
@@ -81,7 +81,7 @@ async function findPendingMarks({ db }: Runtime, marks: readonly Mark[]): Promis
 }
 
 interface Progress {
-  /** Total amount of work of the steps. */
+  /** Sum of the numbers that the steps returned. */
   count: number;
   isComplete: boolean;
 }

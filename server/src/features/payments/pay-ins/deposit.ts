@@ -65,7 +65,7 @@ export interface Deposit extends IncomingFunds {
 }
 
 interface RejectedDeposit extends IncomingFunds, Money {
-  /** The intended account, or a party of the payment that no longer awaits the funds. */
+  /** The intended account, or the destination of the payment that no longer awaits the funds. */
   destination: Record<string, unknown>;
   destinationAccount: string;
 }

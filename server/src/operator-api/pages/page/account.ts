@@ -159,7 +159,7 @@ async function register({ passkeyName }: Values): Promise<Reply<Passkey> | strin
 
 function showAddPasskey(): void {
   const messages = createMessages();
-  const device = { ...FIELDS.passkeyName, value: deviceName() };
+  const nameField = { ...FIELDS.passkeyName, value: deviceName() };
   const submit = async (values: Values): Promise<Problem | undefined> => {
     const reply = await register(values);
     if (typeof reply === 'string') return problem(reply);
@@ -171,7 +171,7 @@ function showAddPasskey(): void {
     return undefined;
   };
   const form = createForm({
-    fields: [device],
+    fields: [nameField],
     submitLabel: passkeyTexts.create,
     submit,
     leadingElements: [paragraph(passkeyTexts.about)],
@@ -219,7 +219,7 @@ function showAccount(account: Account, passkeys: readonly Passkey[], confirmatio
     else messages.done(texts.endedOthers);
   };
   const { hasPassword } = account.user;
-  const setPassword = hasPassword ? texts.changePassword : texts.setPassword;
+  const passwordLabel = hasPassword ? texts.changePassword : texts.setPassword;
   show(
     texts.title,
     messages.root,
@@ -228,7 +228,7 @@ function showAccount(account: Account, passkeys: readonly Passkey[], confirmatio
     section(
       texts.password,
       paragraph(hasPassword ? texts.hasPassword : texts.noPassword),
-      buttons(action(setPassword, () => showSetPassword(account, messages))),
+      buttons(action(passwordLabel, () => showSetPassword(account, messages))),
     ),
     section(
       texts.sessions,

@@ -25,7 +25,7 @@ export const BASE = location.pathname.replace(/\/operator(\/[\w-]*)?$/, '');
 
 let csrfToken: string | undefined;
 
-/** CSRF token of the session, required for changes. */
+/** Sets the CSRF token of the session, which changes require. */
 export const useCsrfToken = (token: string): void => {
   csrfToken = token;
 };
@@ -61,7 +61,6 @@ function rejectionOf(request: XMLHttpRequest): Rejection {
   };
 }
 
-/** Calls an operation. */
 export const call = <T>(method: string, path: string, body?: object): Promise<Reply<T>> =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest();

@@ -127,8 +127,8 @@ const identityOf = ({ passkeyName: _, ...identity }: Values): Values => identity
 function showStart(secret: string, link: Link, previousValues: Values = {}): void {
   const { kind, name, email, needsIdentity, expiresAt } = link;
   const isRecovery = kind === 'RECOVERY';
-  const identity = needsIdentity ? [FIELDS.name, FIELDS.email] : [];
-  const device = { ...FIELDS.passkeyName, value: deviceName() };
+  const identityFields = needsIdentity ? [FIELDS.name, FIELDS.email] : [];
+  const passkeyField = { ...FIELDS.passkeyName, value: deviceName() };
   const canUsePasskeys = supportsPasskeys();
   const openPasswordForm = async (values: Values): Promise<Problem | undefined> => {
     const identity = identityOf(values);
@@ -147,8 +147,8 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
   });
   const form = createForm({
     fields: [
-      ...identity.map((each) => ({ ...each, value: previousValues[each.name] })),
-      ...(canUsePasskeys ? [device] : []),
+      ...identityFields.map((each) => ({ ...each, value: previousValues[each.name] })),
+      ...(canUsePasskeys ? [passkeyField] : []),
     ],
     submitLabel: canUsePasskeys ? passkey.create : totp.use,
     submit: (values) => (canUsePasskeys ? register(secret, values) : openPasswordForm(values)),
@@ -169,7 +169,6 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
   );
 }
 
-/** Opens the page. */
 export async function openEnroll(): Promise<void> {
   const secret = takeSecret();
   // Another link in the same tab changes the fragment only.

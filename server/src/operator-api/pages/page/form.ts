@@ -87,7 +87,7 @@ function revealBox(input: HTMLInputElement): HTMLElement {
   return h('label', { class: 'box' }, box, h('span', {}, TEXTS.fields.showPassword));
 }
 
-/** Error of a value before the request is sent. */
+/** Error of a value, checked before the request is sent. Empty for a valid value. */
 function checkValue({ field, read }: Control): string {
   const value = read();
   if (value === '') return field.empty;

@@ -112,14 +112,16 @@ function showStart(currentProblem?: Problem): void {
     if (problem) summary.show([{ text: problem.reason }], problem.requestId);
   };
   const canUsePasskeys = supportsPasskeys();
-  const primary = action(signIn.withPasskey, () => attempt(signInWithPasskey), { kind: 'primary' });
-  const company = action(signIn.withCompany, () => attempt(openIdentityProvider));
+  const passkeyButton = action(signIn.withPasskey, () => attempt(signInWithPasskey), {
+    kind: 'primary',
+  });
+  const companyButton = action(signIn.withCompany, () => attempt(openIdentityProvider));
   const secondaryButtons = buttons(action(signIn.withPassword, showPasswordForm));
   show(
     signIn.title,
     summary.root,
     !canUsePasskeys && paragraph(passkey.unsupported),
-    canUsePasskeys && buttons(primary),
+    canUsePasskeys && buttons(passkeyButton),
     canUsePasskeys && h('p', { class: 'or' }, TEXTS.or),
     secondaryButtons,
     h(
@@ -131,8 +133,8 @@ function showStart(currentProblem?: Problem): void {
     ),
   );
   if (currentProblem) summary.show([{ text: currentProblem.reason }], currentProblem.requestId);
-  else if (canUsePasskeys) primary.focus({ preventScroll: true });
-  void addCompanyButton(secondaryButtons, company);
+  else if (canUsePasskeys) passkeyButton.focus({ preventScroll: true });
+  void addCompanyButton(secondaryButtons, companyButton);
 }
 
 /** Completes the sign-in after the redirect from the identity provider. */
@@ -149,7 +151,6 @@ async function completeCompanySignIn(): Promise<void> {
   showStart(problemOf(reply, signIn.companyRejected));
 }
 
-/** Opens the page. */
 export async function openSignIn(): Promise<void> {
   const query = new URLSearchParams(location.search);
   if (query.has('state')) return completeCompanySignIn();

@@ -59,7 +59,7 @@ export const TEXTS = {
       'You sign in with the fingerprint, face or PIN of your device, or with a security key. ' +
       'You need no password.',
     unsupported: 'This browser does not support passkeys. Use another browser, or a password.',
-    canceled: 'No passkey was used: the request was canceled or timed out. Try again.',
+    canceled: 'No passkey was used, because the request was canceled or timed out. Try again.',
     exists: 'This device already has a passkey for you. Use another device or a security key.',
     notRegistered: 'The passkey could not be verified. Try again, or use another device.',
   },

@@ -13,7 +13,7 @@ export function openFrame(): void {
   document.querySelector('main')?.replaceChildren(heading, screen, liveRegion);
 }
 
-/** Shows a view and moves the focus to its heading. */
+/** Shows a view. Moves the focus to its heading, unless its content has the focus. */
 export function show(title: string, ...content: (Node | false | undefined)[]): void {
   heading.textContent = title;
   document.title = `${title} – ${TEXTS.product}`;
@@ -79,10 +79,10 @@ const isLoopback = ['127.0.0.1', '[::1]'].includes(location.hostname);
 /** The page for an address at which operators cannot sign in. `fragment` is kept in the link. */
 export function showWrongAddress(reason: string, fragment = ''): void {
   const port = location.port && `:${location.port}`;
-  const local = `http://localhost${port}${location.pathname}`;
+  const localUrl = `http://localhost${port}${location.pathname}`;
   const link = h(
     'a',
-    { class: 'button primary', href: `${local}${fragment}` },
+    { class: 'button primary', href: `${localUrl}${fragment}` },
     TEXTS.wrongAddress.openLocal(`http://localhost${port}`),
   );
   const isLocal = isLoopback && reason.includes('http://localhost');
@@ -92,6 +92,6 @@ export function showWrongAddress(reason: string, fragment = ''): void {
 /** Shows the error of the first request. */
 export function showLoadError({ reason, requestId }: Rejection, retry: () => void): void {
   const button = action(TEXTS.retry, retry, { kind: 'primary' });
-  const id = requestId !== undefined && paragraph(TEXTS.requestId(requestId), 'hint');
-  show(TEXTS.loadFailed, paragraph(reason), id, buttons(button));
+  const requestIdLine = requestId !== undefined && paragraph(TEXTS.requestId(requestId), 'hint');
+  show(TEXTS.loadFailed, paragraph(reason), requestIdLine, buttons(button));
 }

@@ -106,7 +106,7 @@ export function passkeyProblem(error: unknown): string {
 }
 
 const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'CrOS', 'Mac', 'Linux'];
-const BROWSERS: readonly (readonly [sign: string, name: string])[] = [
+const BROWSERS: readonly (readonly [token: string, name: string])[] = [
   ['Edg', 'Edge'],
   ['Firefox', 'Firefox'],
   ['FxiOS', 'Firefox'],
@@ -119,6 +119,6 @@ const BROWSERS: readonly (readonly [sign: string, name: string])[] = [
 export function deviceName(): string {
   const { userAgent } = navigator;
   const system = SYSTEMS.find((each) => userAgent.includes(each));
-  const [, browser] = BROWSERS.find(([sign]) => userAgent.includes(sign)) ?? [];
+  const [, browser] = BROWSERS.find(([token]) => userAgent.includes(token)) ?? [];
   return [browser, system?.replace('CrOS', 'ChromeOS')].filter(Boolean).join(' on ');
 }

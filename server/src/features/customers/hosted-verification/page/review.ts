@@ -150,7 +150,10 @@ export function showNoAction(
 
 const REDIRECT_DELAY_MS = 6_000;
 
-/** Shows the result of a submission and the redirect, if any. The link is no longer valid. */
+/**
+ * Shows the result of a submission and the redirect, if any. Returns the title of the view. The
+ * link is no longer valid.
+ */
 export function showResult(
   root: HTMLElement,
   status: CheckStatus | 'PENDING_MANUAL_REVIEW',
