@@ -1,6 +1,6 @@
 // Prerequisites of the first request: a platform with its accounts and an API token. The file is
-// outside the features, because one change set contains rows of three of them. The operator's command
-// and the first start use it.
+// outside the features, because one change set contains rows of three of them. The operator's
+// command and the first start use it.
 
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import type { FundingPort } from './connectors/ports/index.ts';
@@ -70,7 +70,7 @@ export const FIRST_CURRENCIES = [
   'USDB',
 ] as const;
 
-/** The dependencies of the operator API: functions of this file, `accountPorts` and personal data. */
+/** Dependencies of the operator API: functions of this file, `accountPorts` and personal data. */
 export const provisioningBy = (
   fundingOf: FundingOf,
   accountPorts: Provisioning['accountPorts'],

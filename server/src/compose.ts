@@ -409,11 +409,11 @@ export async function compose(
   const reportProblem = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
-  const common = { connectors, tokens, webhooks, files, storage, origin, reportProblem, log };
+  const commonDeps = { connectors, tokens, webhooks, files, storage, origin, reportProblem, log };
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
   const ports = { ...world, ...pressure, ...recorder.ports, directory, retention, bodyErrors };
-  const deps = depsOf({ ...common, ...ports, ...depsOfSettings(settings, followers) });
+  const deps = depsOf({ ...commonDeps, ...ports, ...depsOfSettings(settings, followers) });
   const operations: Operation[] = operationsOf(deps);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(deps, operations), ...fileJobs({ storage })];

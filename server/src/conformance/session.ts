@@ -116,7 +116,7 @@ export type Session = ReturnType<typeof openSession>;
 
 export function openSession(context: SessionContext, capabilities: Capabilities) {
   const { effects, inbox, waitMs } = context;
-  const recordedSession = recordedCalls(context);
+  const recorder = recordedCalls(context);
   const createTransfer = transferMaker(effects, capabilities.transfers ?? [], context.settings);
   const transfers = new Map<string, Transfer>();
 
@@ -164,7 +164,7 @@ export function openSession(context: SessionContext, capabilities: Capabilities)
       const { reference } = attempt.fields.transfer as { reference?: string };
       return { source: 'message', state: stateOf(attempt), reference };
     });
-    return [...(recordedSession.observations.get(transferId) ?? []), ...messages];
+    return [...(recorder.observations.get(transferId) ?? []), ...messages];
   }
 
   return {
@@ -178,15 +178,15 @@ export function openSession(context: SessionContext, capabilities: Capabilities)
       poll,
       historyOf,
     },
-    ...recordedSession,
+    ...recorder,
     /** Waits until one of these states is reported in a reply or message. */
     async waitForState(transferId: string, ...states: string[]): Promise<string> {
       const match = await poll(async () => {
-        await recordedSession.state(transferId);
+        await recorder.state(transferId);
         return historyOf(transferId).find(({ state }) => states.includes(state))?.state;
       });
       if (match !== undefined) return match;
-      const lastState = recordedSession.observations.get(transferId)?.at(-1)?.state ?? 'no state';
+      const lastState = recorder.observations.get(transferId)?.at(-1)?.state ?? 'no state';
       throw failure(`${lastState} after ${waitMs / 1_000} s`);
     },
     /** Waits for `count` attempts to deliver a message with this state. */

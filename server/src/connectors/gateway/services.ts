@@ -115,23 +115,23 @@ export function providerRates(
   reportedRates: ReportedRates | null,
 ): RatePort {
   let latestTable = reportedRates && tableOf(reportedRates, effects.now());
-  let requestAt = 0;
+  let nextRequestAt = 0;
   let pendingRequest: Promise<void> | undefined;
 
   async function request(): Promise<void> {
-    requestAt = effects.now() + RATES_RETRY_MS;
+    nextRequestAt = effects.now() + RATES_RETRY_MS;
     const reply = await client.call('/rates', {}, ReportedRates);
     const table = tableOf(reply, effects.now());
     if (!table) {
       throw new Error(`the provider returned unusable rates: ${rateProblem(reply, effects.now())}`);
     }
     if (!latestTable || table.at >= latestTable.at) latestTable = table;
-    requestAt = effects.now() + RATES_EVERY_MS;
+    nextRequestAt = effects.now() + RATES_EVERY_MS;
   }
 
   return {
     async rate(from, to) {
-      if (effects.now() >= requestAt) {
+      if (effects.now() >= nextRequestAt) {
         pendingRequest ??= request().finally(() => {
           pendingRequest = undefined;
         });

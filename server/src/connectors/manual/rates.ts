@@ -61,7 +61,7 @@ function recentRate(
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, reportProblem } = options;
   let table: RateTable | undefined;
-  let requestAt = 0;
+  let nextRequestAt = 0;
   let pendingFetch: Promise<void> | undefined;
 
   async function request(): Promise<string | undefined> {
@@ -86,13 +86,13 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
   async function renew(): Promise<void> {
     const problem = await request().catch(() => 'does not respond');
     if (problem) reportProblem(`The rate service ${problem}.`);
-    requestAt = effects.now() + (problem ? RETRY_AFTER_MS : REFRESH_INTERVAL_MS);
+    nextRequestAt = effects.now() + (problem ? RETRY_AFTER_MS : REFRESH_INTERVAL_MS);
     pendingFetch = undefined;
   }
 
   return {
     async rate(from, to) {
-      if (effects.now() >= requestAt) {
+      if (effects.now() >= nextRequestAt) {
         pendingFetch ??= renew();
         await pendingFetch;
       }

@@ -48,7 +48,7 @@ export type Redemption =
   | { state: 'rejected'; reason: RedemptionRejection };
 
 export interface FirmQuotePort {
-  /** Requests a quote, or undefined if the provider offers none. */
+  /** Requests a quote. Undefined if the provider offers none. */
   request(request: FirmQuoteRequest): Promise<FirmQuote | undefined>;
   /** Exchanges the amounts of a held quote. Idempotent by its ID. */
   redeem(quote: HeldQuote): Promise<Redemption>;

@@ -24,7 +24,7 @@ import { STABLECOIN_MESSAGES } from './stablecoins.ts';
 
 export const PROTOCOL_VERSION = '1';
 
-const strings = (description: string) =>
+const codeList = (description: string) =>
   Type.Array(shortText('Code of a currency or country.'), {
     description,
     minItems: 1,
@@ -47,9 +47,9 @@ const TransferCapability = named(
         minItems: 1,
         maxItems: PAYMENT_RAILS.length,
       }),
-      currencies: strings('Supported currencies.'),
+      currencies: codeList('Supported currencies.'),
       countries: Type.Optional(
-        strings('Countries of the receiving accounts, ISO 3166-1 alpha-2. Absent: all.'),
+        codeList('Countries of the receiving accounts, ISO 3166-1 alpha-2. Absent: all.'),
       ),
       minAmount: Type.Optional(
         withDescription(
@@ -102,7 +102,7 @@ export const Capabilities = named(
         }),
       ),
       fundingCurrencies: Type.Optional(
-        strings('Currencies of the service `funding`. Absent: none.'),
+        codeList('Currencies of the service `funding`. Absent: none.'),
       ),
       statements: Type.Optional(
         Type.Boolean({

@@ -1,6 +1,6 @@
 // The scripted document check: every PDF, JPEG or PNG is accepted, even an image of one pixel. A
-// document whose file name ends with a code before the extension is rejected with that code, such as
-// `passport-EXPIRED.png` with EXPIRED.
+// document whose file name ends with a code before the extension is rejected with that code, such
+// as `passport-EXPIRED.png` with EXPIRED.
 import type { DocumentCheckPort, DocumentProblem } from '../../ports/documents.ts';
 
 export const REASON_BY_SUFFIX: Readonly<Record<DocumentProblem, string>> = {
