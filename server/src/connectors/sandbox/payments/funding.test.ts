@@ -32,7 +32,7 @@ const CHECKS: Record<string, (info: Record<string, string>) => boolean> = {
   TRON_WALLET: (info) => isTronAddress(info.address ?? ''),
 };
 
-const evm = (info: Record<string, string>) => isEvmAddress(info.address ?? '');
+const isEvmWallet = (info: Record<string, string>) => isEvmAddress(info.address ?? '');
 
 describe('sandboxFunding', () => {
   const currencies = ['USD', 'EUR', 'GBP', 'MXN', 'BRL', 'BTC', 'USDB', 'USDC', 'USDT'];
@@ -43,7 +43,7 @@ describe('sandboxFunding', () => {
         const accountInfos = accountInfosOf(`InternalAccount:${uuid}`, currency);
         expect(accountInfos.length).toBeGreaterThan(0);
         for (const info of accountInfos) {
-          const isValid = CHECKS[info.accountType ?? ''] ?? evm;
+          const isValid = CHECKS[info.accountType ?? ''] ?? isEvmWallet;
           expect(isValid(info), JSON.stringify(info)).toBe(true);
         }
       }),

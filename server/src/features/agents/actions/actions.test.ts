@@ -370,13 +370,13 @@ describe('operations of an agent', () => {
       const secondAction = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>
         ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
-      const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-      expect(ids(await list(''))).toEqual([secondAction.id, firstAction.id]);
-      expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([secondAction.id]);
-      expect(ids(await list('?status=REJECTED'))).toEqual([]);
+      const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+      expect(idsOf(await list(''))).toEqual([secondAction.id, firstAction.id]);
+      expect(idsOf(await list('?status=PENDING_APPROVAL'))).toEqual([secondAction.id]);
+      expect(idsOf(await list('?status=REJECTED'))).toEqual([]);
       const page = await list('?limit=1');
-      expect([ids(page), page.hasMore, page.totalCount]).toEqual([[secondAction.id], true, 2]);
-      expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstAction.id]);
+      expect([idsOf(page), page.hasMore, page.totalCount]).toEqual([[secondAction.id], true, 2]);
+      expect(idsOf(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstAction.id]);
       const invalidResponse = await agent.call('GET', '/agents/me/actions?status=NEW');
       expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_INPUT']);
     });

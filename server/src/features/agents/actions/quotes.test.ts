@@ -397,7 +397,7 @@ describe('a quote of an agent funded by a pay-in', () => {
   const accountRulePolicy = (accountId: string, overrides: object) => ({
     accountRestrictions: { accountRules: [{ accountId, ...overrides }] },
   });
-  const payIn = (to: string, amount = 100_00) =>
+  const requestPayIn = (to: string, amount = 100_00) =>
     requestQuote({ ...quoteBody('', to, amount), ...realtimeSource() });
   const readRejections = async () =>
     (await readAudit())
@@ -416,7 +416,7 @@ describe('a quote of an agent funded by a pay-in', () => {
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is rejected by the policy: %s', async (rule, policy, reasonPart) => {
     ok(await restrictPolicy(policy), 200);
-    const rejectedResponse = await payIn(payeeAccountId);
+    const rejectedResponse = await requestPayIn(payeeAccountId);
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
     expect(rejectedResponse.body.reason).toContain(reasonPart);
     expect(await readRejections()).toEqual([{ rule, type: 'EXECUTE_QUOTE' }]);
@@ -431,20 +431,20 @@ describe('a quote of an agent funded by a pay-in', () => {
       await restrictPolicy(accountRulePolicy(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })),
       200,
     );
-    expect(codeOf(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
-    ok(await payIn(agent.eur), 201);
+    expect(codeOf(await requestPayIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await requestPayIn(agent.eur), 201);
     ok(await restrictPolicy(accountRulePolicy(agent.usd, { perTransactionLimit: 50_00 })), 200);
-    expect(codeOf(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
-    ok(await payIn(agent.usd, 50_00), 201);
+    expect(codeOf(await requestPayIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await requestPayIn(agent.usd, 50_00), 201);
     // A restricted agent cannot pay between external accounts.
     ok(await allow(agent.usd), 200);
-    expect(codeOf(await payIn(payeeAccountId))).toEqual([403, 'FORBIDDEN']);
-    ok(await payIn(agent.usd, 50_00), 201);
+    expect(codeOf(await requestPayIn(payeeAccountId))).toEqual([403, 'FORBIDDEN']);
+    ok(await requestPayIn(agent.usd, 50_00), 201);
   });
 
   it('is excluded from daily and monthly usage', async () => {
     ok(await restrictPolicy(limitPolicy({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
-    const quote = ok(await payIn(payeeAccountId), 201);
+    const quote = ok(await requestPayIn(payeeAccountId), 201);
     const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
     ok(await app.call('POST', '/sandbox/send', details), 200);
     await app.settle();

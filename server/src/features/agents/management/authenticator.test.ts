@@ -160,9 +160,11 @@ describe('rate limits', () => {
         await separateFixture.connectAgent(person.id),
       ];
       ok(await validAgent.call('GET', '/agents/me'), 200);
-      const sendInvalid = () => getAgentMe(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
-      expect([(await sendInvalid()).status, (await sendInvalid()).status]).toEqual([401, 401]);
-      expect((await sendInvalid()).status).toBe(429);
+      const sendInvalidToken = () => getAgentMe(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
+      expect([(await sendInvalidToken()).status, (await sendInvalidToken()).status]).toEqual([
+        401, 401,
+      ]);
+      expect((await sendInvalidToken()).status).toBe(429);
       expect((await limitedApp.call('GET', '/config', undefined, { platform: null })).status).toBe(
         429,
       );

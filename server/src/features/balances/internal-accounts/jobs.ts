@@ -79,7 +79,11 @@ async function accountsOf(ctx: Ctx, owners: readonly string[], includesPlatform:
   return (owner: string | null) => rows.filter((row) => row.customer_id === owner);
 }
 
-async function openMissing(ctx: Ctx, input: BackfillInput, deps: AccountDeps): Promise<void> {
+async function openMissingAccounts(
+  ctx: Ctx,
+  input: BackfillInput,
+  deps: AccountDeps,
+): Promise<void> {
   const platform = await readPlatform(ctx, input.platformId);
   if (!platform) return;
   const enabledCodes = new Set(platform.currencies.map((each) => each.currencyCode));
@@ -92,7 +96,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, deps: AccountDeps): P
     isFirst,
   );
   const { funding } = deps.connectors(platform.environment);
-  const openFor = (customerId: string | null, currencies: string[]) =>
+  const openAccountsFor = (customerId: string | null, currencies: string[]) =>
     provisionAccounts(ctx, {
       customerId,
       currencies,
@@ -101,9 +105,9 @@ async function openMissing(ctx: Ctx, input: BackfillInput, deps: AccountDeps): P
       status: 'PENDING',
     });
   const openedAccounts = [
-    ...(isFirst ? openFor(null, currencies) : []),
+    ...(isFirst ? openAccountsFor(null, currencies) : []),
     ...customers.flatMap((customer) =>
-      openFor(
+      openAccountsFor(
         customer.id,
         currencies.filter((currency) => needsAccount(customer, currency)),
       ),
@@ -172,7 +176,7 @@ export function accountJobs(deps: AccountDeps): JobHandler[] {
     jobHandler(BACKFILL_ACCOUNTS, {
       run: async (runtime, { input }) => {
         const caller = await readCaller(runtime, input.platformId);
-        return { caller, stage: (ctx) => openMissing(ctx, input, deps) };
+        return { caller, stage: (ctx) => openMissingAccounts(ctx, input, deps) };
       },
     }),
     jobHandler(ACTIVATE_ACCOUNTS, {

@@ -117,7 +117,7 @@ const olderFirst = (a: UnresolvedPayment, b: UnresolvedPayment): number =>
   a.since - b.since || (a.id < b.id ? -1 : 1);
 
 /** A page of two merged lists, oldest first, in which each payment appears once. */
-async function unresolvedOf({ db }: Runtime, { platformId, cursor, limit }: ListInput) {
+async function unresolvedPaymentsOf({ db }: Runtime, { platformId, cursor, limit }: ListInput) {
   const after = startOf(cursor);
   const values = [platformId ?? null, limit + 1, new Date(after.created_at), after.id];
   const [exceptions, suspensePayments] = await Promise.all([
@@ -161,7 +161,7 @@ async function viewOf({ db }: Runtime, { id, since }: UnresolvedPayment, suspens
 
 /** A page of card payments that need a decision, of a platform or of all, oldest first. */
 export async function listCardExceptions(runtime: Runtime, input: ListInput) {
-  const { data: unresolvedPayments, ...rest } = await unresolvedOf(runtime, input);
+  const { data: unresolvedPayments, ...rest } = await unresolvedPaymentsOf(runtime, input);
   const ids = unresolvedPayments.map((each) => each.id);
   const suspenseAmounts = await readSuspenseAmounts(runtime.db, ids);
   const data = await Promise.all(

@@ -66,14 +66,14 @@ export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow
 });
 
 /** Currencies that can fund a card, each with its number of minor units in one cent of the card. */
-const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
+const UNITS_PER_CENT: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
-export const canFundCards = (currency: string): boolean => UNITS[currency] !== undefined;
+export const canFundCards = (currency: string): boolean => UNITS_PER_CENT[currency] !== undefined;
 
 /** Converts an amount of the card to the currency of the account. */
 export const inAccountCurrency = (amount: bigint, currency: string): Money => ({
   currency,
-  amount: amount * (UNITS[currency] as bigint),
+  amount: amount * (UNITS_PER_CENT[currency] as bigint),
 });
 
 /**

@@ -70,7 +70,7 @@ const readSignedPayloads = (accountId: string) =>
     });
   });
 
-const unsignedOf = (payload: string) => {
+const unsignedTransactionOf = (payload: string) => {
   const { parameters } = JSON.parse(payload);
   return JSON.parse(Buffer.from(parameters.unsignedTransaction, 'hex').toString());
 };
@@ -117,7 +117,7 @@ describe('a card funded by a wallet', () => {
     });
     const stamp = parseStamp(signedPayload?.row.stamp ?? '');
     expect(stamp && verifyStamp(stamp, signedPayload?.payload ?? '')).toBe(true);
-    expect(unsignedOf(signedPayload?.payload ?? '')).toEqual({
+    expect(unsignedTransactionOf(signedPayload?.payload ?? '')).toEqual({
       cardId: fundedCard.cardId,
       transactionId: payment.id,
       pull: 1,
@@ -137,7 +137,7 @@ describe('a card funded by a wallet', () => {
     await network.notify(request.token, { kind: 'CLEARING', amount: 6_00n });
     await app.settle();
     const signedPayloads = await readSignedPayloads(fundedCard.accountId);
-    const amounts = signedPayloads.map(({ payload }) => unsignedOf(payload).amount);
+    const amounts = signedPayloads.map(({ payload }) => unsignedTransactionOf(payload).amount);
     expect(amounts.sort()).toEqual(['1000000', '5000000']);
     expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 14_000_000,
