@@ -45,9 +45,13 @@ const currency = Type.String({
 });
 
 const limits = {
-  dailyLimit: optional(nullable(limit('Maximum amount per day (UTC), or null for no limit.'))),
+  dailyLimit: optional(
+    nullable(limit('Maximum amount per day (UTC). Unlimited if null or never set.')),
+  ),
   dailyTransactionLimit: optional(count),
-  monthlyLimit: optional(nullable(limit('Maximum amount per month (UTC), or null for no limit.'))),
+  monthlyLimit: optional(
+    nullable(limit('Maximum amount per month (UTC). Unlimited if null or never set.')),
+  ),
 };
 
 const AgentSpendingLimits = named(

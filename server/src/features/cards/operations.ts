@@ -8,7 +8,7 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import { type CustomerRow, customerOf, requireCustomer } from '../customers/records/index.ts';
 import { readOwnPlatform } from '../tenancy/platform/index.ts';
-import { bind, checkFunding } from './clearing/funding.ts';
+import { addFundingSources, checkFunding } from './clearing/funding.ts';
 import { CARD_CURRENCY } from './clearing/payment.ts';
 import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
 import { delegatedKeyOperations } from './delegated-keys/delegated-operations.ts';
@@ -66,7 +66,7 @@ async function create(ctx: Ctx, deps: CardDeps, body: CreateBody): Promise<CardR
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  bind(ctx, row, funding);
+  addFundingSources(ctx, row, funding);
   orderCard(ctx, row, { named: platformCardId !== undefined });
   return row;
 }

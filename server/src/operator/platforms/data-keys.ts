@@ -13,13 +13,13 @@ import { type CommandArgs, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-function partsOf({ runtime, keys }: System) {
+function depsOf({ runtime, keys }: System) {
   if (!keys) throw new Error('The keys of the installation are not available.');
   return { runtime, ...keys };
 }
 
 async function list(system: System): Promise<Output> {
-  const deps = partsOf(system);
+  const deps = depsOf(system);
   const keys = keyStates(deps).map(({ activeFrom, ...key }) => ({
     ...key,
     ...(activeFrom === null ? {} : { activeFrom: iso(activeFrom) }),
@@ -61,11 +61,11 @@ async function rotate(system: System, args: CommandArgs): Promise<Output> {
     throw usageError('Set the new master key as a file or as a command.');
   }
   const newKey = configuredMasterKey({ masterKeyFile: file, masterKeyCommand: command });
-  return output(rotateDataKeys(partsOf(system), newKey));
+  return output(rotateDataKeys(depsOf(system), newKey));
 }
 
 const retire = async (system: System, args: CommandArgs): Promise<Output> =>
-  output(retireDataKeys(partsOf(system), args.isOn('now') ?? false));
+  output(retireDataKeys(depsOf(system), args.isOn('now') ?? false));
 
 export const dataKeyVerbs: readonly Verb[] = [
   {

@@ -66,8 +66,10 @@ export async function checkFunding(
 }
 
 /** Current funding sources of a card. */
-export const bindingsOf = (ctx: Ctx, { id }: Pick<CardRow, 'id'>): Promise<FundingSourceRow[]> =>
-  ctx.db.find(fundingSources, { card_id: id, ended_at: null });
+export const fundingSourcesOf = (
+  ctx: Ctx,
+  { id }: Pick<CardRow, 'id'>,
+): Promise<FundingSourceRow[]> => ctx.db.find(fundingSources, { card_id: id, ended_at: null });
 
 async function endFundingSources(ctx: Ctx, sources: readonly FundingSourceRow[]): Promise<void> {
   if (sources.length === 0) return;
@@ -76,7 +78,7 @@ async function endFundingSources(ctx: Ctx, sources: readonly FundingSourceRow[])
 }
 
 /** Stages funding sources of a card for new accounts. */
-export function bind(
+export function addFundingSources(
   ctx: Ctx,
   { id: card_id, platform_id, customer_id }: Pick<CardRow, 'id'> & Holder,
   accounts: readonly string[],
@@ -93,13 +95,13 @@ export async function replaceFundingSources(
   card: CardRow,
   accounts: readonly string[],
 ): Promise<void> {
-  const currentSources = await bindingsOf(ctx, card);
+  const currentSources = await fundingSourcesOf(ctx, card);
   const currentAccountIds = new Set(currentSources.map((each) => each.account_id));
   await endFundingSources(
     ctx,
     currentSources.filter((each) => !accounts.includes(each.account_id)),
   );
-  bind(
+  addFundingSources(
     ctx,
     card,
     accounts.filter((each) => !currentAccountIds.has(each)),
@@ -107,7 +109,7 @@ export async function replaceFundingSources(
 }
 
 export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
-  endFundingSources(ctx, await bindingsOf(ctx, card));
+  endFundingSources(ctx, await fundingSourcesOf(ctx, card));
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {

@@ -12,7 +12,7 @@ import { signedHeaders, walletFixture } from '../../../../test/kit/wallets/embed
 import { insertSession } from '../../../../test/kit/wallets/sessions.ts';
 import { findWallet, type Wallet } from '../../wallets/accounts/wallet.ts';
 import { parseStamp, verifyStamp } from '../../wallets/signing/stamp.ts';
-import { bind } from '../clearing/funding.ts';
+import { addFundingSources } from '../clearing/funding.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { activeKeyOf, addKey } from './delegated-keys.ts';
 
@@ -312,7 +312,7 @@ async function insertCard(platform: TestPlatform, customerId: string, accountId:
       created_at: ctx.now,
       updated_at: ctx.now,
     });
-    bind(ctx, card, [accountId]);
+    addFundingSources(ctx, card, [accountId]);
     return card;
   }, platform);
 }

@@ -14,7 +14,7 @@ import {
   type Wallet,
   walletOf,
 } from '../../wallets/index.ts';
-import { bindingsOf } from '../clearing/funding.ts';
+import { fundingSourcesOf } from '../clearing/funding.ts';
 import type { CardDeps } from '../deps.ts';
 import { cardOf } from '../deps.ts';
 import { type CardRow, cards, type FundingSourceRow, fundingSources } from '../store.ts';
@@ -55,7 +55,7 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: KeyRequest): Pr
   const { status } = wallet.account;
   if (status !== 'ACTIVE') throw invalidField('internalAccountId', `the account is ${status}`);
   if (card.state === 'CLOSED') throw new Fault('CARD_NOT_MUTABLE', 'The card is closed.');
-  const sources = await bindingsOf(ctx, card);
+  const sources = await fundingSourcesOf(ctx, card);
   const source = sources.find(({ account_id }) => account_id === wallet.row.id);
   if (!source) throw new Fault('NOT_FOUND', 'The wallet is not a funding source of the card.');
   await checkNoActiveKey(ctx, source);
