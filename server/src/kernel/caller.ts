@@ -4,8 +4,8 @@ import type { OperatorPermission } from './contract/operator-permissions.ts';
 import type { Mode } from './mode.ts';
 
 /**
- * The caller of an operation: a token or a link of a platform, an agent, an operator, the server
- * for a platform, or a client without a credential.
+ * The caller of an operation: a token or link of a platform, an agent, an operator, the server for
+ * a platform, or a client without a credential.
  */
 export interface Caller {
   platformId: string;
@@ -42,7 +42,7 @@ export interface Operator {
   id: string;
   /**
    * The person who is compared for approvals. For a token, the user who created it, directly or by another
-   * token.
+   * token. A token that the command created has its own ID.
    */
   personId: string;
   /** Session of a user. */

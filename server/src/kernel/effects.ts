@@ -1,6 +1,6 @@
-// Clock, randomness and network access. `main` creates the real implementation. Tests and the simulator
-// create an implementation with a controlled clock. No other module reads the time of day, generates
-// random bytes or opens an outgoing connection, so a run can be repeated from its seed.
+// Clock, randomness and network access. The real implementation is runtime/config/system-effects.ts. Tests
+// and the simulator use implementations with a controlled clock. No other module reads the time of day,
+// generates random bytes or calls an external system, so a run can be repeated from its seed.
 
 /** Milliseconds since the epoch. */
 export type Time = number;

@@ -86,7 +86,10 @@ export function convert(money: Money, rate: ConversionRate, rounding: Rounding):
   return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
 }
 
-/** A fraction as the decimal that the API shows, rounded half up to `places` digits, without trailing zeros. */
+/**
+ * A fraction as the decimal that the API shows, rounded half up to `places` digits, without trailing
+ * zeros.
+ */
 export function toDecimal(rate: Rate, places: number): string {
   const units = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
   const digits = units.padStart(places + 1, '0');

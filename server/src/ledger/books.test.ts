@@ -27,7 +27,7 @@ const booksOf = (accounts: Record<string, Account>): Books => ({
   accounts: new Map(Object.entries(accounts)),
 });
 
-const validate = (books: Books, ...transfers: TransferRow[]) =>
+const applyTransfers = (books: Books, ...transfers: TransferRow[]) =>
   applyPostings({ transfers, freezes: [] }, new Map(), books);
 
 const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, freezes: [] }])?.effects;
@@ -77,7 +77,7 @@ describe('effectsOf', () => {
       fc.property(fc.array(anyTransfer, { maxLength: 12 }), (transfers) => {
         const initialAccounts = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
         const books = booksOf(initialAccounts);
-        const isSequenceValid = transfers.every((each) => !validate(books, each));
+        const isSequenceValid = transfers.every((each) => !applyTransfers(books, each));
         const effects = effectsOf(transfers) ?? [];
         const isBatchValid = effects.every((effect) => {
           const { balance, floor } = initialAccounts[effect.id as 'a'];
@@ -100,7 +100,7 @@ describe('effectsOf', () => {
 describe('applyPostings', () => {
   it('rejects a change set with a transfer below the floor, without a change', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
-    const rejection = validate(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
+    const rejection = applyTransfers(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
     expect(rejection).toEqual({ reason: 'insufficient-funds', account: 'a' });
     expect(books.accounts.get('a')?.balance).toBe(10n);
     expect(books.transfers.size).toBe(0);
@@ -108,32 +108,32 @@ describe('applyPostings', () => {
 
   it('excludes held funds from the available balance', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
-    expect(validate(books, hold(6n))).toBe(undefined);
-    expect(validate(books, transfer('a', 'b', 5n))).toEqual({
+    expect(applyTransfers(books, hold(6n))).toBe(undefined);
+    expect(applyTransfers(books, transfer('a', 'b', 5n))).toEqual({
       reason: 'insufficient-funds',
       account: 'a',
     });
-    expect(validate(books, transfer('a', 'b', 4n))).toBe(undefined);
+    expect(applyTransfers(books, transfer('a', 'b', 4n))).toBe(undefined);
   });
 
   it('resolves a hold once, and only with its original accounts and amount', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const post = { ...hold(6n), phase: 'post' } as const;
     const notPendingRejection = { reason: 'constraint', constraint: 'ledger_pending' };
-    expect(validate(books, post)).toEqual(notPendingRejection);
-    expect(validate(books, hold(6n))).toBe(undefined);
-    expect(validate(books, { ...post, amount: 5n })).toEqual(notPendingRejection);
-    expect(validate(books, { ...post, credit: 'c' })).toEqual(notPendingRejection);
-    expect(validate(books, post)).toBe(undefined);
+    expect(applyTransfers(books, post)).toEqual(notPendingRejection);
+    expect(applyTransfers(books, hold(6n))).toBe(undefined);
+    expect(applyTransfers(books, { ...post, amount: 5n })).toEqual(notPendingRejection);
+    expect(applyTransfers(books, { ...post, credit: 'c' })).toEqual(notPendingRejection);
+    expect(applyTransfers(books, post)).toBe(undefined);
     const duplicateRejection = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
-    expect(validate(books, post)).toEqual(duplicateRejection);
-    expect(validate(books, { ...post, phase: 'void' })).toEqual(duplicateRejection);
+    expect(applyTransfers(books, post)).toEqual(duplicateRejection);
+    expect(applyTransfers(books, { ...post, phase: 'void' })).toEqual(duplicateRejection);
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
   });
 
   it('uses accounts that the same change set opens', () => {
     const books = booksOf({ a: account(10n) });
-    expect(validate(books, transfer('a', 'n', 1n))).toEqual({
+    expect(applyTransfers(books, transfer('a', 'n', 1n))).toEqual({
       reason: 'constraint',
       constraint: 'ledger_account',
     });
@@ -146,7 +146,7 @@ describe('applyPostings', () => {
 
   it('rejects a transfer between accounts of different currencies', () => {
     const books = booksOf({ a: account(10n), e: account(10n, 0n, 'EUR') });
-    expect(validate(books, transfer('a', 'e', 1n))).toEqual({
+    expect(applyTransfers(books, transfer('a', 'e', 1n))).toEqual({
       reason: 'constraint',
       constraint: 'ledger_currency',
     });
@@ -186,21 +186,23 @@ describe('freezes', () => {
     ['a hold on the account', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['a hold in favor of the account', transfer('b', 'a', 1n, { phase: 'pending' })],
   ])('reject new transfers: %s', (_, blockedTransfer) => {
-    expect(validate(booksWithFrozen(true), blockedTransfer)).toEqual({
+    expect(applyTransfers(booksWithFrozen(true), blockedTransfer)).toEqual({
       reason: 'frozen',
       account: 'a',
     });
-    expect(validate(booksWithFrozen(false), blockedTransfer)).toBe(undefined);
-    expect(validate(booksWithFrozen(true), { ...blockedTransfer, force: true })).toBe(undefined);
+    expect(applyTransfers(booksWithFrozen(false), blockedTransfer)).toBe(undefined);
+    expect(applyTransfers(booksWithFrozen(true), { ...blockedTransfer, force: true })).toBe(
+      undefined,
+    );
   });
 
   it('allow existing holds to be posted and voided', () => {
     const books = booksWithFrozen(false);
-    validate(books, hold(3n));
-    validate(books, { ...hold(2n), step: 'other' });
+    applyTransfers(books, hold(3n));
+    applyTransfers(books, { ...hold(2n), step: 'other' });
     expect(applyPostings(freeze('a', true), noAccounts, books)).toBe(undefined);
-    expect(validate(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
-    expect(validate(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
+    expect(applyTransfers(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
+    expect(applyTransfers(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
   });
 
@@ -208,16 +210,19 @@ describe('freezes', () => {
     const books = booksWithFrozen(false);
     const postings = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(postings, noAccounts, books)).toBe(undefined);
-    expect(validate(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
+    expect(applyTransfers(books, transfer('b', 'a', 1n))).toEqual({
+      reason: 'frozen',
+      account: 'a',
+    });
     expect(applyPostings(freeze('a', false), noAccounts, books)).toBe(undefined);
-    expect(validate(books, transfer('b', 'a', 1n))).toBe(undefined);
+    expect(applyTransfers(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('are rejected for an account with funds that must be empty', () => {
     const books = booksWithFrozen(false);
     const notEmptyRejection = { reason: 'not-empty', account: 'a' };
     expect(applyPostings(freeze('a', true, true), noAccounts, books)).toEqual(notEmptyRejection);
-    expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
+    expect(applyTransfers(books, transfer('a', 'b', 1n))).toBe(undefined);
     const booksWithHold = booksOf({ a: account(0n) });
     booksWithHold.accounts.set('a', { ...account(1n), held: 1n });
     expect(applyPostings(freeze('a', true, true), noAccounts, booksWithHold)).toEqual(

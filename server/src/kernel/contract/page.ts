@@ -75,7 +75,7 @@ export interface HostedPage {
   path: string;
   /** Whether the link expires when the page is shown. HEAD and prefetch requests never receive the page. */
   singleUse?: boolean;
-  /** Response of `show` without secrets, for a `singleUse` page. The link remains valid. */
+  /** Response to HEAD for a `singleUse` page, without secrets. The link remains valid. */
   preview?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
   /** Handles the button. Absent if no page below this path has a button. */

@@ -140,7 +140,7 @@ async function itemsOfEach(
   return { data: data.slice(0, MAX_WORK), hasMore: hasMore || data.length > MAX_WORK };
 }
 
-async function work({ runtime, call, platformIds, selectedPlatforms, query }: Scope) {
+async function readWork({ runtime, call, platformIds, selectedPlatforms, query }: Scope) {
   const selectedIds = new Set(platformIds);
   const isOpen = ({ platformId }: Item) =>
     query.mode === undefined || selectedIds.has(platformId ?? '');
@@ -158,7 +158,7 @@ async function work({ runtime, call, platformIds, selectedPlatforms, query }: Sc
 }
 
 /** Jobs by the first part of their kind. */
-async function jobs({ runtime, selectedPlatforms }: Scope) {
+async function readJobs({ runtime, selectedPlatforms }: Scope) {
   const groups = new Map<string, { queued: number; dead: number; oldestMs: number }>();
   for (const { kind, queued, dead, oldestMs } of await readQueues(runtime, selectedPlatforms)) {
     const [name = kind] = kind.split('.');
@@ -175,7 +175,7 @@ async function jobs({ runtime, selectedPlatforms }: Scope) {
   }));
 }
 
-async function balances({ runtime, query: { mode }, selectedPlatforms: platformIds }: Scope) {
+async function readBalances({ runtime, query: { mode }, selectedPlatforms: platformIds }: Scope) {
   // Over all platforms the sum of internal accounts is derived from the system accounts.
   const maxCounted = platformIds ? MAX_ACCOUNTS : 0;
   const { data, isCounted } = await trialBalance(runtime, { platformIds, mode, maxCounted });
@@ -220,19 +220,19 @@ const connectorsOf = ({ installation, process }: OperatorCall) => ({
   circuits: [...process.circuits()].map(([provider, state]) => ({ provider, state })),
 });
 
-async function read(call: OperatorCall, query: Query) {
+async function readOverview(call: OperatorCall, query: Query) {
   const { installation, operator } = call;
   const { runtime } = installation;
   const platforms = await platformsOf({ runtime, call, query });
   const scope: Scope = { runtime, call, query, ...platforms };
   const { platformIds } = platforms;
   const parts = await Promise.all([
-    ifAllowed(scope, 'jobs.read', 'jobs', () => jobs(scope)),
+    ifAllowed(scope, 'jobs.read', 'jobs', () => readJobs(scope)),
     ifAllowed(scope, 'webhooks.read', 'webhooks', () =>
       deliveryHealth(runtime, platformIds.slice(0, MAX_PLATFORMS)),
     ),
-    ifAllowed(scope, 'ledger.read', 'balances', () => balances(scope)),
-    work(scope).then((workCounts) => ({ work: workCounts })),
+    ifAllowed(scope, 'ledger.read', 'balances', () => readBalances(scope)),
+    readWork(scope).then((workCounts) => ({ work: workCounts })),
   ]);
   const hasAllPlatforms = operator.platformIds === null;
   return {
@@ -243,7 +243,7 @@ async function read(call: OperatorCall, query: Query) {
   };
 }
 
-type Overview = Awaited<ReturnType<typeof read>>;
+type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 interface CachedOverview {
   at: number;
@@ -263,7 +263,7 @@ export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> 
   const cachedOverview = cache.get(key);
   if (cachedOverview && now - cachedOverview.at < CACHE_MS) return cachedOverview.overview;
   if (cache.size >= MAX_CACHED) cache.clear();
-  const overview = read(call, query);
+  const overview = readOverview(call, query);
   cache.set(key, { at: now, overview });
   overview.catch(() => cache.delete(key));
   return overview;

@@ -1,5 +1,5 @@
 // Binds the operations of a sign-in. The operator is not identified yet, so neither policies nor
-// platforms apply. The features write the audit records.
+// platforms apply. The feature `staff/users` writes the audit records.
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type Browser, browserOf } from '../../features/staff/users/index.ts';
 import type { Caller } from '../../kernel/caller.ts';
