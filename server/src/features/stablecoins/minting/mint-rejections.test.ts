@@ -277,8 +277,8 @@ describe('an external account', () => {
       const createdMint = ok(await requestMint(debitSource(externalAccountId, 'WIRE')), 201);
       expect(createdMint.source).toEqual({ type: 'WIRE' });
     }
-    const linkedSql = 'select id from stablecoin_links where account_id = $1';
-    expect(await app.runtime.db.query(linkedSql, [id])).toEqual([]);
+    const linksSql = 'select id from stablecoin_links where account_id = $1';
+    expect(await app.runtime.db.query(linksSql, [id])).toEqual([]);
   });
 
   it('must support the use and be active', async () => {
