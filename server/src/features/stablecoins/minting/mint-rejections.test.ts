@@ -174,7 +174,7 @@ describe('the coin', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('whose secret has the suffix %s is unlinked at its next use: %s', async (suffix, status) => {
+  ])('whose provider account has the secret suffix %s is rejected: %s', async (suffix, status) => {
     // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
