@@ -93,14 +93,14 @@ export const serviceSetting = (declaration: SettingDeclaration): TString =>
 
 /** A file by its absolute path. */
 export const fileSetting = (declaration: SettingDeclaration): TString => {
-  const kind = { value: 'FILE', validate: fileProblem, read: asPath };
-  return settingOf(Type.String(), { ...kind, ...declaration });
+  const source = { value: 'FILE', validate: fileProblem, read: asPath };
+  return settingOf(Type.String(), { ...source, ...declaration });
 };
 
 /** A folder by its absolute path. */
 export const folderSetting = (declaration: SettingDeclaration): TString => {
-  const kind = { value: 'FOLDER', validate: folderProblem, read: asPath };
-  return settingOf(Type.String(), { ...kind, ...declaration });
+  const source = { value: 'FOLDER', validate: folderProblem, read: asPath };
+  return settingOf(Type.String(), { ...source, ...declaration });
 };
 
 /** Seconds in the environment, milliseconds as a value. */
@@ -115,8 +115,8 @@ export const listSetting = (
   declaration: SettingDeclaration,
   validate: (text: string) => string | undefined,
 ): TArray<TString> => {
-  const kind = { value: 'TEXTS', ...declaration, validate, read: listOf };
-  return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
+  const source = { value: 'TEXTS', ...declaration, validate, read: listOf };
+  return { ...settingOf(Type.Array(Type.String()), source), default: [] };
 };
 
 /** The settings of a schema in their order, including settings of nested objects. */

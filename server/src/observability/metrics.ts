@@ -56,8 +56,13 @@ export function metricsFor(
   roles: readonly Role[],
 ): Metrics {
   const metrics = createMetrics({ process: process?.number });
-  const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
-  metrics.watchEach('railhead_role', 'Whether this process has the role.', 'role', () => values);
+  const valueByRole = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
+  metrics.watchEach(
+    'railhead_role',
+    'Whether this process has the role.',
+    'role',
+    () => valueByRole,
+  );
   return metrics;
 }
 

@@ -17,7 +17,7 @@ it('the operator API is not served if it is off', async () => {
   await app.close();
 });
 
-it('the operator API serves a reference page that loads only from this server', async () => {
+it('the operator API serves a reference page whose scripts come from this server', async () => {
   const app = await startApp();
   const page = await app.server.inject(REFERENCE);
   expect([page.statusCode, page.headers['content-type']]).toEqual([

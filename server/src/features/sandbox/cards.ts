@@ -128,8 +128,9 @@ async function sendNotice(
   return acceptedResponse(token);
 }
 
-type Text = 'operationId' | 'path' | 'summary' | 'description';
-type RequestContract = Omit<typeof sandboxSimulateCardAuthorization, Text> & Record<Text, string>;
+type TextField = 'operationId' | 'path' | 'summary' | 'description';
+type RequestContract = Omit<typeof sandboxSimulateCardAuthorization, TextField> &
+  Record<TextField, string>;
 
 /** Authorization requests, one operation for each kind. */
 const requestOperations = (deps: CardDeps) => {

@@ -110,11 +110,11 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
     'The sender was not found. Use one of the UMA addresses of the sandbox.',
   );
   if (!uma.reaches(sender)) throw notFoundFault;
-  const lookup = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
-  if (lookup.state === 'found') return sender;
-  throw lookup.code === 'UMA_NOT_FOUND'
+  const discovery = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
+  if (discovery.state === 'found') return sender;
+  throw discovery.code === 'UMA_NOT_FOUND'
     ? notFoundFault
-    : new Fault('SENDER_NOT_ACCEPTED', lookup.reason);
+    : new Fault('SENDER_NOT_ACCEPTED', discovery.reason);
 }
 
 /**

@@ -159,7 +159,7 @@ export const StablecoinRegisterRequest = named(
       network: StablecoinNetwork,
       stablecoinProviderAccountId: optional(
         Type.String({
-          description: 'ID of the provider account. Required if more than one is linked.',
+          description: 'ID of the provider account. Required if more than one is ACTIVE.',
         }),
       ),
     },

@@ -150,7 +150,7 @@ describe('an EXPIRED mint or burn', () => {
     });
   });
 
-  it('is polled for a week, and the last poll is recorded', async () => {
+  it('is polled for a week, and the end of the polls is recorded', async () => {
     const { id, runFor, calls } = await createExpiredBurn(expiredProgress);
     await runFor(30 * 24 * HOUR);
     expect(calls).toHaveLength(1 + 7 * 24);

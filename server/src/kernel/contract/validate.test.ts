@@ -14,7 +14,7 @@ const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 const deps = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Deps;
 const contracts = operationsOf(deps).map(({ contract }) => contract);
 
-it('all schemas of contracts and connectors are valid', () => {
+it('all request schemas of contracts and all settings of connectors are valid', () => {
   const ajv = new Ajv({ strict: false });
   const requests = contracts.flatMap(({ body, query, headers }) => [body, query, headers]);
   const settings = CONNECTORS.map((connector) => connector.settings);

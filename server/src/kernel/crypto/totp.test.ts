@@ -113,7 +113,7 @@ describe('the otpauth URI', () => {
     expect(url.searchParams.get('secret')).toBe(toBase32(SECRET));
   });
 
-  it('has one colon in its label for all names', () => {
+  it('has one colon in its label, even for names with a colon', () => {
     const label = decodeURIComponent(new URL(uriOf('A:B', 'Customer:1')).pathname);
     expect(label).toBe('/A B:Customer 1');
   });

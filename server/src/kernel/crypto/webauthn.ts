@@ -150,7 +150,10 @@ function domainsOf(origin: string): string[] | undefined {
   return [url.hostname, ...parents.map((each) => each.join('.'))];
 }
 
-/** The error of the origin of a registration and of the hash of its site. */
+/**
+ * The error of the origin of a registration and of the hash of its site. An app is accepted with every hash,
+ * because its origin contains no site.
+ */
 function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined {
   if (APP_ORIGIN.test(origin)) return undefined;
   const domains = domainsOf(origin);

@@ -42,7 +42,7 @@ it('the API finds customers by personal data, in pages', async () => {
   expect((await search('', secret)).data).toEqual([]);
 });
 
-it('the API exports all data in pages and records each request', async () => {
+it('the API exports the data of a customer in pages and records the access', async () => {
   const id = await createPerson({ email: 'export@vandermolen.example' });
   const rows: { table: string; row: Record<string, unknown> }[] = [];
   let cursor = '';

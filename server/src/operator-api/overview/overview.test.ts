@@ -1,5 +1,4 @@
-// The overview: the counted items, the platforms and modes that select them, and the maximum age of
-// the numbers.
+// The overview: the counted items, the platforms and modes that select them, and the cached numbers.
 import { afterEach, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -75,7 +74,7 @@ it('the overview counts accounts in review', async () => {
   expect(workOf(await get('?mode=production'), 'externalAccounts')).toMatchObject({ count: 0 });
 });
 
-it('the overview caches its numbers for a second, separately for each set of platforms', async () => {
+it('the overview caches its numbers separately for each set of platforms', async () => {
   const firstOverview = await get();
   expect(await get()).toEqual(firstOverview);
   const secret = await client.secretOf({ platformIds: [app.other.id] });

@@ -18,7 +18,7 @@ async function readAll(listPath: string) {
   return items;
 }
 
-it('the API exports transactions in pages and records each request', async () => {
+it('the API exports transactions in pages and records the access', async () => {
   const { id } = await service.createPayment();
   await service.createPayment();
   const listPath = `/exports/transactions?${DAY}&platformId=${service.platform.id}`;

@@ -232,7 +232,7 @@ describe('a password', () => {
     },
   );
 
-  it('is accepted with the current code of the app only', async () => {
+  it('is rejected with a wrong code of the app', async () => {
     const { secret } = await invite();
     const { reply } = await enrollWithPassword(app, browser(app), secret, { code: '000000' });
     expect(reply.body.details.errors).toEqual([expect.objectContaining({ field: 'code' })]);

@@ -10,7 +10,7 @@ const client = operatorClient(app);
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
-it('requests are listed and shown as in the platform API', async () => {
+it('requests of one platform and of all platforms are listed and shown', async () => {
   const quotePath = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
   const failedReply = await app.call('GET', quotePath, undefined, { platform: app.other });
   await app.call('GET', '/quotes/none', undefined, { platform: app.other });

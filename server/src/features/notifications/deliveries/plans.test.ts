@@ -108,7 +108,7 @@ describe.each(['asc', 'desc'] as const)('a page in order %s', (order) => {
 });
 
 describe('a page over all platforms', () => {
-  const pageOfAll = async (status: DeliveryStatus | undefined, limit: number) => {
+  const readAllPages = async (status: DeliveryStatus | undefined, limit: number) => {
     const ids: string[] = [];
     let cursor: string | undefined;
     do {
@@ -137,13 +137,13 @@ describe('a page over all platforms', () => {
   });
 
   it('finds every delivery once', async () => {
-    const allDeliveries = await pageOfAll(undefined, 1_000);
+    const allDeliveries = await readAllPages(undefined, 1_000);
     expect(new Set(allDeliveries).size).toBe(allDeliveries.length);
     // One delivery of each event to each of the two endpoints.
     expect(allDeliveries.length).toBe(2 * EVENTS);
-    const failedDeliveries = await pageOfAll('FAILED', 700);
+    const failedDeliveries = await readAllPages('FAILED', 700);
     expect(failedDeliveries).toHaveLength(EVENTS / 10);
-    expect(await pageOfAll('PENDING', 999)).toHaveLength(EVENTS / 3);
+    expect(await readAllPages('PENDING', 999)).toHaveLength(EVENTS / 3);
   });
 
   it('reads events if too many endpoints have pending deliveries', async () => {

@@ -77,18 +77,18 @@ export interface Step {
 /** The statement of the next deliveries that may match, exported to test its plan. */
 export function candidatesSql(filter: DeliveryFilter, { order, after, limit }: Step) {
   const values: unknown[] = [filter.platformId, filter.endpoints, limit];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const addParameter = (value: unknown) => `$${values.push(value)}`;
   const op = order === 'asc' ? '>' : '<';
   const bounds: string[] = [];
   if (after) {
-    const event = parameter(after.eventId);
+    const event = addParameter(after.eventId);
     // The first condition is the range of the index.
     bounds.push(`t.event_id ${op}= ${event}`);
-    bounds.push(`(t.event_id, t.endpoint) ${op} (${event}, ${parameter(after.endpoint)}::int)`);
+    bounds.push(`(t.event_id, t.endpoint) ${op} (${event}, ${addParameter(after.endpoint)}::int)`);
   }
-  if (filter.eventId !== undefined) bounds.push(`t.event_id = ${parameter(filter.eventId)}`);
-  if (filter.from !== undefined) bounds.push(`t.event_id >= ${parameter(filter.from)}`);
-  if (filter.before !== undefined) bounds.push(`t.event_id < ${parameter(filter.before)}`);
+  if (filter.eventId !== undefined) bounds.push(`t.event_id = ${addParameter(filter.eventId)}`);
+  if (filter.from !== undefined) bounds.push(`t.event_id >= ${addParameter(filter.from)}`);
+  if (filter.before !== undefined) bounds.push(`t.event_id < ${addParameter(filter.before)}`);
   const sources = SOURCES[filter.status ?? 'ANY'].map(
     (
       source,
@@ -125,21 +125,21 @@ export function detailsSql(
     keys.map(({ endpoint }) => endpoint),
     limit,
   ];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const addParameter = (value: unknown) => `$${values.push(value)}`;
   const { types, resourceId, createdAfter, createdBefore, status } = filter;
   const conditions = ['x.id = k.event_id', 'x.platform_id = k.platform_id'];
-  if (types) conditions.push(`x.type = any (${parameter(types)}::text[])`);
-  if (resourceId !== undefined) conditions.push(`x.subject = ${parameter(resourceId)}`);
+  if (types) conditions.push(`x.type = any (${addParameter(types)}::text[])`);
+  if (resourceId !== undefined) conditions.push(`x.subject = ${addParameter(resourceId)}`);
   if (createdAfter !== undefined) {
-    conditions.push(`x.created_at >= ${parameter(new Date(createdAfter))}`);
+    conditions.push(`x.created_at >= ${addParameter(new Date(createdAfter))}`);
   }
   if (createdBefore !== undefined) {
-    conditions.push(`x.created_at <= ${parameter(new Date(createdBefore))}`);
+    conditions.push(`x.created_at <= ${addParameter(new Date(createdBefore))}`);
   }
   const statusCondition =
     status === undefined || status === 'UNDELIVERED'
       ? `s.status ${status === undefined ? 'is not null' : "<> 'DELIVERED'"}`
-      : `s.status = ${parameter(status)}`;
+      : `s.status = ${addParameter(status)}`;
   const text = `select k.platform_id, e.id as event_id, k.endpoint, e.type, e.subject, e.created_at, s.status,
       q.due_at, l.attempt, l.at, l.status as http_status, l.error, l.ms, l.result
     from unnest($1::text[], $2::text[], $3::int[]) as k(platform_id, event_id, endpoint)

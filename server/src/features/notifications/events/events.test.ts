@@ -170,12 +170,12 @@ describe('listEvents', () => {
       signal: abortController.signal,
     });
     const rejection = expect(pendingReply).rejects.toThrow();
-    const waitingCount = async () =>
+    const readWaitingCount = async () =>
       /railhead_event_followers (\d+)/.exec((await app.server.inject('/metrics')).body)?.[1];
-    await expect.poll(waitingCount).toBe('1');
+    await expect.poll(readWaitingCount).toBe('1');
     abortController.abort();
     await rejection;
-    await expect.poll(waitingCount).toBe('0');
+    await expect.poll(readWaitingCount).toBe('0');
   });
 
   it('limits the number of waiting requests of a platform', async () => {

@@ -225,15 +225,15 @@ export async function boundsOf(
   { platformId, createdAfter, createdBefore, since }: EventFilter,
   horizon: bigint,
 ): Promise<{ low: bigint; high: bigint }> {
-  const boundary = async (time: Time) => {
+  const findBoundary = async (time: Time) => {
     const values = [platformId, horizon, new Date(time)];
     const [row] = await db.query<{ low: bigint; high: bigint }>(BOUNDARY, values);
     return row as { low: bigint; high: bigint };
   };
   const oldestTime = Math.max(createdAfter ?? 0, since ?? 0);
   const [after, before] = await Promise.all([
-    oldestTime > 0 ? boundary(oldestTime - DISORDER_MS) : undefined,
-    createdBefore === undefined ? undefined : boundary(createdBefore + DISORDER_MS),
+    oldestTime > 0 ? findBoundary(oldestTime - DISORDER_MS) : undefined,
+    createdBefore === undefined ? undefined : findBoundary(createdBefore + DISORDER_MS),
   ]);
   return { low: after?.low ?? LOWEST_POSITION, high: before?.high ?? horizon };
 }

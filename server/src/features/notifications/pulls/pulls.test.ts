@@ -171,9 +171,9 @@ describe('pullWebhookDeliveries', () => {
     const allDeliveries = await pull('?limit=100');
     expect(allDeliveries.hasMore).toBe(false);
     const eventList = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
-    const order = eventList.data.map((each: { id: string }) => each.id);
+    const orderedEventIds = eventList.data.map((each: { id: string }) => each.id);
     expect(eventIdsOf(allDeliveries)).toEqual(
-      order.filter((id: string) => eventIdsOf(allDeliveries).includes(id)),
+      orderedEventIds.filter((id: string) => eventIdsOf(allDeliveries).includes(id)),
     );
     const firstPage = await pull('?limit=2');
     expect(firstPage).toMatchObject({ hasMore: true });

@@ -103,16 +103,16 @@ describe('standardHeaders', () => {
 describe('signatures of an event', () => {
   const keyPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const standardKeyPair = generateKeyPairSync('ed25519');
-  const pem = (key: typeof keyPair.publicKey) =>
+  const toPem = (key: typeof keyPair.publicKey) =>
     key.export({ type: 'spki', format: 'pem' }).toString();
   const key = {
     keyId: 'key-1',
     earlierStandard: [],
     privateKey: keyPair.privateKey,
-    publicKeyPem: pem(keyPair.publicKey),
+    publicKeyPem: toPem(keyPair.publicKey),
     standard: {
       privateKey: standardKeyPair.privateKey,
-      publicKeyPem: pem(standardKeyPair.publicKey),
+      publicKeyPem: toPem(standardKeyPair.publicKey),
     },
   };
 

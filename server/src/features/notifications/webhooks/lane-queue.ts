@@ -90,7 +90,7 @@ export function createLaneQueue(): LaneQueue {
     }
   }
 
-  function earliestFifo(): Fifo {
+  function selectEarliestFifo(): Fifo {
     const [a, b] = [arrivals.head, successors.head];
     return b && (!a || b.at < a.at) ? successors : arrivals;
   }
@@ -104,7 +104,7 @@ export function createLaneQueue(): LaneQueue {
     },
     push: (event) => insertOrdered({ event, at: arrivalCount++ }),
     take() {
-      const event = earliestFifo().shift()?.event;
+      const event = selectEarliestFifo().shift()?.event;
       if (!event) return undefined;
       size--;
       if (isInOrder(event)) subjectsInFlight.add(event.subject);

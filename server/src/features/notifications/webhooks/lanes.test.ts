@@ -4,7 +4,7 @@ import { createLanes, LIMITS } from './lanes.ts';
 import type { DueEvent } from './store.ts';
 
 let createdCount = 0;
-const dueEvent = (platform: string, overrides: Partial<DueEvent> = {}): DueEvent => {
+const createDueEvent = (platform: string, overrides: Partial<DueEvent> = {}): DueEvent => {
   const n = ++createdCount;
   return {
     id: `Webhook:${n}`,
@@ -41,7 +41,7 @@ function fill(lanes: Lanes, platform: string): DueEvent[] {
     remainingCapacity > 0;
     remainingCapacity--
   )
-    lanes.add(dueEvent(platform));
+    lanes.add(createDueEvent(platform));
   return lanes.next();
 }
 
@@ -97,7 +97,7 @@ describe('lane', () => {
 
   it('keeps an event buffered until its result is recorded, and ignores duplicates', () => {
     const lanes = createLanes(LIMITS);
-    const event = dueEvent('A');
+    const event = createDueEvent('A');
     lanes.add(event);
     lanes.add(event);
     expect(lanes.next()).toEqual([event]);
@@ -112,7 +112,7 @@ describe('lane', () => {
   it('clears its queue when another process has the lease', () => {
     const lanes = createLanes(LIMITS);
     lanes.setLease('A', 100);
-    for (let i = 0; i < 5; i++) lanes.add(dueEvent('A'));
+    for (let i = 0; i < 5; i++) lanes.add(createDueEvent('A'));
     const [firstEvent] = lanes.next();
     expect(lanes.leased(99)).toEqual(['A']);
     lanes.dropLease('A');
@@ -125,16 +125,16 @@ describe('lane', () => {
   it('sends the events of one resource sequentially, except balance events', () => {
     const lanes = createLanes(LIMITS);
     const [firstEvent, secondEvent, thirdEvent] = [1, 2, 3].map(() =>
-      dueEvent('A', { subject: 'Transaction:T' }),
+      createDueEvent('A', { subject: 'Transaction:T' }),
     );
-    const otherEvent = dueEvent('A');
+    const otherEvent = createDueEvent('A');
     for (const each of [firstEvent, secondEvent, otherEvent, thirdEvent])
       lanes.add(each as DueEvent);
     expect(lanes.next()).toEqual([firstEvent, otherEvent]);
     lanes.done(firstEvent as DueEvent, { delivered: true, ms: 1 });
     expect(lanes.next()).toEqual([secondEvent]);
     const balanceEvents = [1, 2].map(() =>
-      dueEvent('B', { subject: 'InternalAccount:X', balance: 1n }),
+      createDueEvent('B', { subject: 'InternalAccount:X', balance: 1n }),
     );
     for (const each of balanceEvents) lanes.add(each);
     expect(lanes.next()).toEqual(balanceEvents);
@@ -145,11 +145,11 @@ describe('several lanes', () => {
   it('reserve half of the requests for healthy receivers, for any number of failing receivers', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 10 });
     const failingPlatforms = Array.from({ length: 20 }, (_, index) => `failing ${index}`);
-    for (const platform of failingPlatforms) lanes.add(dueEvent(platform));
+    for (const platform of failingPlatforms) lanes.add(createDueEvent(platform));
     let events = lanes.next();
     expect(events).toHaveLength(10);
     for (; events.length; events = lanes.next()) finish(lanes, events, false, 30_000);
-    for (const platform of failingPlatforms) lanes.add(dueEvent(platform));
+    for (const platform of failingPlatforms) lanes.add(createDueEvent(platform));
     expect(lanes.next()).toHaveLength(5);
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(2);
@@ -158,15 +158,15 @@ describe('several lanes', () => {
 
   it('share the total limit equally', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 2 });
-    const order: string[] = [];
+    const servedPlatforms: string[] = [];
     for (let i = 0; i < 3; i++)
-      for (const platform of ['A', 'B', 'C']) lanes.add(dueEvent(platform));
+      for (const platform of ['A', 'B', 'C']) lanes.add(createDueEvent(platform));
     for (let events = lanes.next(); events.length; events = lanes.next()) {
-      order.push(...events.map((each) => each.platform_id));
+      servedPlatforms.push(...events.map((each) => each.platform_id));
       finish(lanes, events, true);
     }
-    expect(order.slice(0, 3).sort()).toEqual(['A', 'B', 'C']);
-    expect(order).toHaveLength(9);
+    expect(servedPlatforms.slice(0, 3).sort()).toEqual(['A', 'B', 'C']);
+    expect(servedPlatforms).toHaveLength(9);
   });
 
   it('of one platform share its limit, which each lane may exceed by one request', () => {
@@ -175,8 +175,8 @@ describe('several lanes', () => {
     const events = fill(lanes, 'A');
     expect(events).toHaveLength(8);
     const otherEvents = [1, 2, 3].flatMap((endpoint) => [
-      dueEvent('A', { endpoint }),
-      dueEvent('A', { endpoint }),
+      createDueEvent('A', { endpoint }),
+      createDueEvent('A', { endpoint }),
     ]);
     for (const each of otherEvents) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);

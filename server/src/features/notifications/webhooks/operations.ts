@@ -29,7 +29,7 @@ export interface WebhookDeps {
 }
 
 /** `url` if it is permitted and has the scheme and host of the endpoint, otherwise the endpoint. */
-function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
+function selectTestUrl(endpoint: string, url: string | undefined, rule: EndpointRule): string {
   const requestedUrlObject = url === undefined ? undefined : readUrl(url);
   if (url === undefined || !requestedUrlObject) return endpoint;
   const configuredUrl = new URL(endpoint);
@@ -60,7 +60,7 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
   };
   const { environment } = ctx.caller;
   const rule = { environment, loopback: deps.loopbackWebhooks };
-  const url = testAddress(endpoint, requestedUrl, rule);
+  const url = selectTestUrl(endpoint, requestedUrl, rule);
   const outcome = await send({ effects: ctx.effects, ...deps }, event, { url, environment });
   await recordAttempt(ctx, deps, event, outcome);
   if (outcome.status === null) {

@@ -38,7 +38,10 @@ const FIRST_EVENTS = `with recursive endpoints as (
     order by event_id limit 1) first`;
 
 /** Age of the oldest event that is not delivered to one of its endpoints, excluding pulled deliveries. */
-async function oldestSeconds({ db, effects }: Pick<Runtime, 'db' | 'effects'>): Promise<number> {
+async function readOldestSeconds({
+  db,
+  effects,
+}: Pick<Runtime, 'db' | 'effects'>): Promise<number> {
   const [row] = await db.query<{ uuid: string | null }>(FIRST_EVENTS);
   const now = effects.now();
   return row?.uuid == null ? 0 : Math.max(0, now - timeOfUuid7(row.uuid)) / 1_000;
@@ -55,7 +58,7 @@ export async function longestOverdueSeconds({
 }
 
 /** A reading that is repeated at most once per `CACHE_MS`. */
-function sharedReading(
+function shareReading(
   { effects }: Pick<Runtime, 'effects'>,
   readValue: () => Promise<number>,
 ): () => Promise<number> {
@@ -83,16 +86,16 @@ export function watchPending(
   metrics.watch(
     'railhead_deliveries_pending',
     `Webhook deliveries that are pending and not pulled. Counted up to ${MAX_COUNTED}.`,
-    sharedReading(runtime, count),
+    shareReading(runtime, count),
   );
   metrics.watch(
     'railhead_deliveries_overdue_seconds',
     'Time since the earliest due time of a pending webhook delivery.',
-    sharedReading(runtime, () => longestOverdueSeconds(runtime)),
+    shareReading(runtime, () => longestOverdueSeconds(runtime)),
   );
   metrics.watch(
     'railhead_deliveries_oldest_seconds',
     'Age of the oldest event that is not delivered yet, including events that are retried.',
-    sharedReading(runtime, () => oldestSeconds(runtime)),
+    shareReading(runtime, () => readOldestSeconds(runtime)),
   );
 }

@@ -99,7 +99,7 @@ async function pricesOf(
   const priceRail = async (corridor: Corridor, rail: PayoutRail) => {
     const { sourceCurrency: from, destinationCurrency: to } = corridor;
     const midRate = await cachedRates.rate(from, to);
-    const service = midRate && (await serviceFee(ports, corridor, rail));
+    const service = midRate && (await findServiceFee(ports, corridor, rail));
     const sendingMoney = { currency: from, amount };
     return (
       service &&
@@ -119,7 +119,7 @@ async function pricesOf(
 }
 
 /** Undefined if the network fee cannot be converted. A quote is not possible either. */
-async function serviceFee(
+async function findServiceFee(
   ports: Pick<Connectors, 'networkFees' | 'rates'>,
   { sourceCurrency: from, destinationCurrency: to }: Corridor,
   rail: PayoutRail,

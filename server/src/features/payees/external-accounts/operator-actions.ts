@@ -91,7 +91,7 @@ const ACCOUNTS_IN_REVIEW = `select id, platform_id, created_at from external_acc
   order by created_at, id limit $2`;
 
 /** The oldest external accounts that are under review. */
-async function externalAccountsInReview(
+async function findExternalAccountsInReview(
   { db }: Pick<Runtime, 'db'>,
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
@@ -134,14 +134,14 @@ export async function listExternalAccounts(
 }
 
 /** A page of the operator actions on an account, and its platform. Throws ACCOUNT_NOT_FOUND. */
-async function externalAccountHistory(runtime: Runtime, id: string, page: PageInput) {
+async function readExternalAccountHistory(runtime: Runtime, id: string, page: PageInput) {
   const account = await accountById(runtime, id);
   return { accountId: id, ...(await pageOfAccountActions(runtime, account, page)) };
 }
 
 export const externalAccountReviews = {
-  history: externalAccountHistory,
-  waiting: externalAccountsInReview,
+  history: readExternalAccountHistory,
+  waiting: findExternalAccountsInReview,
 };
 
 /** Stages and records the transition. Throws CONFLICT if the status does not allow it. */

@@ -381,8 +381,8 @@ describe.each([
   ['deletePlatformExternalAccountById', LIST_PATHS.platform],
 ])('%s', (_operation, accounts) => {
   it('deletes an account permanently', async () => {
-    const owner = accounts === LIST_PATHS.customer ? { customerId: adaId } : {};
-    const { id } = (await add(usdAccountBody('000', owner), accounts)).body;
+    const ownerFields = accounts === LIST_PATHS.customer ? { customerId: adaId } : {};
+    const { id } = (await add(usdAccountBody('000', ownerFields), accounts)).body;
     const path = `${accounts}/${id}`;
     const deletedResponse = await app.call('DELETE', path);
     expect([deletedResponse.status, deletedResponse.body]).toEqual([204, '']);

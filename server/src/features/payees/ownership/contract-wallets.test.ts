@@ -8,7 +8,7 @@ const ownership = openForFile(startOwnership);
 
 describe('the proof of a wallet', () => {
   const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
-  const reply = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
+  const replyWith = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
 
   it('is verified by a call of the wallet contract with the unmodified signature', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof(
@@ -16,7 +16,7 @@ describe('the proof of a wallet', () => {
       'BASE_WALLET',
     );
     ownership.node.requested.length = 0;
-    ownership.node.respondWith(reply(MAGIC_VALUE));
+    ownership.node.respondWith(replyWith(MAGIC_VALUE));
     const proof = 'ab'.repeat(130);
     expect((await ownership.verify(id, `0x${proof}`)).body.status).toBe('ACTIVE');
     expect(ownership.node.requested).toHaveLength(1);
@@ -41,8 +41,8 @@ describe('the proof of a wallet', () => {
   });
 
   it.each([
-    ['a wrong magic value', reply(`0xffffffff${'00'.repeat(28)}`)],
-    ['no code', reply('0x')],
+    ['a wrong magic value', replyWith(`0xffffffff${'00'.repeat(28)}`)],
+    ['no code', replyWith('0x')],
     ['a revert', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
   ])('sets the account to UNVERIFIED after %s', async (_, response) => {
     const { id } = await ownership.createPendingProof('customer', 'BASE_WALLET');
@@ -63,13 +63,13 @@ describe('the proof of a wallet', () => {
     expect(statusAndCode(unavailableResponse)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(unavailableResponse.headers['retry-after']).toBe('5');
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    ownership.node.respondWith(reply(MAGIC_VALUE));
+    ownership.node.respondWith(replyWith(MAGIC_VALUE));
     ok(await ownership.verify(id, '0xabcd', {}, 'customer', headers), 200);
   });
 
   it('is rejected on a chain without a node', async () => {
     const { id } = await ownership.createPendingProof('customer', 'POLYGON_WALLET');
-    ownership.node.respondWith(reply(MAGIC_VALUE));
+    ownership.node.respondWith(replyWith(MAGIC_VALUE));
     expect((await ownership.verify(id, '0xabcd')).status).toBe(400);
   });
 });

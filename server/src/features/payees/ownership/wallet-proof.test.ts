@@ -116,7 +116,7 @@ describe.each([
 });
 
 describe('a wallet', () => {
-  const seed = () => Buffer.from((nextSecret() % 256n).toString(16).padStart(64, '0'), 'hex');
+  const createSeed = () => Buffer.from((nextSecret() % 256n).toString(16).padStart(64, '0'), 'hex');
   const chains: Record<string, () => { address: string; sign: (text: string) => string }> = {
     ETHEREUM_WALLET: () => evmWallet(nextSecret()),
     BASE_WALLET: () => evmWallet(nextSecret()),
@@ -124,7 +124,7 @@ describe('a wallet', () => {
     PLASMA_WALLET: () => evmWallet(nextSecret()),
     ARBITRUM_WALLET: () => evmWallet(nextSecret()),
     TRON_WALLET: () => tronWallet(nextSecret()),
-    SOLANA_WALLET: () => solanaWallet(seed()),
+    SOLANA_WALLET: () => solanaWallet(createSeed()),
     SPARK_WALLET: () => sparkWallet(nextSecret()),
   };
   const currencies: Record<string, string> = {

@@ -64,7 +64,7 @@ const discoveryFields = {
   lookupId: text('ID of the lookup for `createQuote`. Valid for 10 minutes.'),
 };
 
-const sender = Type.Object({
+const senderQuery = Type.Object({
   senderUmaAddress: Type.Optional(text('UMA address of the sending customer.', { maxLength: 320 })),
   customerId: Type.Optional(
     text(
@@ -90,7 +90,7 @@ export const lookupUma = operation({
       'UMA address of the receiver, `$name@domain`, with `$` URL-encoded as `%24`.',
     ),
   }),
-  query: sender,
+  query: senderQuery,
   replies: {
     200: named(
       'ReceiverUmaLookupResponse',
@@ -139,7 +139,7 @@ export const lookupExternalAccount = operation({
     'Continue with `createQuote`.',
   permission: 'VIEW',
   params: Type.Object({ accountId: text('ID of the external account.') }),
-  query: sender,
+  query: senderQuery,
   replies: {
     200: named(
       'ReceiverExternalAccountLookupResponse',

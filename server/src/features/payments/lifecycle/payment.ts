@@ -48,7 +48,7 @@ export interface ReceivedFunds extends Money {
 }
 
 /** The status of a payment whose funds are available. A payment funded by debit is already PROCESSING. */
-const processingStatus = (row: OutgoingRow) =>
+const processingStatusOf = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
     : transactionFeature.states.outgoing.next(row.status, 'start');
@@ -70,7 +70,7 @@ export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   throw insufficientFunds();
 }
 
-const fundingColumns = (row: OutgoingRow, funds: ReceivedFunds | undefined) =>
+const fundingColumnsOf = (row: OutgoingRow, funds: ReceivedFunds | undefined) =>
   funds && {
     funded_amount: funds.amount,
     source: { ...row.source, ...funds.origin },
@@ -142,7 +142,7 @@ export async function startPayout(
   row: OutgoingRow,
   funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
-  const status = processingStatus(row);
+  const status = processingStatusOf(row);
   const isStart = status !== row.status;
   emitPending(ctx, row);
   await postAndNotify(ctx, () => {
@@ -151,7 +151,10 @@ export async function startPayout(
   });
   // A debit whose cancellation was requested can still settle.
   const change = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
-  const startedPayment = changeTransaction(ctx, row, { ...change, ...fundingColumns(row, funds) });
+  const startedPayment = changeTransaction(ctx, row, {
+    ...change,
+    ...fundingColumnsOf(row, funds),
+  });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, startedPayment);
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
   return startedPayment;
@@ -172,12 +175,12 @@ export async function payInternal(
   { source, target, incoming }: InternalParties,
   funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
-  const startedStatus = processingStatus(row);
+  const startedStatus = processingStatusOf(row);
   const isStart = startedStatus !== row.status;
   emitPending(ctx, row);
   const processingPayment = changeTransaction(ctx, row, {
     status: startedStatus,
-    ...fundingColumns(row, funds),
+    ...fundingColumnsOf(row, funds),
   });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processingPayment);
   const stage = () => {
@@ -205,14 +208,14 @@ export async function rejectFunds(
   funds: ReceivedFunds,
   reason: FailureReason,
 ): Promise<OutgoingRow> {
-  const status = processingStatus(row);
+  const status = processingStatusOf(row);
   const isStart = status !== row.status;
   emitPending(ctx, row);
   await postAndNotify(ctx, () => postFunding(ctx, row, funds));
   const fundedPayment = changeTransaction(ctx, row, {
     status,
     funds: 'FUNDED',
-    ...fundingColumns(row, funds),
+    ...fundingColumnsOf(row, funds),
   });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, fundedPayment);
   return failPayout(ctx, fundedPayment, reason, true);

@@ -184,7 +184,7 @@ const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? 
 /**
  * The default is the payout, which also exists for UMA payments that are forwarded to an external account.
  */
-const defaultKind = (row: TransactionRow): TransferKind =>
+const defaultKindOf = (row: TransactionRow): TransferKind =>
   row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'debit';
 
 /**
@@ -221,7 +221,7 @@ export async function returnTransfer(
   { transactionId, reason, kind: requestedKind }: ReturnInput,
 ): Promise<TransferResult> {
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
-    const kind = requestedKind ?? defaultKind(row);
+    const kind = requestedKind ?? defaultKindOf(row);
     if (!isOverRail(row, kind)) {
       throw conflict(
         'This transfer did not use a rail. Record a returned deposit with deposits return.',

@@ -38,7 +38,7 @@ const money = (amount: bigint | null, currency: string | null) =>
 const timeOrNull = (time: number | null) => (time === null ? null : iso(time));
 
 /** The ID of an account, or null for an address, which is personal data. */
-const accountId = (account: string | null) => (account && isAnyId(account) ? account : null);
+const accountIdOrNull = (account: string | null) => (account && isAnyId(account) ? account : null);
 
 const presentPayment = (row: TransactionRow) => ({
   id: row.id,
@@ -51,8 +51,8 @@ const presentPayment = (row: TransactionRow) => ({
   sentAmount: money(row.sent_amount, row.sent_currency),
   receivedAmount: money(row.received_amount, row.received_currency),
   fees: money(row.fees, row.sent_currency),
-  sourceAccountId: accountId(row.source_account),
-  destinationAccountId: accountId(row.destination_account),
+  sourceAccountId: accountIdOrNull(row.source_account),
+  destinationAccountId: accountIdOrNull(row.destination_account),
   quoteId: row.quote_id,
   agentId: row.agent_id,
   rail: row.rail,

@@ -76,10 +76,10 @@ describe('approval webhook', () => {
       200,
     );
     await app.advance(60_000);
-    const offer = { customerId: person.id, receivingCurrencyCode: 'KRW' };
+    const receiveBody = { customerId: person.id, receivingCurrencyCode: 'KRW' };
     const receiveAndRead = async (body: string) => {
       fixture.respond({ status: 200, body });
-      const { id } = ok(await fixture.receive(offer, platform), 200);
+      const { id } = ok(await fixture.receive(receiveBody, platform), 200);
       await app.settle();
       const transactionResponse = await app.call('GET', `/transactions/${id}`, undefined, {
         platform,
@@ -100,7 +100,7 @@ describe('approval webhook', () => {
     });
     // approvePendingPayment requires the same fields, and accepts a corrected request.
     fixture.respond({ status: 202 });
-    const { id } = ok(await fixture.receive(offer, platform), 200);
+    const { id } = ok(await fixture.receive(receiveBody, platform), 200);
     await app.settle();
     const approve = (body?: object) => fixture.act(id, 'approve', body, platform);
     const missingResponse = await approve();

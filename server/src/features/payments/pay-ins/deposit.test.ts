@@ -75,7 +75,7 @@ const transition = (id: string, event: InternalAccountEvent) =>
 const readPayment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 /** Available and total amounts of the balance events of the account. */
-async function balanceEvents(accountId: string): Promise<number[][]> {
+async function readBalanceAmounts(accountId: string): Promise<number[][]> {
   const events = await app.events();
   return events
     .filter((each) => each.subject === accountId && each.type.endsWith('BALANCE_UPDATED'))
@@ -103,7 +103,7 @@ describe('receiveDeposit', () => {
       settledAt: expect.any(String),
     });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('COMPLETED'));
-    expect(await balanceEvents(account.id)).toEqual([[500, 500]]);
+    expect(await readBalanceAmounts(account.id)).toEqual([[500, 500]]);
   });
 
   it('adds held funds to the total balance only', async () => {
@@ -114,7 +114,7 @@ describe('receiveDeposit', () => {
       pendingReason: 'COUNTERPARTY_INFORMATION_REQUIRED',
     });
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
-    expect(await balanceEvents(account.id)).toEqual([[0, 500]]);
+    expect(await readBalanceAmounts(account.id)).toEqual([[0, 500]]);
     // The event is a notification without an approval request.
     const typesSql = 'select type from events where subject = $1';
     expect(await app.runtime.db.query(typesSql, [id])).toEqual([
@@ -159,7 +159,7 @@ describe('receiveDeposit', () => {
     expect(await eventTypes(app, id)).toEqual(
       incomingEventTypes('FAILED REFUND_PENDING REFUND_COMPLETED'),
     );
-    expect(await balanceEvents(account.id)).toEqual([]);
+    expect(await readBalanceAmounts(account.id)).toEqual([]);
   });
 
   it('returns a deposit to a deleted customer', async () => {
@@ -185,7 +185,7 @@ describe('releaseDeposit', () => {
     expect(paymentAfter).not.toHaveProperty('pendingReason');
     expect(await readBalances(app, account.id)).toEqual({ balance: 500, total: 500 });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
-    expect(await balanceEvents(account.id)).toEqual([
+    expect(await readBalanceAmounts(account.id)).toEqual([
       [0, 500],
       [500, 500],
     ]);
@@ -208,7 +208,7 @@ describe('returnHeldDeposit', () => {
     });
     const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, id)).toEqual(expectedTypes);
-    expect(await balanceEvents(account.id)).toEqual([
+    expect(await readBalanceAmounts(account.id)).toEqual([
       [0, 500],
       [0, 0],
     ]);
@@ -279,7 +279,7 @@ describe('reverseDeposit', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(await readOwedAmount(account.id)).toBe(0);
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
-    expect(await balanceEvents(account.id)).toEqual([
+    expect(await readBalanceAmounts(account.id)).toEqual([
       [500, 500],
       [0, 0],
     ]);
@@ -349,15 +349,18 @@ describe('declared wallet', () => {
 
   it('releases deposits that were held for a declaration or a proof', async () => {
     const { person, account } = await createAccountHolder('USDC');
-    const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
+    const receiveDepositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
-    const declaredDepositId = await depositFrom(
+    const declaredDepositId = await receiveDepositFrom(
       WALLET_ADDRESS.toLowerCase(),
       'COUNTERPARTY_DECLARATION_REQUIRED',
     );
-    const verifiedDepositId = await depositFrom(WALLET_ADDRESS, 'WALLET_VERIFICATION_REQUIRED');
-    const depositInReviewId = await depositFrom(WALLET_ADDRESS, 'COMPLIANCE_REVIEW');
-    const otherDepositId = await depositFrom(
+    const verifiedDepositId = await receiveDepositFrom(
+      WALLET_ADDRESS,
+      'WALLET_VERIFICATION_REQUIRED',
+    );
+    const depositInReviewId = await receiveDepositFrom(WALLET_ADDRESS, 'COMPLIANCE_REVIEW');
+    const otherDepositId = await receiveDepositFrom(
       '0x0000000000000000000000000000000000000001',
       'COMPLIANCE_REVIEW',
     );
@@ -391,7 +394,7 @@ describe('declared wallet', () => {
     expect(balancesBefore).toEqual({ balance: 0, total: 120 });
     await app.settle();
     expect(await readBalances(app, account.id)).toEqual({ balance: 120, total: 120 });
-    const availableAmounts = (await balanceEvents(account.id)).map(
+    const availableAmounts = (await readBalanceAmounts(account.id)).map(
       ([availableAmount]) => availableAmount,
     );
     expect([...new Set(availableAmounts)]).toEqual([0, 50, 100, 120]);

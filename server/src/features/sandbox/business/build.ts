@@ -162,7 +162,8 @@ export async function buildBusiness(
   const holder = uuid7(effects);
   const until = effects.now();
   const heldClock = await beginClock(db, { platformId, holder, at: from, realTime: until });
-  if (!heldClock) throw new Fault('CONFLICT', 'The clock of the platform was changed.');
+  if (!heldClock)
+    throw new Fault('CONFLICT', 'The platform has its own clock. Reset the sandbox first.');
   clocks.replace(heldClock);
   let clock = heldClock;
   const operations = new Map(

@@ -133,8 +133,8 @@ export const sandboxStatusOperations = (deps: StatusDeps) => [
     const { status: currentStatus, changes } = await subjectOf(ctx, resourceId, deps);
     const change = changes[status];
     if (!change) {
-      const names = Object.keys(changes).join(', ');
-      throw invalidField('status', `must be one of ${names} for this resource`);
+      const possibleStatuses = Object.keys(changes).join(', ');
+      throw invalidField('status', `must be one of ${possibleStatuses} for this resource`);
     }
     if (currentStatus !== status) await change({ reason });
     return { status: 200, body: { resourceId, status } };

@@ -338,7 +338,7 @@ function closeChallenge(
 function checkAttemptsLeft(ctx: Ctx, row: ChallengeRow): void {
   if (row.wrong < MAX_FAILED_ATTEMPTS) return;
   const retryAfterS = Math.ceil((row.expires_at - ctx.now) / 1000);
-  const reason = 'The challenge is closed after too many incorrect answers.';
+  const reason = 'The challenge is closed after too many failed attempts. Start a new challenge.';
   throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 

@@ -1,4 +1,4 @@
-// Login with each factor in the sandbox, the duration of the session, and all rejections.
+// Login with each factor in the sandbox, the duration of the session, and rejections.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

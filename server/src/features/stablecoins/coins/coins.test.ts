@@ -147,8 +147,8 @@ describe('a token that is already registered', () => {
       409,
       'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     ]);
-    const network = { networkTokenIdentifier: `${body.networkTokenIdentifier}-other` };
-    expect(codeOf(await fixture.write('/stablecoins', { ...body, ...network }))).toEqual([
+    const otherIdentifier = { networkTokenIdentifier: `${body.networkTokenIdentifier}-other` };
+    expect(codeOf(await fixture.write('/stablecoins', { ...body, ...otherIdentifier }))).toEqual([
       409,
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);

@@ -98,8 +98,8 @@ async function checkNotRegistered(
     const [existingToken] = rows;
     if (!existingToken) continue;
     // If the same token was registered between the two reads, the row has the same symbol.
-    const isSame = existingToken.network_token_identifier === network_token_identifier;
-    const fault = isSame ? stablecoins_token : stablecoins_symbol;
+    const isSameToken = existingToken.network_token_identifier === network_token_identifier;
+    const fault = isSameToken ? stablecoins_token : stablecoins_symbol;
     if (fault) throw fault();
   }
 }

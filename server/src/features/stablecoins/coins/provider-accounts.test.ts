@@ -114,9 +114,9 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('is not implemented without a provider', async () => {
-    const production = stablecoinFixture(app, { platform: app.production });
-    expect(codeOf(await production.linkAccount())).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(codeOf(await production.registerCoin())).toEqual([501, 'NOT_IMPLEMENTED']);
+    const productionFixture = stablecoinFixture(app, { platform: app.production });
+    expect(codeOf(await productionFixture.linkAccount())).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await productionFixture.registerCoin())).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('requires MANAGE', async () => {

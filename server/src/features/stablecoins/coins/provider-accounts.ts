@@ -190,7 +190,7 @@ export async function requireAccount(
   if (secondAccount) {
     throw new Fault(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
-      'More than one provider account is linked. Set stablecoinProviderAccountId.',
+      'More than one provider account is ACTIVE. Set stablecoinProviderAccountId.',
     );
   }
   return firstAccount;

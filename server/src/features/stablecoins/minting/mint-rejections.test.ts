@@ -174,7 +174,7 @@ describe('the coin', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('whose secret has the suffix %s is unlinked at its next use: %s', async (suffix, status) => {
+  ])('whose provider account has the secret suffix %s is rejected: %s', async (suffix, status) => {
     // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
@@ -277,8 +277,8 @@ describe('an external account', () => {
       const createdMint = ok(await requestMint(debitSource(externalAccountId, 'WIRE')), 201);
       expect(createdMint.source).toEqual({ type: 'WIRE' });
     }
-    const linkedSql = 'select id from stablecoin_links where account_id = $1';
-    expect(await app.runtime.db.query(linkedSql, [id])).toEqual([]);
+    const linksSql = 'select id from stablecoin_links where account_id = $1';
+    expect(await app.runtime.db.query(linksSql, [id])).toEqual([]);
   });
 
   it('must support the use and be active', async () => {

@@ -133,7 +133,7 @@ it('a job submits no operation that a concurrent run has made final', async () =
 });
 
 describe('a provider that reports no result', () => {
-  it('is polled until it responds, and the operation remains open', async () => {
+  it('is polled until it reports the result', async () => {
     const { coin, id } = await createBurn();
     const unansweredPolls = Array.from({ length: 15 }, () => NO_RESPONSE);
     const { runFor, calls } = createWorker(

@@ -65,8 +65,8 @@ function nextPollTime(
   now: Time,
 ): Time {
   const pollAt = now + Math.max(MIN_INTERVAL_MS, Math.ceil(checkAfterMs ?? DEFAULT_INTERVAL_MS));
-  const awaitsFunding = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
-  return awaitsFunding
+  const isAwaitingFunding = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
+  return isAwaitingFunding
     ? Math.max(now + MIN_INTERVAL_MS, Math.min(pollAt, row.expires_at as Time))
     : pollAt;
 }

@@ -6,7 +6,7 @@ import type { PageBrand } from '../../../kernel/contract/page.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
 import type { CardProgram, PlatformRow } from '../platform/index.ts';
 
-type Branded = Pick<
+type BrandedPlatform = Pick<
   PlatformRow,
   'name' | 'environment' | 'brand_color' | 'wallet_config' | 'card_config'
 >;
@@ -22,7 +22,7 @@ function configuredLogoOf(configuredUrl: unknown, isSandbox: boolean): string | 
   return url.protocol === 'https:' || isLocal ? url.href : undefined;
 }
 
-function withLogo(platform: Branded, configuredUrl: unknown): PageBrand {
+function withLogo(platform: BrandedPlatform, configuredUrl: unknown): PageBrand {
   const isSandbox = platform.environment === 'sandbox';
   const logoUrl = configuredLogoOf(configuredUrl, isSandbox);
   const color = platform.brand_color;
@@ -34,14 +34,14 @@ function withLogo(platform: Branded, configuredUrl: unknown): PageBrand {
   };
 }
 
-export const brandOf = (platform: Branded): PageBrand =>
+export const brandOf = (platform: BrandedPlatform): PageBrand =>
   withLogo(platform, platform.wallet_config?.logoUrl);
 
 /** The brand of card pages, which can have a separate logo. */
-export const cardBrandOf = (platform: Branded): PageBrand =>
+export const cardBrandOf = (platform: BrandedPlatform): PageBrand =>
   withLogo(platform, platform.card_config?.logoUrl ?? platform.wallet_config?.logoUrl);
 
-export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
+export const cardProgramNameOf = ({ name, card_config }: BrandedPlatform): string =>
   typeof card_config?.displayName === 'string' && card_config.displayName !== ''
     ? card_config.displayName
     : name;

@@ -45,6 +45,9 @@ export const provesEvm = (address: string, message: string, signature: string): 
  * the same 20 bytes.
  */
 export function provesTron(address: string, message: string, signature: string): boolean {
-  const owner = recoverAddress(digestOf('TRON', message), signature);
-  return !!owner && base58check.encode(Buffer.concat([Buffer.of(0x41), owner])) === address;
+  const signerAddress = recoverAddress(digestOf('TRON', message), signature);
+  return (
+    !!signerAddress &&
+    base58check.encode(Buffer.concat([Buffer.of(0x41), signerAddress])) === address
+  );
 }

@@ -36,7 +36,7 @@ import { completeScaLogin, recordSecurityEvent, startScaLogin } from './login-co
 type CompleteRequest = Static<(typeof completeScaLogin)['body']>;
 type SecurityEvent = Static<(typeof recordSecurityEvent)['body']>['eventType'];
 
-const describeLogin = ({ id }: CustomerRow): ScaAction => ({
+const loginActionOf = ({ id }: CustomerRow): ScaAction => ({
   kind: 'LOGIN',
   subject: id,
   binding: canonical({ login: id }),
@@ -47,7 +47,7 @@ async function start(ctx: Ctx, deps: ScaDeps, party: ScaParty, factor: ScaFactor
     await checkEnrolled(ctx, party.customer, factor, 'factor');
     return { status: 200, body: { factor } } as const;
   }
-  const action = describeLogin(party.customer);
+  const action = loginActionOf(party.customer);
   const row = await openChallenge(ctx, deps, party, { ...action, factor, field: 'factor' });
   if (factor === 'SMS_OTP') {
     const body = { factor, challengeId: row.id, expiresAt: iso(row.expires_at) };
@@ -92,7 +92,7 @@ async function proveLogin(
   const { customer } = party;
   if (factor !== 'TOTP') {
     const row = await challengeOf(ctx, customer, body);
-    return prove(ctx, party, row, { action: describeLogin(customer), proof, ip });
+    return prove(ctx, party, row, { action: loginActionOf(customer), proof, ip });
   }
   if (!(await verifyTotp(ctx, customer, normalizedCode(proof.code), { recovery: true }))) {
     return rejectProof(ctx, customer, 'LOGIN_FAILED', { factor, ip });

@@ -188,15 +188,15 @@ describe('a reset of codes by SMS', () => {
     const fixture = walletFixture(app);
     const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
     const phoneNumber = `+49160999${1000 + ++phoneCount}`;
-    const heldWallet = await fixture.createWalletCustomer({ address, phoneNumber });
-    const { id } = heldWallet.customer;
+    const walletCustomer = await fixture.createWalletCustomer({ address, phoneNumber });
+    const { id } = walletCustomer.customer;
     await app.runtime.db.query(
       `update customers set version = version + 1,
         contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`,
       [id],
     );
     await app.operate(async (ctx) => {
-      const wallet = await findWallet(ctx, heldWallet.accountId);
+      const wallet = await findWallet(ctx, walletCustomer.accountId);
       if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', uniquenessKey: 'SMS_OTP' });
     });
     const resetId = await passLiveness(id);

@@ -78,7 +78,7 @@ export async function currentOperator(
 export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | undefined) {
   const tokens = operatorTokenAuthenticator(runtime);
 
-  async function userOf(credential: Credential): Promise<Operator> {
+  async function operatorOfSession(credential: Credential): Promise<Operator> {
     const { cookie, csrfToken, isRead } = credential;
     const { session: secret, device } = readCookies(cookie, operatorUrl);
     if (secret === undefined || device === undefined) throw unauthorizedFault();
@@ -102,7 +102,7 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
     return operatorOf(user, row.id);
   }
 
-  async function tokenOf(authorization: string | undefined): Promise<Operator> {
+  async function operatorOfToken(authorization: string | undefined): Promise<Operator> {
     const operator = await tokens.operatorOf(authorization);
     if (!isId(operator.personId, 'OperatorUser')) return operator;
     const user = await runtime.db.read(operatorUsers, operator.personId);
@@ -113,7 +113,7 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
   return {
     operatorOf: (credential: Credential): Promise<Operator> =>
       credential.authorization === undefined && credential.cookie !== undefined
-        ? userOf(credential)
-        : tokenOf(credential.authorization),
+        ? operatorOfSession(credential)
+        : operatorOfToken(credential.authorization),
   };
 }
