@@ -21,7 +21,7 @@ const TAGS: Readonly<Record<string, string>> = {
   System: 'The installation: versions, database and processes.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
-  Sandbox: 'Clocks, data and worlds of sandbox platforms.',
+  Sandbox: 'Clocks, fixtures and resets of sandbox platforms.',
   'API tokens': 'Credentials of platforms.',
   'Signing keys': 'Keys that sign webhooks, and their rotation.',
   Webhooks: 'Events and their deliveries to platforms.',

@@ -141,7 +141,7 @@ const Message = named(
       at: time('Time of the decision.'),
       platformId: text('Platform of the card.'),
       cardId: text('ID of the card.'),
-      kind: text('Kind of the message.'),
+      kind: text('Kind of the message, such as `AUTHORIZATION`.'),
       amount: Amount,
       currency: text('Currency code.'),
       merchant: nullable(

@@ -142,7 +142,7 @@ const show = operation({
   tag: TAG,
   summary: 'Get a verification case',
   description:
-    'Returns the case of a customer with its owners and documents. It contains personal data, so ' +
+    'Returns the case of a customer with its owners and documents. The case contains personal data, so ' +
     'this request is recorded.',
   auth: 'operator',
   operatorPermission: 'customers.decide',

@@ -39,8 +39,8 @@ const Sums = named(
       start: time('Start of the bucket, UTC.'),
       type: TransactionType,
       currency: text(
-        'Currency of the amounts. It is the received currency of an incoming payment, and the sent ' +
-          'currency of others.',
+        'Currency of the amounts: the received currency of an incoming payment, and the sent currency of ' +
+          'other payments.',
       ),
       rail: optional(
         nullable(

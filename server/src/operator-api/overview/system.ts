@@ -103,7 +103,8 @@ const get = operation({
           }),
           walletRecoveryHours: nullable(
             Type.Number({
-              description: 'Waiting period of a wallet recovery, or null if recovery is disabled.',
+              description:
+                'Waiting period of a wallet recovery, in hours, or null if recovery is disabled.',
             }),
           ),
         },

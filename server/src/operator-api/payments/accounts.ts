@@ -163,7 +163,7 @@ const FundingRefresh = named(
   Type.Object(
     {
       platformId: PlatformId,
-      accounts: Type.Integer({ description: 'Number of accounts.' }),
+      accounts: Type.Integer({ description: 'Number of accounts that were refreshed.' }),
       changed: Type.Integer({ description: 'Number of accounts whose details have changed.' }),
     },
     { description: 'Result of a refresh of funding details.' },
