@@ -87,7 +87,7 @@ beforeEach(() => {
   receivedBodies = [];
 });
 
-/** Waits until the exporter has sent a span with this name. */
+/** Waits at most 15 seconds until the exporter has sent a span with this name. Returns all spans. */
 async function waitForSpan(name: string): Promise<ReceivedSpan[]> {
   const deadline = performance.now() + 15_000;
   for (;;) {

@@ -49,7 +49,7 @@ const decide = async (id: string, verb: 'approve' | 'reject', name = 'Approver')
 let policyId = '';
 beforeEach(async () => {
   if (policyId) return;
-  const body = { operationId: 'revokeOperatorToken', hours: 24, reason: 'four eyes' };
+  const body = { operationId: 'revokeOperatorToken', hours: 24, reason: 'Second operator' };
   const createdReply = await client.call('POST', '/approval-policies', { body });
   expect(createdReply.status).toBe(201);
   policyId = createdReply.body.id;
