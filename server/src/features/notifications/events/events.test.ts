@@ -123,7 +123,7 @@ describe('listEvents', () => {
     expect(body.details.errors.map((each: { field: string }) => each.field)).toContain(field);
   });
 
-  it('requires a token of the platform with the permission VIEW', async () => {
+  it('requires the permission VIEW, and rejects agents and unknown parameters', async () => {
     const platform = await app.tokenWith(['TRANSACT', 'MANAGE']);
     expect((await app.call('GET', '/events', undefined, { platform })).status).toBe(403);
     const [{ id }] = (await list(app)).data;

@@ -43,7 +43,7 @@ afterEach(async () => {
 afterAll(() => receiver.close());
 
 describe('createWebhookReplay', () => {
-  it('sends only failed and pending events, as counted by the preview', async () => {
+  it('sends only undelivered events, as counted by the preview', async () => {
     await emitEvents(1);
     const from = formatTime(app.effects.now() - HOUR);
     receiver.behave(503);

@@ -107,38 +107,41 @@ const listRates = async (from: string, amount: number): Promise<Price[]> => {
 };
 
 describe('getExchangeRates compared with createQuote', () => {
-  it.each(FIRST_CURRENCIES)('returns the rates of quotes from %s, per rail', async (from) => {
-    const amount = amountOf(from);
-    const prices = await listRates(from, amount);
-    const quotedPrices: object[] = [];
-    const listedPrices = prices.map((price) => ({
-      to: price.destinationCurrency.code,
-      rail: price.destinationPaymentRail,
-      receiving: price.receivingAmount,
-      fees: price.fees.total,
-    }));
-    for (const { id, currency, rails } of payees.filter((each) => each.currency !== from)) {
-      for (const rail of rails) {
-        const response = await requestQuote(
-          from,
-          id,
-          DIGITAL_ASSETS.includes(currency) ? undefined : rail,
-          amount,
-        );
-        if (response.status !== 201) {
-          // An account type without currencies allows all, and SWIFT supports only some of them.
-          expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
-          continue;
+  it.each(FIRST_CURRENCIES)(
+    'returns the receiving amounts and fees of quotes from %s, per rail',
+    async (from) => {
+      const amount = amountOf(from);
+      const prices = await listRates(from, amount);
+      const quotedPrices: object[] = [];
+      const listedPrices = prices.map((price) => ({
+        to: price.destinationCurrency.code,
+        rail: price.destinationPaymentRail,
+        receiving: price.receivingAmount,
+        fees: price.fees.total,
+      }));
+      for (const { id, currency, rails } of payees.filter((each) => each.currency !== from)) {
+        for (const rail of rails) {
+          const response = await requestQuote(
+            from,
+            id,
+            DIGITAL_ASSETS.includes(currency) ? undefined : rail,
+            amount,
+          );
+          if (response.status !== 201) {
+            // An account type without currencies allows all, and SWIFT supports only some of them.
+            expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
+            continue;
+          }
+          const { totalReceivingAmount: receivingAmount, feesIncluded: fees } = response.body;
+          quotedPrices.push({ to: currency, rail, receiving: receivingAmount, fees });
         }
-        const { totalReceivingAmount: receivingAmount, feesIncluded: fees } = response.body;
-        quotedPrices.push({ to: currency, rail, receiving: receivingAmount, fees });
       }
-    }
-    const uniqueQuotedPrices = [
-      ...new Set(quotedPrices.map((each) => JSON.stringify(each))),
-    ].sort();
-    expect(listedPrices.map((each) => JSON.stringify(each)).sort()).toEqual(uniqueQuotedPrices);
-  });
+      const uniqueQuotedPrices = [
+        ...new Set(quotedPrices.map((each) => JSON.stringify(each))),
+      ].sort();
+      expect(listedPrices.map((each) => JSON.stringify(each)).sort()).toEqual(uniqueQuotedPrices);
+    },
+  );
 
   it('lists dollars to and from each digital asset, each with a rail', async () => {
     const prices = (
@@ -164,7 +167,7 @@ describe('getExchangeRates compared with createQuote', () => {
     expect(listRails('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
   });
 
-  it('returns the limits that apply to a quote to a digital asset', async () => {
+  it('returns the maximum that applies to a quote to a digital asset', async () => {
     const [price] = (await listRates('USD', 10_000)).filter(
       (each) => each.destinationCurrency.code === 'USDT',
     );

@@ -130,7 +130,7 @@ async function readStagedChanges(state: State, step: (ctx: Ctx, row: OutgoingRow
 
 describe.each(Object.entries(STATES))('payment that is %s', (name, state) => {
   it.each(Object.entries(STEPS))(
-    'has the status that its state allows after the step %s',
+    'stages the change that its state allows for the step %s',
     async (stepName, step) => {
       const effect = EFFECTS[name]?.[stepName];
       const changes = await readStagedChanges(state, step);

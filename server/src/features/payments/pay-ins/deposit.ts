@@ -144,7 +144,7 @@ async function holdDeposit(
   return row;
 }
 
-/** A held deposit is returned at the end of the review period. */
+/** A held deposit is returned at the end of the review period, unless its account is frozen. */
 export function scheduleReviewExpiry(ctx: Ctx, row: IncomingRow): void {
   ctx.later(REVIEW_EXPIRY, { transactionId: row.id }, ctx.now + REVIEW_PERIOD_MS);
 }
