@@ -67,7 +67,7 @@ export interface Io {
   err(text: string): void;
   /** Writes a note to standard error. Absent unless standard error is a terminal. */
   note?(text: string): void;
-  /** Opens the installation. By its settings by default. */
+  /** Opens the installation. Default: `withSystem`. */
   open?: typeof withSystem;
 }
 
@@ -125,7 +125,7 @@ const COMMANDS = [
 ] as const;
 
 /** Printed after a command with an audit record, because the command authenticates no user. */
-const RECORDED =
+const RECORDED_NOTE =
   'This command accessed the database directly, and its use was recorded. Prefer the operator API, ' +
   'which authenticates its users.\n';
 
@@ -204,21 +204,22 @@ function find(argv: readonly string[]): { verb: Verb; remainingArguments: string
   if (!NOUNS.includes(noun)) throw unknownNoun(noun, name);
   const verbs = VERBS.filter((each) => each.noun === noun);
   const [secondWord, ...otherArguments] = remainingArguments;
-  const pair = verbs.find((each) => each.verb === `${name} ${secondWord}`);
-  if (pair) return { verb: pair, remainingArguments: otherArguments };
+  const twoWordVerb = verbs.find((each) => each.verb === `${name} ${secondWord}`);
+  if (twoWordVerb) return { verb: twoWordVerb, remainingArguments: otherArguments };
   const verb = verbs.find((each) => each.verb === name);
   if (verb) return { verb, remainingArguments };
   const names = verbs.map((each) => each.verb);
   if (name === undefined) {
     throw usageError(`${noun} needs a verb: ${names.join(', ')}.\nSee ${COMMAND} ${noun} --help.`);
   }
-  const isPair = secondWord !== undefined && names.some((each) => each.startsWith(`${name} `));
-  throw unknownVerb(noun, isPair ? `${name} ${secondWord}` : name, names);
+  const isTwoWordVerb =
+    secondWord !== undefined && names.some((each) => each.startsWith(`${name} `));
+  throw unknownVerb(noun, isTwoWordVerb ? `${name} ${secondWord}` : name, names);
 }
 
 /**
- * Settings of the installation, or one line for each invalid one. A missing master key is reported by
- * the commands that need it.
+ * Settings of the installation, or one line for each invalid setting. A missing master key is reported
+ * by the commands that need it.
  */
 function readSettings(settings: readonly string[], io: Io): Config | { problems: string[] } {
   const production = io.env.NODE_ENV === 'production';
@@ -261,11 +262,12 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
   return output.hasFailed ? FAILED : SUCCESS;
 }
 
-/** Prints help or the version, which need no database, or undefined for every other command. */
+/** Prints help or the version, which need no database. Returns undefined for every other command. */
 function explain(io: Io, args: readonly string[]): number | undefined {
   const [noun = '', verb] = args;
-  const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || args.includes('--version'));
-  if (VERSION.has(noun) || ofNoun) io.out(`${versionLine()}\n`);
+  const isVersionOfNoun =
+    NOUNS.includes(noun) && (VERSION.has(verb ?? '') || args.includes('--version'));
+  if (VERSION.has(noun) || isVersionOfNoun) io.out(`${versionLine()}\n`);
   else if (HELP.has(noun)) io.out(overview());
   else if (NOUNS.includes(noun) && verb !== undefined && HELP.has(verb)) io.out(overview(noun));
   else return undefined;
@@ -273,7 +275,7 @@ function explain(io: Io, args: readonly string[]): number | undefined {
 }
 
 /** Commands that do not open the installation, each with its help. */
-const UNOPENED = {
+const STANDALONE_COMMANDS = {
   migrate: {
     help: MIGRATE_HELP,
     async run(args: readonly string[], settings: readonly string[], io: Io) {
@@ -297,8 +299,8 @@ const UNOPENED = {
   },
 };
 
-async function runUnopened(
-  { help, run }: (typeof UNOPENED)['migrate'],
+async function runStandalone(
+  { help, run }: (typeof STANDALONE_COMMANDS)['migrate'],
   args: readonly string[],
   settings: readonly string[],
   io: Io,
@@ -318,9 +320,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const explainedCode = explain(io, args);
   if (explainedCode !== undefined) return explainedCode;
   const [command] = args;
-  if (command !== undefined && command in UNOPENED) {
-    const unopened = UNOPENED[command as keyof typeof UNOPENED];
-    return runUnopened(unopened, args.slice(1), settings, io);
+  if (command !== undefined && command in STANDALONE_COMMANDS) {
+    const standaloneCommand = STANDALONE_COMMANDS[command as keyof typeof STANDALONE_COMMANDS];
+    return runStandalone(standaloneCommand, args.slice(1), settings, io);
   }
   let usage: string | undefined;
   try {
@@ -339,7 +341,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       if (isRevealing(verb)) await audited.recordAccess();
       const output = await verb.run(audited.system, parsedArgs.args);
       const code = await print(io, parsedArgs.json, output);
-      if (audited.count() > 0) io.note?.(RECORDED);
+      if (audited.count() > 0) io.note?.(RECORDED_NOTE);
       return code;
     });
   } catch (error) {

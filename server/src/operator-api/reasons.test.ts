@@ -1,4 +1,4 @@
-// A decision that rejects has a reason, which the audit record contains. A removal can have one.
+// A decision that rejects requires a reason, which the audit record contains. A removal accepts one.
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_OPERATIONS } from './index.ts';
 
@@ -11,12 +11,12 @@ const REMOVALS = OPERATOR_OPERATIONS.map(({ contract }) => contract).filter(
     method === 'DELETE' && operatorPermission !== 'profile.manage',
 );
 
-it.each(REMOVALS)('a removal has a reason in its query: $operationId', ({ query }) => {
+it.each(REMOVALS)('a removal accepts a reason in its query: $operationId', ({ query }) => {
   expect(query?.properties).toHaveProperty('reason');
 });
 
 describe('operations that reject', () => {
-  it('decide on checks, payments, coins, accounts, factors and approvals', () => {
+  it('are the listed operations', () => {
     expect(REJECTIONS.map(({ operationId }) => operationId).sort()).toEqual([
       'rejectChange',
       'rejectDeposit',

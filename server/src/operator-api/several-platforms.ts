@@ -34,11 +34,11 @@ const DEFAULT_LIMIT = 20;
 /** Maximum pages of one platform that a request reads. A page of a list with filters can be empty. */
 const MAX_READS = 4;
 /** Names of the fields with the time by which a list is ordered. */
-const TIMES = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
+const TIME_FIELDS = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
 
-/** The value by which a list is ordered: its time, then its first ID, which contains a time as well. */
+/** The value by which items are ordered: the time, then the first ID, which also contains a time. */
 function orderOf(item: Item): string {
-  const time = TIMES.map((name) => item[name]).find((value) => value !== undefined);
+  const time = TIME_FIELDS.map((name) => item[name]).find((value) => value !== undefined);
   const id = Object.values(item).find((value) => typeof value === 'string' && isAnyId(value));
   return `${time ?? ''} ${String(id ?? '').replace(/^.*:/, '')}`;
 }
@@ -154,15 +154,15 @@ function advance({ items, next, ...position }: Source): Source {
 }
 
 /** Index of the source with the next item of the list, or -1 if no source has one. */
-function nextOf(sources: readonly Source[], isOldestFirst: boolean): number {
+function indexOfNext(sources: readonly Source[], isOldestFirst: boolean): number {
   let nextIndex = -1;
   for (const [index, { items }] of sources.entries()) {
     const [item] = items;
     if (!item) continue;
-    const [earliest] = sources[nextIndex]?.items ?? [];
-    const isEarlier = earliest && orderOf(item) < orderOf(earliest);
-    const isLater = earliest && orderOf(item) > orderOf(earliest);
-    if (!earliest || (isOldestFirst ? isEarlier : isLater)) nextIndex = index;
+    const [nextItem] = sources[nextIndex]?.items ?? [];
+    const isEarlier = nextItem && orderOf(item) < orderOf(nextItem);
+    const isLater = nextItem && orderOf(item) > orderOf(nextItem);
+    if (!nextItem || (isOldestFirst ? isEarlier : isLater)) nextIndex = index;
   }
   return nextIndex;
 }
@@ -183,7 +183,7 @@ export async function mergedPage(
   let sources = await Promise.all(positions.map((each) => fill(each, filters, readPage)));
   const data: Item[] = [];
   while (data.length < limit && sources.every((each) => each.isComplete || each.items.length > 0)) {
-    const index = nextOf(sources, isOldestFirst);
+    const index = indexOfNext(sources, isOldestFirst);
     const source = sources[index];
     const [item] = source?.items ?? [];
     if (!source || !item) break;

@@ -15,7 +15,7 @@ const MAX_DELAY_MS = 30_000;
 /** Time for the start of a replacement. */
 const START_MS = 60_000;
 /** Time for draining and stop of a replaced process. */
-const REPLACED_MS = 20_000;
+const REPLACED_STOP_MS = 20_000;
 /** Time for the orderly stop of all processes, after draining. */
 const STOP_MS = 8_800;
 
@@ -53,7 +53,7 @@ const delayOf = (failures: number): number =>
 
 /** Waits for the exit. Kills processes that have not exited in time. */
 async function endWithin(ms: number, processes: readonly ServerProcess[]): Promise<void> {
-  const exits = Promise.all(processes.map(({ exit: ended }) => ended));
+  const exits = Promise.all(processes.map(({ exit }) => exit));
   await Promise.race([exits, sleep(ms, undefined, { ref: false })]);
   for (const each of processes) each.kill('SIGKILL');
   await exits;
@@ -118,7 +118,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     member.isReplacing = true;
     const replacement = launch(member.number);
     try {
-      const timeout = sleep(START_MS, 'no start in time', { ref: false });
+      const timeout = sleep(START_MS, 'The process did not start in time.', { ref: false });
       const problem = await Promise.race([replacement.ready.then(() => undefined), timeout]);
       if (problem) throw new Error(problem);
     } catch (error) {
@@ -139,7 +139,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     );
     if (previousProcess) {
       previousProcess.send({ type: 'replace' });
-      await endWithin(REPLACED_MS, [previousProcess]);
+      await endWithin(REPLACED_STOP_MS, [previousProcess]);
     }
     return true;
   }

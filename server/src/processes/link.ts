@@ -31,7 +31,7 @@ export interface ProcessEnv {
 export interface SupervisorLink extends ProcessEnv {
   send(message: FromProcess): void;
   onReplace(handle: () => void): void;
-  /** Provides the metrics of this process and returns a function that reads the metrics of all. */
+  /** Provides the metrics of this process. Returns a function that reads those of all processes. */
   shareMetrics(localMetrics: () => Promise<string>): () => Promise<string>;
 }
 

@@ -103,7 +103,10 @@ function resendCommand(): Command {
         'forwards it like a new event.',
     )
     .argument('<event>', 'ID of an event.')
-    .option('--endpoint <id>', 'Only to this endpoint. Default: all that receive its type.');
+    .option(
+      '--endpoint <id>',
+      'Send only to this endpoint. Default: all endpoints that receive the type.',
+    );
   withExamples(command, 'railhead events resend Webhook:019b8d60-2a80-7000-8000-00000000000f');
   return command.action(async (eventId: string, { endpoint }: { endpoint?: string }) => {
     const { output, client } = await sessionOf(command);

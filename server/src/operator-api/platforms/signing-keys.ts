@@ -1,4 +1,4 @@
-// Keys that sign webhooks, and their rotation. The keys belong to the installation. The public ones
+// Keys that sign webhooks, and their rotation. The keys belong to the installation. The public keys
 // are published, so every operator with the permission may read them.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';

@@ -1,4 +1,4 @@
-// Operations on webhook deliveries: the same deliveries as in the API, in pages, and sending again.
+// Operations on webhook deliveries: listing in pages, details of an event, and resending.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,

@@ -122,7 +122,7 @@ const resend = operation({
       eventId: text('ID of the event.'),
       platformId,
       deliveryIds: Type.Array(Type.String(), {
-        description: 'The deliveries that are pending now, one for each endpoint.',
+        description: 'IDs of the pending deliveries, one for each endpoint.',
       }),
     }),
   },

@@ -16,7 +16,7 @@ import {
   withDescription,
 } from '../../kernel/schema.ts';
 
-/** Common fields of the operations that read the reconciliation, and of those that change it. */
+/** Common properties of operations that read or change the reconciliation. */
 export const READS_RECONCILIATION = {
   tag: 'Reconciliation',
   auth: 'operator',
@@ -30,7 +30,7 @@ export const CHANGES_RECONCILIATION = {
 
 const minor = (description: string) => Type.Integer({ format: 'int64', description });
 
-const PLACE = {
+const COMMON_FIELDS = {
   providerId: text('Name of the provider.'),
   environment: PROVIDER_SCHEMAS.Environment,
   currency: text('Currency code, such as `EUR`.'),
@@ -39,7 +39,7 @@ const PLACE = {
 export const Currency = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
 
 const DAY = {
-  ...PLACE,
+  ...COMMON_FIELDS,
   day: DateOnly,
   status: oneOf(['OPEN', 'CLOSED'], { description: 'CLOSED: the day can no longer change.' }),
   statementId: nullable(
@@ -143,7 +143,7 @@ export const Difference = named(
   Type.Object(
     {
       differenceId: text('ID of the difference.'),
-      ...PLACE,
+      ...COMMON_FIELDS,
       day: DateOnly,
       kind: DifferenceKind,
       status: DifferenceStatus,
@@ -186,7 +186,7 @@ export const ProviderBalance = named(
   'ProviderBalance',
   Type.Object(
     {
-      ...PLACE,
+      ...COMMON_FIELDS,
       day: DateOnly,
       reportedBalance: minor('Closing balance that the provider reported, in minor units.'),
       availableBalance: nullable(

@@ -69,7 +69,7 @@ interface BackupFlags {
 
 const isTime = (value: string) => /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value);
 
-/** Throws a usage error for an unknown verb or flag. */
+/** Throws a usage error for an unknown verb or flag, or an invalid time. */
 export function readBackupFlags(argv: readonly string[]): BackupFlags {
   const [verb = '', ...args] = argv;
   if (!(verb in VERBS)) throw usageError(USAGE);
@@ -172,8 +172,8 @@ async function restore(_: Config, flags: BackupFlags): Promise<Output> {
   return { json: { folder: targetFolder }, text: line };
 }
 
-/** Restores with a command of the operator, such as pgBackRest's. */
-async function restoredByCommand(flags: BackupFlags, cluster: string): Promise<Scratch> {
+/** Restores with a command of the operator, such as a command of pgBackRest. */
+async function restoreByCommand(flags: BackupFlags, cluster: string): Promise<Scratch> {
   const command = flags.required('restore-command');
   const bin = flags.required('postgres');
   const user = flags.required('user');
@@ -186,7 +186,7 @@ async function restoredByCommand(flags: BackupFlags, cluster: string): Promise<S
   return openScratch({ cluster, bin, until: flags.until, user, database });
 }
 
-interface Verified {
+interface VerificationResult {
   balanced: boolean;
   transfers: number;
   problems: readonly string[];
@@ -194,7 +194,7 @@ interface Verified {
 }
 
 /** Opens the restored database with the configured master key and recounts its books. */
-async function recount(config: Config, url: string): Promise<Verified> {
+async function recount(config: Config, url: string): Promise<VerificationResult> {
   return withSystem({ ...config, databaseUrl: url }, async (system) => {
     await system.checkMasterKey?.();
     const { balanced, totals, problems } = await verifyLedger(system.runtime);
@@ -206,7 +206,7 @@ async function recount(config: Config, url: string): Promise<Verified> {
 
 async function verify(config: Config, flags: BackupFlags): Promise<Output> {
   const startedAt = performance.now();
-  const list = flags.value('erasures');
+  const erasuresFile = flags.value('erasures');
   const work = fs.mkdtempSync(
     path.join(path.resolve(flags.value('work') ?? os.tmpdir()), 'railhead-verify-'),
   );
@@ -216,12 +216,15 @@ async function verify(config: Config, flags: BackupFlags): Promise<Output> {
   try {
     const scratch = await (flags.value('restore-command') === undefined
       ? recoverCopy(flags, cluster)
-      : restoredByCommand(flags, cluster));
+      : restoreByCommand(flags, cluster));
     const restoredMs = performance.now() - startedAt;
     try {
       const result = await recount(config, scratch.url);
-      if (list !== undefined) {
-        fs.writeFileSync(list, `${JSON.stringify(result.erasures)}\n`, { mode: 0o600, flag: 'wx' });
+      if (erasuresFile !== undefined) {
+        fs.writeFileSync(erasuresFile, `${JSON.stringify(result.erasures)}\n`, {
+          mode: 0o600,
+          flag: 'wx',
+        });
       }
       const verifiedMs = performance.now() - startedAt - restoredMs;
       return report(result, { restore: restoredMs / 1_000, verify: verifiedMs / 1_000 });
@@ -233,7 +236,7 @@ async function verify(config: Config, flags: BackupFlags): Promise<Output> {
   }
 }
 
-function report(result: Verified, seconds: { restore: number; verify: number }): Output {
+function report(result: VerificationResult, seconds: { restore: number; verify: number }): Output {
   const { balanced, transfers, problems, erasures } = result;
   const verdict = balanced ? 'The books balance.' : 'THE BOOKS DO NOT BALANCE:';
   const lines = [

@@ -93,7 +93,7 @@ describe('other verbs', () => {
     expect(transaction.status).toBe('SETTLED');
   });
 
-  it('export the payment with all other transactions and postings', async () => {
+  it('export the payment among the transactions', async () => {
     await app.settle(); // The account is debited for the payment.
     const period = ['--from', '2026-01-05', '--to', '2026-01-05'];
     const { code, out } = await run('export', 'transactions', ...period);

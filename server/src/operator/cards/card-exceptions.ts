@@ -51,7 +51,7 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
 }
 
-const DECIDED: Flags = {
+const RESOLVE_FLAGS: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
   outcome: {
     value: 'OUTCOME',
@@ -74,7 +74,7 @@ export const cardExceptionVerbs: readonly Verb[] = [
     noun: 'cards',
     verb: 'resolve',
     summary: 'Decide who bears a card payment that could not be debited',
-    flags: DECIDED,
+    flags: RESOLVE_FLAGS,
     positional: 'transaction',
     run: resolve,
   },

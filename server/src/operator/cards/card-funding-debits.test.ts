@@ -1,4 +1,4 @@
-// Funding debits in progress as shown to the operator, and the manual resolution of one without a
+// Funding debits in progress as shown to the operator, and the manual resolution of a debit without a
 // final result of the issuer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
@@ -43,7 +43,7 @@ const resolveDebit = (
 
 const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-/** A worker whose issuer returns this for every funding debit. */
+/** A worker whose issuer answers every status request for a funding debit with `check`. */
 const workerWithIssuer = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
   createWorker({
     runtime,
@@ -58,7 +58,7 @@ const workerWithIssuer = (check: IssuerPort['checkFundingDebit'], runtime: Runti
 const workerWithUnreachableIssuer = () =>
   workerWithIssuer(() => Promise.reject(new Error('no answer')));
 
-/** A process in which other work runs just before a payment changes. */
+/** A runtime that runs `concurrentWork` before the first commit that changes a payment. */
 function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
   let calls = 0;
@@ -160,7 +160,7 @@ describe('cards resolve-debit', () => {
     ok(await deleteCustomer(), 200);
   });
 
-  it('makes an exception of a failed debit, and the account can be closed afterwards', async () => {
+  it('sets the payment of a failed debit to EXCEPTION, and the account can be closed later', async () => {
     const payment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,

@@ -129,7 +129,7 @@ describe('platform cards and set-cards', () => {
     run('platform', 'set-cards', id, ...flags);
   const settingsOf = ({ id }: TestPlatform) => runJson('platform', 'cards', id);
 
-  it('changes only the specified settings, and applies immediately', async () => {
+  it('changes only the specified settings, and applies them immediately', async () => {
     const platform = app.other;
     expect(await settingsOf(platform)).toEqual(DEFAULTS);
     const origins = [

@@ -28,7 +28,7 @@ const recordsOf = async (operationId: string) => {
   return body.data;
 };
 
-it('the command records a change with its user, its subject and its reason', async () => {
+it('the command records a change with its user and its subject', async () => {
   const { code, notes } = await run('platform', 'set', app.platform.id, '--name', 'Renamed');
   expect([code, notes.length]).toEqual([0, 1]);
   const actor = { kind: 'COMMAND', id: 'command', name: expect.stringMatching(/^anna@/) };

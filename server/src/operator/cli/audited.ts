@@ -37,15 +37,15 @@ interface AuditedCommand extends Pick<AuditedRuntime, 'count' | 'recordAccess'> 
 }
 
 /** Verbs whose operations show personal data. */
-const REVEALING = new Set(
+const REVEALING_COMMANDS = new Set(
   OPERATOR_OPERATIONS.flatMap(({ contract }) => (contract.reveals ? contract.commands : [])),
 );
 
 /** Whether each use of a verb is recorded, even without a change. */
 export const isRevealing = ({ noun, verb }: Pick<Verb, 'noun' | 'verb'>): boolean =>
-  REVEALING.has(`${noun} ${verb}`);
+  REVEALING_COMMANDS.has(`${noun} ${verb}`);
 
-/** The resource whose ID is the positional argument, or undefined. */
+/** The positional argument, or undefined if it is not the ID of a resource. */
 function subjectOf({ positional, flags }: Pick<Verb, 'positional' | 'flags'>, args: CommandArgs) {
   const value = positional !== undefined && positional in flags ? args.text(positional) : undefined;
   return value !== undefined && isAnyId(value) ? value : undefined;

@@ -43,7 +43,7 @@ describe('parse', () => {
     expect(read(...argv, '--platform', 'p').isOn('sca')).toBe(expectedValue);
   });
 
-  it('reads the off flag of a switch', () => {
+  it('reads both flags of a switch', () => {
     expect(read('p', '--unregulated').isOn('regulated')).toBe(false);
     expect(read('p', '--regulated').isOn('regulated')).toBe(true);
   });
@@ -72,7 +72,7 @@ describe('parse', () => {
     expect(errorOf(...argv)).toBe(message);
   });
 
-  it('skips all validation with --help', () => {
+  it('validates only the syntax with --help', () => {
     expect(parse(FLAGS, 'platform', ['--help']).help).toBe(true);
     expect(parse(FLAGS, 'platform', ['a', 'b', '-h']).help).toBe(true);
   });

@@ -1,14 +1,14 @@
-// Flags of a verb, as data: one table per verb defines parsing, usage errors and the help text. A
-// switch has a flag for each state, because both states can be set explicitly. `--sca off` and
-// `--sca=off` are equal to its off flag.
+// Flags of a verb. One table per verb defines parsing, usage errors and the help text. A switch has a
+// flag for each state, because both states can be set explicitly. `--sca off` and `--sca=off` are equal
+// to `--no-sca`.
 import { parseArgs } from 'node:util';
 import { nearest } from '../../kernel/nearest.ts';
 
-interface Common {
+interface CommonFields {
   help: string;
 }
 
-interface TextFlag extends Common {
+interface TextFlag extends CommonFields {
   /** Placeholder of the value in the help. */
   value: string;
   required?: boolean;
@@ -17,8 +17,8 @@ interface TextFlag extends Common {
   choices?: readonly string[];
 }
 
-interface Switch extends Common {
-  /** The flag that turns it off. */
+interface Switch extends CommonFields {
+  /** The flag that turns the switch off. */
   negation: string;
 }
 
@@ -31,7 +31,7 @@ export interface CommandArgs {
   /** The value of a required flag. Parsing fails without it. */
   required(name: string): string;
   list(name: string): string[] | undefined;
-  /** On, off, or absent. */
+  /** True for on, false for off, undefined without the switch. */
   isOn(name: string): boolean | undefined;
 }
 
@@ -92,7 +92,7 @@ function optionsOf(flags: Flags): Options {
 
 type Values = Record<string, string | boolean | undefined>;
 
-/** The most similar flag to an unknown one. */
+/** Suffix of the problem that names the flag nearest to an unknown flag. Empty if there is none. */
 function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Flags): string {
   const [, option = ''] = /'(--[^']+)'/.exec(problem) ?? [];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';

@@ -17,7 +17,7 @@ export function limitIn(args: CommandArgs): number {
   throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
 }
 
-/** Names and values on one line. Nested values as JSON. */
+/** Names and values on one line. Nested values are JSON. Null and undefined are omitted. */
 export const inline = (details: Record<string, unknown>): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null && value !== undefined)

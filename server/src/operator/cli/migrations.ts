@@ -40,7 +40,7 @@ export function readMigrateFlags(argv: readonly string[]): Flags {
 const linesOf = (names: readonly string[], emptyText: string) =>
   names.length === 0 ? `${emptyText}\n` : names.map((name) => `${name}\n`).join('');
 
-/** Applies migrations to the configured database, or lists the missing ones. */
+/** Applies migrations to the configured database, or lists the missing migrations. */
 export async function runMigrations(config: Config, flags: Flags): Promise<Output> {
   const { now, random } = systemEffects();
   async function work(url: string): Promise<Output> {

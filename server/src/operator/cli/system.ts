@@ -49,7 +49,7 @@ async function masterKeyOf(url: string, config: Config, effects: Effects) {
   let key: Uint8Array | undefined;
   const file = masterKeyFile(config.dataDir);
   const isGenerated = !config.production && !hasMasterKey(config) && !existsSync(file);
-  // The key of a database that has keys is never generated.
+  // No master key is generated for a database that already has sealed keys.
   const problem: unknown = isGenerated
     ? await assertMasterKey(url, undefined).catch((error: unknown) => error)
     : undefined;
@@ -70,7 +70,7 @@ async function masterKeyOf(url: string, config: Config, effects: Effects) {
   };
 }
 
-async function onDatabase<T>(
+async function runOnDatabase<T>(
   url: string,
   config: Config,
   work: (system: System) => Promise<T>,
@@ -90,7 +90,8 @@ async function onDatabase<T>(
   const vault = createVault(effects, keys);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
-  // The files are read on demand, because a faulty file must not block the verification of the ledger.
+  // Connectors are created on demand, because a faulty file of a connector must not block the
+  // verification of the ledger.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
   const registry = () => {
     connectors ??= connectorRegistry(effects, {
@@ -107,10 +108,10 @@ async function onDatabase<T>(
     directory ??= openProviderDirectory({ db, effects, vault, circuits, protocol: gateway, log });
     return directory;
   };
-  let checked: Promise<void> | undefined;
+  let keyCheck: Promise<void> | undefined;
   const checkMasterKey = () => {
-    checked ??= checkSigningKeys(runtime);
-    return checked;
+    keyCheck ??= checkSigningKeys(runtime);
+    return keyCheck;
   };
   const storage = storageOf(effects, config.files);
   try {
@@ -136,12 +137,12 @@ async function onDatabase<T>(
   }
 }
 
-/** Runs `work` on the configured installation, migrated. */
+/** Migrates the configured installation and runs `work` on it. */
 export async function withSystem<T>(
   config: Config,
   work: (system: System) => Promise<T>,
 ): Promise<T> {
-  if (config.databaseUrl) return onDatabase(config.databaseUrl, config, work);
+  if (config.databaseUrl) return runOnDatabase(config.databaseUrl, config, work);
   const { random } = systemEffects();
-  return withEmbedded({ dir: config.dataDir, random }, (url) => onDatabase(url, config, work));
+  return withEmbedded({ dir: config.dataDir, random }, (url) => runOnDatabase(url, config, work));
 }

@@ -25,7 +25,7 @@ function pad(text: string, width: number, align: Align): string {
   return align === 'right' ? gap + text : text + gap;
 }
 
-/** Rows under their heads, or `None.` */
+/** Rows under their headings, or `None.` without rows. */
 export function table(columns: readonly Column[], rows: readonly string[][]): string {
   if (rows.length === 0) return 'None.\n';
   const cells = rows.map((row) => row.map(withoutControlCharacters));

@@ -191,7 +191,7 @@ describe('customers find', () => {
     await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('One of');
   });
 
-  it('follows a change, and finds beneficial owners', async () => {
+  it('finds by changed data, and finds beneficial owners', async () => {
     const personWithoutWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
     const { id } = await createCustomer(app, {}, personWithoutWallet);
     const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
@@ -259,7 +259,7 @@ describe('customers export', () => {
   });
 });
 
-/** Columns of the database that contain personal data, as table.column. */
+/** Columns that contain one of the texts in a row with one of the IDs, as table.column. */
 async function tracesOf(texts: readonly string[], ids: readonly string[]): Promise<string[]> {
   const { db } = app.runtime;
   const columns = (await db.query(
@@ -290,7 +290,7 @@ describe('customers erase', () => {
     expect(ok(await app.call('GET', `/customers/${id}`), 200).fullName).toBe(PERSON.fullName);
   });
 
-  it('leaves no personal data and an unchanged ledger', async () => {
+  it('leaves no personal data and a balanced ledger', async () => {
     const domain = (await createCustomer(app)).umaAddress.split('@')[1];
     const { person, account, externalAccount, quote } = await createCustomerWithData({
       platformCustomerId: 'Vandermolen-1',

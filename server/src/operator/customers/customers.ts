@@ -39,7 +39,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
   const [field, value] = searchOf(args);
-  // A mismatch is reported, because the search would return no match with another master key.
+  // Another master key is reported, because a search with it would return no match.
   await checkSigningKeys(system.runtime);
   const { data: json } = await findCustomers(system.runtime, {
     by: field,
@@ -172,7 +172,7 @@ export const customerVerbs: readonly Verb[] = [
     flags: {
       ...CUSTOMER,
       to: { value: 'FILE', help: 'New file to write instead of standard output' },
-      files: { value: 'FOLDER', help: 'Folder for the files of its documents' },
+      files: { value: 'FOLDER', help: 'Folder for the document files. Requires --to' },
     },
     positional: 'customer',
     run: exportOne,

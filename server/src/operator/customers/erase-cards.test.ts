@@ -16,8 +16,8 @@ const app = testApp();
 const PLATFORM_CARD_ID = 'vesna-quorbats-card';
 const SHOP = 'Quorbat Bakery';
 
-/** A customer with a card that was used once. */
-async function createCardholderWithPayment() {
+/** A customer with a card and one declined authorization. */
+async function createCardholderWithDecline() {
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder();
   const card = await fixture.createCard(holder, { platformCardId: PLATFORM_CARD_ID });
@@ -42,7 +42,7 @@ async function createCardholderWithPayment() {
 }
 
 it('an export has cards, their funding sources and authorizations, and no number', async () => {
-  const { card, id } = await createCardholderWithPayment();
+  const { card, id } = await createCardholderWithDecline();
   const row = await app.runtime.db.read(cards, card.id);
   const { text, all } = await exportOf(app, id);
   expect(text).toContain(PLATFORM_CARD_ID);
@@ -54,7 +54,7 @@ it('an export has cards, their funding sources and authorizations, and no number
 });
 
 it('an erasure closes cards and leaves no personal data in them', async () => {
-  const { card, message, id, fixture } = await createCardholderWithPayment();
+  const { card, message, id, fixture } = await createCardholderWithDecline();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   // The job of the deletion has not run.
   const { counts } = await erase(app.runtime, id, { actor: 'operator', reason: null });
@@ -91,7 +91,7 @@ it('an erasure closes cards and leaves no personal data in them', async () => {
   );
 });
 
-/** The decision log's merchant data of a customer. */
+/** Merchants of a customer's messages in the decision log, as JSON. */
 const merchantsOf = async (customer_id: string) =>
   JSON.stringify(
     (await app.runtime.db.find(cardMessages, { customer_id })).map((each) => each.merchant),
@@ -99,7 +99,7 @@ const merchantsOf = async (customer_id: string) =>
 
 const REQUESTED_BY = { actor: 'operator', reason: null };
 
-/** A process in which a customer is deleted and erased between a decision and its commit. */
+/** A runtime that deletes and erases the customer before its first commit. */
 function runtimeWithErasure(customerId: string): Runtime {
   let isErased = false;
   return {

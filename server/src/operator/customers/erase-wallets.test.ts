@@ -49,7 +49,7 @@ async function createWalletOwner() {
   return { person, id: id as string, requested: requestedReply };
 }
 
-/** The one-time codes of a customer that are still valid. */
+/** The stored one-time codes of a customer. */
 const codesOf = (customerId: string) =>
   app.runtime.db.query(
     `select c.id from codes c join credentials k on c.id = 'otp ' || k.id where k.customer_id = $1`,
@@ -84,7 +84,7 @@ it('a wallet is exported decrypted, without signing keys', async () => {
   }
 });
 
-it('a wallet is removed with its seed when its owner is erased', async () => {
+it('an erasure of the owner removes the seed, sessions and codes of a wallet', async () => {
   const { person, id } = await createWalletOwner();
   const otherOwner = await createWalletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);

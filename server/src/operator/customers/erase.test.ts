@@ -1,5 +1,5 @@
-// An erasure checked against the whole database: a customer with a unique name, address and numbers
-// in every field. Afterwards no column of any table contains one of them.
+// An erasure checked against the whole database. The customer has a unique name, address and numbers.
+// After the erasure, no column of any table contains one of them.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -188,7 +188,7 @@ it('an interrupted export leaves no part of its file', async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('an erasure leaves any number of events of other customers unchanged', async () => {
+it('an erasure over several batches of events leaves other events unchanged', async () => {
   const { db } = app.runtime;
   const person = await createCustomer(app);
   const row = await db.read(customers, person.id);

@@ -1,4 +1,5 @@
-// `external-accounts …`: transitions of external accounts that an operator may make.
+// `external-accounts …`: external accounts, their manual transitions, and the history of these
+// transitions.
 import {
   externalAccountFeature,
   externalAccountReviews,

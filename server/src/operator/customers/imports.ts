@@ -1,5 +1,5 @@
 // `imports list|show`: customer imports of platforms, their progress, and the errors of their rows.
-// The API returns the first errors. `show --errors` prints all of them as CSV.
+// The API returns at most 1,000 errors of an import. `show --errors` prints all errors as CSV.
 import {
   type ImportErrorLine,
   importDetails,
@@ -70,7 +70,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
   return { json, text: lines };
 }
 
-const SHOW: Flags = {
+const SHOW_FLAGS: Flags = {
   import: { value: 'IMPORT', required: true, help: 'ID of the import' },
   errors: { negation: 'no-errors', help: 'Print the failed rows of the import as CSV' },
 };
@@ -87,7 +87,7 @@ export const importVerbs: readonly Verb[] = [
     noun: 'imports',
     verb: 'show',
     summary: 'Show a customer import, or its failed rows',
-    flags: SHOW,
+    flags: SHOW_FLAGS,
     positional: 'import',
     run: show,
   },

@@ -20,7 +20,7 @@ import {
   logIn,
 } from '../../../test/kit/sca/strong-customers.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
@@ -94,7 +94,7 @@ describe('a reset without an identity service', () => {
     const now = app.effects.now();
     expect(startedReset).toEqual({
       resetId: expect.stringMatching(/^ScaReset:/),
-      expiresAt: new Date(now + 24 * HOUR).toISOString(),
+      expiresAt: new Date(now + 24 * HOUR_MS).toISOString(),
     });
     const { resetId } = startedReset;
     for (let polls = 0; polls < 3; polls++) {
@@ -108,11 +108,11 @@ describe('a reset without an identity service', () => {
       ...{ status: 'PENDING_REVIEW', createdAt: new Date(now).toISOString(), completedAt: null },
       expiresAt: startedReset.expiresAt,
     });
-    app.effects.set(now + 23 * HOUR);
+    app.effects.set(now + 23 * HOUR_MS);
     const passedOutput = await runJson('pass-reset', resetId, ...DECISION);
-    const endTime = new Date(app.effects.now() + 24 * HOUR).toISOString();
+    const endTime = new Date(app.effects.now() + 24 * HOUR_MS).toISOString();
     expect(passedOutput).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: endTime });
-    await app.advance(2 * HOUR);
+    await app.advance(2 * HOUR_MS);
     expect(await show(id, resetId)).toMatchObject({
       status: 'LIVENESS_PASSED',
       expiresAt: endTime,
@@ -171,7 +171,7 @@ describe('a reset without an identity service', () => {
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
     });
     const expiredReset = await start(id);
-    app.effects.set(app.effects.now() + 24 * HOUR);
+    app.effects.set(app.effects.now() + 24 * HOUR_MS);
     await expectRejected(
       'The reset is EXPIRED and cannot be decided.',
       'pass-reset',
@@ -216,7 +216,7 @@ describe('a reset without an identity service', () => {
     await expectRejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
 
-  it('can be decided in the sandbox, which closes its page', async () => {
+  it('can be decided in the sandbox, and its page is then not found', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
     expect(await runJson('reject-reset', resetId, ...DECISION)).toMatchObject({
@@ -242,7 +242,7 @@ describe('sca show', () => {
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
     const state = await runJson('show', id);
     const now = new Date(app.effects.now()).toISOString();
-    const SESSION_MS = 180 * 24 * HOUR;
+    const SESSION_MS = 180 * 24 * HOUR_MS;
     expect(state).toMatchObject({
       ...{ customerId: id, platformId: app.platform.id, isUnderSca: true },
       ...{ failedAttempts: 1, lockedUntil: null, suspended: false },
@@ -284,7 +284,7 @@ describe('sca unlock', () => {
     const login = loginFixture(app);
     for (let count = 0; count < 9; count++) {
       ok(await login.fail(id), 200);
-      app.effects.set(app.effects.now() + 24 * HOUR);
+      app.effects.set(app.effects.now() + 24 * HOUR_MS);
     }
     expect((await run('show', id)).out).toMatch(/^Locked until +suspended$/m);
     expect((await login.fail(id)).status).toBe(423);

@@ -67,7 +67,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Locked until', json.suspended ? 'suspended' : (json.lockedUntil ?? 'not locked')],
     ['Session expires', json.sessionExpiresAt ?? 'none'],
   ]);
-  const factors = table(
+  const factorTable = table(
     heads('FACTOR', 'SINCE', 'ID', 'RECOVERY CODES'),
     json.factors.map(({ factor, enrolledAt, factorId, recoveryCodesLeft }) => [
       ...[factor, enrolledAt ?? '', factorId ?? '', String(recoveryCodesLeft ?? '')],
@@ -77,12 +77,15 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     heads('RESET', 'FACTOR', 'STATUS', 'EXPIRES'),
     json.openResets.map((each) => [each.resetId, each.factor, each.status, each.expiresAt]),
   );
-  const trusted = table(
+  const accountTable = table(
     heads('ACCOUNT', 'TRUSTED SINCE'),
     json.trustedAccounts.map(({ accountId, trustedAt }) => [accountId, trustedAt ?? '']),
   );
-  const text = `${overview}\nFactors\n${factors}\nResets\n${resetTable}\nTrusted accounts\n${trusted}`;
-  return { json, text };
+  const sections = [`Factors\n${factorTable}`, `Resets\n${resetTable}`];
+  return {
+    json,
+    text: [overview, ...sections, `Trusted accounts\n${accountTable}`].join('\n'),
+  };
 }
 
 async function unlockOne({ runtime }: System, args: CommandArgs): Promise<Output> {
@@ -129,7 +132,7 @@ const LIST_FLAGS: Flags = {
   status: {
     value: 'STATUS',
     choices: Object.keys(scaFeature.states.reset.transitions),
-    help: 'Filter by state (default: those awaiting a decision)',
+    help: 'Filter by state (default: PENDING_REVIEW)',
   },
   ...LIMIT,
   after: { value: 'RESET', help: 'Continue after this reset, the last of the previous list' },
@@ -154,7 +157,7 @@ export const scaVerbs: readonly Verb[] = [
   decisionVerb(
     'pass-reset',
     'pass',
-    'Record that the customer was verified: the factor may be removed',
+    'Record that the customer was verified. The factor may be removed',
   ),
   decisionVerb('reject-reset', 'reject', 'Record that the request did not come from the customer'),
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),

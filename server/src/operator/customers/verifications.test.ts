@@ -84,7 +84,7 @@ describe('verifications list', () => {
 });
 
 describe('verifications show', () => {
-  it('shows all data for a review, by any of its IDs', async () => {
+  it('shows all data for a review, by the ID of the verification, customer or owner', async () => {
     const { id } = await fixture.createBusiness(platform, 'REG-9');
     const [owner] = await fixture.completeBusiness(platform, id);
     const submitted = ok(await fixture.submitVerification(platform, id), 200);

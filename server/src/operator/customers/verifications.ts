@@ -44,11 +44,11 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-/** Names and values, one per line. Nested values by their path. */
+/** Pairs of name and value. The name of a nested value is its path. */
 const lines = (value: unknown, path: string): [string, string][] =>
   typeof value === 'object' && value !== null
-    ? Object.entries(value).flatMap(([name, innerLines]) =>
-        lines(innerLines, path ? `${path}.${name}` : name),
+    ? Object.entries(value).flatMap(([name, nestedValue]) =>
+        lines(nestedValue, path ? `${path}.${name}` : name),
       )
     : [[path, String(value)]];
 
@@ -61,10 +61,12 @@ const PROBLEMS = {
 } as const;
 
 /** One finding: `TYPE`, `TYPE@RESOURCE` or `TYPE@RESOURCE#FIELD`. */
-function findingIn(word: string, reason: string | undefined): IdentityFinding {
-  const [, type = '', resourceId, field] = /^(\w+)(?:@([^#]+))?(?:#(.+))?$/.exec(word) ?? [];
+function findingIn(findingText: string, reason: string | undefined): IdentityFinding {
+  const [, type = '', resourceId, field] = /^(\w+)(?:@([^#]+))?(?:#(.+))?$/.exec(findingText) ?? [];
   if (!isFindingType(type)) {
-    throw usageError(`--error must be one of ${FINDING_TYPES.join(', ')}, not ${type || word}`);
+    throw usageError(
+      `--error must be one of ${FINDING_TYPES.join(', ')}, not ${type || findingText}`,
+    );
   }
   const finding = {
     type,
@@ -78,7 +80,7 @@ function findingIn(word: string, reason: string | undefined): IdentityFinding {
 }
 
 const findingsIn = (args: CommandArgs): IdentityFinding[] =>
-  (args.list('error') ?? []).map((word) => findingIn(word, args.text('reason')));
+  (args.list('error') ?? []).map((findingText) => findingIn(findingText, args.text('reason')));
 
 async function decide({ runtime }: System, args: CommandArgs, state: Decision): Promise<Output> {
   const id = args.required('id');
@@ -110,7 +112,7 @@ const FINDINGS: Flags = {
   },
   reason: {
     value: 'TEXT',
-    help: 'Explanation for the platform (default: that of the type)',
+    help: 'Explanation for the platform (default: the explanation of the type)',
   },
 };
 
@@ -132,7 +134,7 @@ export const verificationVerbs: readonly Verb[] = [
       status: {
         value: 'STATUS',
         choices: VERIFICATION_STATUSES,
-        help: 'Filter by state (default: those awaiting a decision)',
+        help: 'Filter by state (default: PENDING_MANUAL_REVIEW)',
       },
       platform: { value: 'PLATFORM', help: 'Filter by platform (default: all)' },
       ...LIMIT,
@@ -163,7 +165,7 @@ export const verificationVerbs: readonly Verb[] = [
   decisionVerb(
     'hold',
     'unresolved',
-    'Request corrections: the customer fixes the findings and submits again',
+    'Request corrections. The customer fixes the findings and submits again',
     FINDINGS,
   ),
 ];

@@ -186,7 +186,7 @@ describe('a defect', () => {
     expect(out).toMatch(/^WARNING {2}providers {5}bank: refused\ufffd\[2J$/m);
   });
 
-  it('of partitions is a warning', async () => {
+  it('of partitions is a warning if one is missing', async () => {
     const { rows } = await client.query(
       `select relname as name from pg_class where relnamespace = 'partitions'::regnamespace
         and relname ~ '^events_[0-9]+$' order by relname desc limit 1`,

@@ -1,5 +1,5 @@
-// `railhead-server doctor`: problems of an installation, and their remedies. The
-// command changes no data. It migrates no database, and creates no key and no folder.
+// `railhead-server doctor`: problems of an installation, and their remedies. The command changes no
+// data. It migrates no database, and creates no key and no folder.
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -64,7 +64,7 @@ export function readDoctorFlags(argv: readonly string[]): boolean {
 
 const statementTimeoutMs = 10_000;
 
-/** Whether the master key opens the keys that sign webhooks, and so everything that is sealed. */
+/** Checks that the master key opens the signing keys. Such a key opens all sealed data. */
 async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
   const effects = systemEffects();
   try {
@@ -99,7 +99,7 @@ async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
   });
   const db = openDatabase({ url, poolSize: 1, statementTimeoutMs });
   try {
-    const general = [
+    const generalFindings = [
       await checkServer(client),
       await checkDurability(client),
       await checkReplica(client, production),
@@ -109,9 +109,9 @@ async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
       await checkTransactions(client),
       finding,
     ];
-    if (!isCurrent) return general;
+    if (!isCurrent) return generalFindings;
     return [
-      ...general,
+      ...generalFindings,
       await checkPartitions(client, now()),
       await checkJobs(client),
       ...(await checkContent(config, db)),
@@ -137,8 +137,8 @@ async function databaseFindings(config: Config): Promise<Finding[]> {
 }
 
 /**
- * A line with the result, and a line with the remedy. A problem of a provider is text of a third
- * party.
+ * A line with the result, and a line with the remedy. Control characters are replaced, because the
+ * problem of a provider is text of a third party.
  */
 function textOf({ check, status, detail, remedy }: Finding): string {
   const start = `${status.padEnd(7)}  ${check.padEnd(12)}  `;

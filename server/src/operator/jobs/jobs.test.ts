@@ -80,7 +80,7 @@ describe('the jobs verbs', () => {
     expect(out).toContain('the bank is closed');
   });
 
-  it('show running jobs by their lease', async () => {
+  it('list a running job, and reject its cancellation and its retry', async () => {
     await stageJobs('payout.send');
     await app.runtime.db.query("update jobs set state = 'running', due_at = $1", [
       new Date(app.effects.now() + 20_000),
@@ -121,7 +121,7 @@ describe('the jobs verbs', () => {
     expect((await run('jobs', 'show', 'Job:018f0000-0000-7000-8000-00000000000f')).code).toBe(1);
   });
 
-  it('make a dead job due now with all its attempts on a retry', async () => {
+  it('reset the attempts of a retried job, and make it due now', async () => {
     const [id = ''] = await createDeadJobs('payout.send');
     expect(await runJson('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failingHandler('payout.send', 2)).runDue()).toBe(1);
@@ -172,7 +172,7 @@ describe('the jobs verbs', () => {
 });
 
 describe('job kinds', () => {
-  it('each state their pending effect, here and in the documentation', () => {
+  it('have a pending effect in the code and in docs/jobs.md', () => {
     expect(Object.keys(PENDING_EFFECTS).sort()).toEqual([...app.worker.kinds].sort());
     const page = readFileSync(new URL('../../../../docs/jobs.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| (.+?) +\|$/gm)];

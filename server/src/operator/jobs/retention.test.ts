@@ -13,7 +13,7 @@ const run = async (...argv: string[]) => {
   return out;
 };
 
-it('the command shows periods and partitions, archives a month, and prints an archive', async () => {
+it('the command shows periods and partitions, archives a week, and prints an archive', async () => {
   const { person } = await createFundedCustomer(app);
   const shownText = await run('show');
   expect(shownText).toMatch(/^events +30 days$/m);

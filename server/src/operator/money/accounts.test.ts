@@ -81,15 +81,15 @@ describe('accounts close', () => {
   it('closes an account only if it is empty and unused', async () => {
     const { account } = await createFundedCustomer(app, 1);
     await expect(run('close', account.id)).rejects.toMatchObject({ code: 'CONFLICT' });
-    const owingAccount = await createEmptyAccount();
+    const owingAccountId = await createEmptyAccount();
     await app.operate(async (ctx) => {
-      const row = await ctx.read(internalAccounts, owingAccount);
+      const row = await ctx.read(internalAccounts, owingAccountId);
       const creditTo = systemAccount('sandbox', 'rail_in_transit', 'USD');
       const owedAmount = { currency: 'USD', amount: 3n };
       const shortfall = { ...owedAmount, transactionId: 'T:owing', step: 'return', creditTo };
       if (row) await debitWithShortfall(ctx, row, shortfall);
     });
-    await expect(run('close', owingAccount)).rejects.toThrow('has an outstanding shortfall');
+    await expect(run('close', owingAccountId)).rejects.toThrow('has an outstanding shortfall');
     const id = await createEmptyAccount();
     await run('close', id, '--reason', 'Requested by its owner');
     expect(await readStatuses(id)).toEqual(['CLOSED']);

@@ -1,5 +1,5 @@
-// Mints and burns as shown to the operator, the verification of the circulating supply, and a
-// customer's part in an export.
+// Mints and burns as shown to the operator, the verification of the circulating supply, and the burns
+// in the export of a customer.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
@@ -109,8 +109,8 @@ describe('ledger verify', () => {
 describe('customers export', () => {
   it('contains burns for the customer, and an erasure does not interrupt them', async () => {
     const { id } = await createCustomer(app);
-    // The suffix of its number determines the outcome. The provider received the account when it was
-    // linked.
+    // The suffix of the account number determines the outcome. The provider received the account when
+    // it was linked.
     const ownExternalAccount = await createExternalAccount(app, id, 'USD', '003');
     const createdBurn = ok(
       await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),

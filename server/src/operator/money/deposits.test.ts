@@ -192,13 +192,13 @@ describe('a deposit', () => {
       await service.app.settle();
       return row.id as string;
     };
-    const allDebits = [
+    const debitIds = [
       await createDebit(),
       await createDebit(),
       await createDebit(),
       await createDebit(),
     ] as const;
-    const [releasedId, rejectedId, returnedId, recalledId] = allDebits;
+    const [releasedId, rejectedId, returnedId, recalledId] = debitIds;
     await service.expectRejected(
       'The transaction is not a deposit.',
       'deposits',
@@ -206,13 +206,13 @@ describe('a deposit', () => {
       releasedId,
     );
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
-    for (const id of allDebits) await service.runJson('payouts', 'settle', id);
+    for (const id of debitIds) await service.runJson('payouts', 'settle', id);
     expect(await readBalances(service.app, account, service.callOptions)).toEqual({
       balance: 0,
       total: 160_00,
     });
     expect((await listHeldDeposits(account)).map((each) => each.transactionId).sort()).toEqual(
-      [...allDebits].sort(),
+      [...debitIds].sort(),
     );
     const cancelPath = `/transactions/${releasedId}/cancel`;
     expect(

@@ -22,7 +22,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { amountIn, currencyIn } from '../platforms/limits.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const RECORD: Flags = {
+const RECORD_FLAGS: Flags = {
   reference: {
     value: 'REFERENCE',
     required: true,
@@ -52,7 +52,7 @@ const RECORD: Flags = {
   hold: {
     value: 'REASON',
     choices: PENDING_REASONS,
-    help: 'Holds a deposit to an account for this reason',
+    help: 'Hold the deposit for this reason. Requires --account',
   },
 };
 
@@ -107,7 +107,7 @@ async function record({ runtime }: System, args: CommandArgs): Promise<Output> {
   try {
     return outputOf(await recordDeposit(runtime, entry));
   } catch (error) {
-    // The flags are valid: a rejection by the account or the payment is not invalid usage.
+    // The flags are valid, so a rejection by the account or the payment is not invalid usage.
     throw error instanceof Fault ? new Error(error.message) : error;
   }
 }
@@ -142,7 +142,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-const heldList: Verb = {
+const listVerb: Verb = {
   noun: 'deposits',
   verb: 'list',
   summary: 'List funds held for a decision: deposits, direct debits, UMA payments',
@@ -160,12 +160,12 @@ const verb = (name: string, summary: string, flags: Flags, run: Verb['run']): Ve
 });
 
 export const depositVerbs: readonly Verb[] = [
-  heldList,
+  listVerb,
   {
     noun: 'deposits',
     verb: 'record',
     summary: 'Record a deposit that arrived at the bank, for an account or a payment',
-    flags: RECORD,
+    flags: RECORD_FLAGS,
     run: record,
   },
   verb('return', 'Record that the bank recalled a deposit', REASON, decide(recordDepositReturn)),

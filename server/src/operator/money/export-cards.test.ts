@@ -40,7 +40,7 @@ async function netPostingsOf(account: string, transaction: string): Promise<bigi
 
 type Step = [kind: CardNotice['kind'], amount?: bigint] | 'CLOSE';
 
-const CLEARED: Step = ['CLEARING', 100n];
+const FULL_CLEARING: Step = ['CLEARING', 100n];
 const CREDIT = { kind: 'credit_authorization' };
 const USDB = { currency: 'USDB', funds: 10_000_000 };
 const LIMITED_FUNDS = { funds: 100 };
@@ -58,19 +58,24 @@ it.each<[string, PaymentOptions, Step[], { sent?: string; received?: string }]>(
   ],
   ['more was cleared than was authorized', {}, [['CLEARING', 130n]], { sent: '1.30' }],
   ['the authorization expired', {}, [['AUTHORIZATION_EXPIRY']], { sent: '0.00' }],
-  ['a part was refunded', {}, [CLEARED, ['RETURN', 40n]], { sent: '0.60' }],
-  ['all was refunded', {}, [CLEARED, ['RETURN', 100n]], { sent: '0.00' }],
-  ['a refund was reversed', {}, [CLEARED, ['RETURN', 100n], ['RETURN_REVERSAL']], { sent: '1.00' }],
+  ['a part was refunded', {}, [FULL_CLEARING, ['RETURN', 40n]], { sent: '0.60' }],
+  ['all was refunded', {}, [FULL_CLEARING, ['RETURN', 100n]], { sent: '0.00' }],
+  [
+    'a refund was reversed',
+    {},
+    [FULL_CLEARING, ['RETURN', 100n], ['RETURN_REVERSAL']],
+    { sent: '1.00' },
+  ],
   [
     'a part was written off',
     LIMITED_FUNDS,
-    [CLEARED, 'CLOSE', ['CLEARING', 20n]],
+    [FULL_CLEARING, 'CLOSE', ['CLEARING', 20n]],
     { sent: '1.00' },
   ],
   [
     'more was refunded than was paid',
     LIMITED_FUNDS,
-    [CLEARED, 'CLOSE', ['CLEARING', 20n], ['RETURN', 120n]],
+    [FULL_CLEARING, 'CLOSE', ['CLEARING', 20n], ['RETURN', 120n]],
     { sent: '0.00' },
   ],
   ['a credit is authorized', CREDIT, [], { received: '0.00' }],

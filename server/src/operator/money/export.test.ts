@@ -21,7 +21,7 @@ import { main } from '../../operator.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
 import { csvLine, guardedText } from '../cli/csv.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 0, 5, 22, 30);
 const FORMULA = '=HYPERLINK("http://x","y"),\r\nnext';
 
@@ -88,7 +88,7 @@ beforeAll(async () => {
   const otherCustomer = await createCustomer(app, {}, { platformCustomerId: '@SUM(A1)' });
   const otherInternalAccount = await findInternalAccount(app, otherCustomer.id, 'EUR');
   await pay(account.id, otherInternalAccount.id, 10_01);
-  await app.advance(3 * DAY);
+  await app.advance(3 * DAY_MS);
   const lateExternalAccount = await createExternalAccount(app, person.id, 'EUR', '003');
   await pay(account.id, lateExternalAccount.id, 9_99);
   await app.settle();
@@ -113,7 +113,7 @@ describe('the export', () => {
       add(row.credit_account as string, amount);
     }
     expect(netPostings.size).toBeGreaterThan(15);
-    const closing = new Map<string, bigint>();
+    const closingBalances = new Map<string, bigint>();
     for (const row of balances) {
       const balanceKey = accountDayKey(row, row.account as string);
       expect(BigInt(row.opening_minor!) + (netPostings.get(balanceKey) ?? 0n)).toBe(
@@ -123,8 +123,8 @@ describe('the export', () => {
         netPostings.get(balanceKey) ?? 0n,
       );
       // Each day opens with the closing balance of the day before. The first day opens at zero.
-      expect(BigInt(row.opening_minor!)).toBe(closing.get(row.account as string) ?? 0n);
-      closing.set(row.account as string, BigInt(row.closing_minor!));
+      expect(BigInt(row.opening_minor!)).toBe(closingBalances.get(row.account as string) ?? 0n);
+      closingBalances.set(row.account as string, BigInt(row.closing_minor!));
       netPostings.delete(balanceKey);
     }
     expect([...netPostings].filter(([, net]) => net !== 0n)).toEqual([]);
@@ -140,7 +140,7 @@ describe('the export', () => {
     const accounts = await app.runtime.db.query<{ id: string; balance: bigint }>(
       'select id, balance from ledger_accounts where balance <> 0',
     );
-    expect(new Map([...closing].filter(([, minor]) => minor !== 0n))).toEqual(
+    expect(new Map([...closingBalances].filter(([, minor]) => minor !== 0n))).toEqual(
       new Map(accounts.map(({ id, balance }) => [id, balance])),
     );
   });
@@ -185,7 +185,7 @@ describe('the export', () => {
     expect(lines).toHaveLength(13);
     const postingsOf = (id: string | undefined) =>
       postings.filter((each) => each.transaction_id === id && each.effect === 'POSTED');
-    // Between two internal accounts, the receiver's transaction has its postings under the payer's.
+    // The postings of a payment between two internal accounts belong to the payer's transaction.
     const payerRowOf = (row: Record<string, string>) =>
       lines.find(
         (each) => each.type === 'OUTGOING' && row.quote_id && each.quote_id === row.quote_id,

@@ -130,7 +130,7 @@ interface Sheet<R> {
   flags?: Flags;
 }
 
-function exporting<R>({ name, summary, lines, headings: head, cellsOf, flags }: Sheet<R>): Verb {
+function exportVerb<R>({ name, summary, lines, headings: head, cellsOf, flags }: Sheet<R>): Verb {
   const run = async (system: System, args: CommandArgs): Promise<Output> => {
     const rows = lines(system.stream, await rangeOf(system, args), args);
     return { json: null, text: '', chunks: csv(head, rows, cellsOf) };
@@ -139,21 +139,21 @@ function exporting<R>({ name, summary, lines, headings: head, cellsOf, flags }: 
 }
 
 export const exportVerbs: readonly Verb[] = [
-  exporting({
+  exportVerb({
     name: 'transactions',
     summary: 'Print the transactions created in a period, as CSV',
     lines: exportTransactions,
     headings: TRANSACTION_HEAD,
     cellsOf: transactionCells,
   }),
-  exporting({
+  exportVerb({
     name: 'postings',
     summary: 'Print the ledger postings of a period, as CSV',
     lines: exportPostings,
     headings: POSTING_HEAD,
     cellsOf: postingCells,
   }),
-  exporting({
+  exportVerb({
     name: 'balances',
     summary: 'Print opening and closing balances of days with postings, as CSV',
     lines: (stream, range, args) =>

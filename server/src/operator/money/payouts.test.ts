@@ -154,7 +154,7 @@ describe('a payout', () => {
       await service.runJson('payouts', 'settle', id);
   });
 
-  it('is listed after any number of rows of completed payments', async () => {
+  it('is listed although older rows of completed payments precede it', async () => {
     const completedPayments = [
       await service.createPayment(),
       await service.createPayment(),
@@ -277,7 +277,7 @@ describe('a recall of a debit', () => {
     );
     const send = () =>
       service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.callOptions);
-    // Before and after the transfer reaches the rail.
+    // The cancellation is requested before and after the transfer reaches the rail.
     ok(await send(), 200);
     await service.app.advance(60_000);
     await service.runJson('payouts', 'reject-cancel', id);
@@ -332,7 +332,7 @@ describe('a payment over UMA', () => {
     service.app.operate(async (ctx) => {
       await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
     });
-  const findAwaited = async (id: string) => {
+  const findAwaitedTransfer = async (id: string) => {
     const allPayouts: { transactionId: string }[] = await service.runJson('payouts', 'list');
     return allPayouts.find((each) => each.transactionId === id);
   };
@@ -351,7 +351,7 @@ describe('a payment over UMA', () => {
     const id = createdQuote.transactionId as string;
     await service.app.settle();
     await applyToRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
-    expect(await findAwaited(id)).toMatchObject({
+    expect(await findAwaitedTransfer(id)).toMatchObject({
       ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
     });
   });
@@ -370,13 +370,13 @@ describe('a payment over UMA', () => {
     await applyToRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'accepted' }),
     );
-    expect(await findAwaited(id)).toMatchObject({
+    expect(await findAwaitedTransfer(id)).toMatchObject({
       ...{ kind: 'debit', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
     });
     await applyToRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'settled', reference: 'x' }),
     );
-    expect(await findAwaited(id)).toBeUndefined();
+    expect(await findAwaitedTransfer(id)).toBeUndefined();
     expect((await readBalances(service.app, account.id)).total).toBe(5_00);
   });
 });

@@ -1,5 +1,5 @@
 // `payouts …`: manual rail transfers. The list shows the transfers to pay out, debit or refund, with
-// account details. The other verbs record the results.
+// account details. The other verbs record results or request a recall.
 import type { FailureReason } from '../../connectors/ports/index.ts';
 import { RECALL_CAUSES, type RecallCause } from '../../connectors/ports/rail.ts';
 import {

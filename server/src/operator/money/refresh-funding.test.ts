@@ -90,7 +90,7 @@ describe('accounts refresh-funding', () => {
     expect((await refresh([account], NEW_INSTRUCTIONS)).json.changed).toEqual([]);
   });
 
-  it('refreshes all accounts of a platform, except closed ones', async () => {
+  it('refreshes all accounts of a platform, except closed accounts', async () => {
     const closedPayer = await service.createPayer();
     await service.runJson('accounts', 'close', closedPayer.account);
     const { account } = await service.createPayer();

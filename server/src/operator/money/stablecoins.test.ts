@@ -17,7 +17,7 @@ beforeAll(async () => {
 const runVerb = (name: string, ...flags: string[]) =>
   service.runJson('stablecoins', name, ...flags);
 
-/** Creates a token and sets its state by SQL. */
+/** Creates a stablecoin and sets its state by SQL. */
 async function createCoin(status: string): Promise<string> {
   const { id } = await fixture.createCoin();
   await service.app.runtime.db.query(

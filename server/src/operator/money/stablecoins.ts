@@ -1,6 +1,6 @@
 // `stablecoins list|history|approve|reject|disable`: the stablecoins that the service may use in
-// its own accounts and payments. A platform requests, and the operator decides. Every decision is
-// stored with its reason.
+// its own accounts and payments. A platform requests this use, and the operator decides. Every decision
+// is stored with its reason.
 
 import {
   decideStablecoin,
@@ -65,7 +65,7 @@ const COIN: Flags = {
   stablecoin: { value: 'STABLECOIN', required: true, help: 'ID of the stablecoin' },
 };
 
-const decision = (verb: ServiceDecision, summary: string): Verb => ({
+const decisionVerb = (verb: ServiceDecision, summary: string): Verb => ({
   noun: 'stablecoins',
   verb,
   summary,
@@ -106,7 +106,10 @@ export const stablecoinVerbs: readonly Verb[] = [
     run: async ({ runtime }, args) =>
       actionsOutput((await stablecoinHistory(runtime, args.required('stablecoin'))).data),
   },
-  decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
-  decision('reject', "Reject a platform's request. The platform may request again (NOT_ENABLED)"),
-  decision('disable', 'Disable a stablecoin (DISABLED)'),
+  decisionVerb('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
+  decisionVerb(
+    'reject',
+    "Reject a platform's request. The platform may request again (NOT_ENABLED)",
+  ),
+  decisionVerb('disable', 'Disable a stablecoin (DISABLED)'),
 ];

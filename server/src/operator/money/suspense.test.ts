@@ -268,7 +268,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     expect((await eventTypes(service.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
   });
 
-  it('is sent manually if its owner no longer has such a balance', async () => {
+  it('is sent manually if the account of its owner is closed', async () => {
     const { id, accountId } = await createSuspenseItem(true);
     expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
     await service.expectRejected(

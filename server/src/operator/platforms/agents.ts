@@ -47,10 +47,10 @@ function outputOf(json: AgentDetails): Output {
   return { json, text };
 }
 
-const partsOf = ({ connectorsOf }: System) => ({ connectors: connectorsOf });
+const depsOf = ({ connectorsOf }: System) => ({ connectors: connectorsOf });
 
 const show = async (system: System, args: CommandArgs): Promise<Output> =>
-  outputOf(await readAgentDetails(system.runtime, partsOf(system), args.required('agent')));
+  outputOf(await readAgentDetails(system.runtime, depsOf(system), args.required('agent')));
 
 const MAX_REASON = 255;
 
@@ -60,7 +60,7 @@ const pause = (isPaused: boolean) => async (system: System, args: CommandArgs) =
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
   const input = { agentId, paused: isPaused, reason };
-  return outputOf(await pauseAgentByOperator(system.runtime, partsOf(system), input));
+  return outputOf(await pauseAgentByOperator(system.runtime, depsOf(system), input));
 };
 
 function sinceIn(args: CommandArgs): number | undefined {
@@ -118,7 +118,7 @@ export const agentVerbs: readonly Verb[] = [
   {
     noun: 'agents',
     verb: 'list',
-    summary: 'List agents except deleted ones, newest first',
+    summary: 'List agents, newest first. Deleted agents are omitted',
     flags: {
       ...FILTERS,
       ...LIMIT,

@@ -46,13 +46,13 @@ function originsIn(args: CommandArgs, environment: Mode): string[] | undefined {
       `--frame-origins must be origins like https://app.example.com, not ${invalidOrigin}`,
     );
   }
-  const distinct = [...new Set(origins)];
-  if (distinct.length > CARD_PROGRAM_MAXIMUM.frameOrigins) {
+  const distinctOrigins = [...new Set(origins)];
+  if (distinctOrigins.length > CARD_PROGRAM_MAXIMUM.frameOrigins) {
     throw usageError(
       `--frame-origins must have at most ${CARD_PROGRAM_MAXIMUM.frameOrigins} origins`,
     );
   }
-  return distinct;
+  return distinctOrigins;
 }
 
 async function set({ runtime }: System, args: CommandArgs): Promise<Output> {

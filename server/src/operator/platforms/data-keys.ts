@@ -58,7 +58,9 @@ async function rotate(system: System, args: CommandArgs): Promise<Output> {
   const file = args.text('new-master-key-file');
   const command = args.text('new-master-key-command');
   if (file !== undefined && command !== undefined) {
-    throw usageError('Set the new master key as a file or as a command.');
+    throw usageError(
+      '--new-master-key-file and --new-master-key-command exclude each other. Set one of them.',
+    );
   }
   const newKey = configuredMasterKey({ masterKeyFile: file, masterKeyCommand: command });
   return output(rotateDataKeys(depsOf(system), newKey));

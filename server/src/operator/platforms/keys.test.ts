@@ -34,7 +34,7 @@ async function runJson(...argv: string[]): Promise<ShownKey[]> {
   return JSON.parse(out);
 }
 
-const ROTATE = ['webhooks', 'keys', 'rotate', '--environment', 'production'];
+const ROTATE_COMMAND = ['webhooks', 'keys', 'rotate', '--environment', 'production'];
 
 it('the command lists, rotates and retires the keys of an environment', async () => {
   const firstKeys = await runJson('webhooks', 'keys', 'list');
@@ -43,7 +43,7 @@ it('the command lists, rotates and retires the keys of an environment', async ()
     /^KEY +ENVIRONMENT +ALGORITHM +STATUS/,
   );
 
-  const rotatedOutput = await runJson(...ROTATE, '--overlap-hours', '48');
+  const rotatedOutput = await runJson(...ROTATE_COMMAND, '--overlap-hours', '48');
   expect(rotatedOutput.map((each) => each.environment)).toEqual(Array(4).fill('production'));
   const announcedKeys = rotatedOutput.filter((each) => each.status === 'announced');
   expect(announcedKeys).toHaveLength(2);
@@ -53,7 +53,7 @@ it('the command lists, rotates and retires the keys of an environment', async ()
   for (const { retiredAt = '' } of activeKeys) {
     expect((Date.parse(retiredAt) - Date.now()) / 3_600_000).toBeCloseTo(96, 1);
   }
-  const repeatedResult = await run(...ROTATE);
+  const repeatedResult = await run(...ROTATE_COMMAND);
   expect(repeatedResult).toMatchObject({ code: 1, out: '' });
   expect(repeatedResult.err).toContain('A rotation is in progress.');
 
@@ -64,7 +64,7 @@ it('the command lists, rotates and retires the keys of an environment', async ()
 });
 
 it.each(['-1', '1.5', 'x', '2161'])('the command rejects an overlap of %s', async (hours) => {
-  const result = await run(...ROTATE, `--overlap-hours=${hours}`);
+  const result = await run(...ROTATE_COMMAND, `--overlap-hours=${hours}`);
   expect(result).toMatchObject({ code: 2, out: '' });
   expect(result.err).toContain('--overlap-hours must be a number from 0 to 2160');
 });

@@ -110,7 +110,7 @@ function outputOf(json: PlatformSettings): Output {
   return { json, text };
 }
 
-/** The ID of the platform in `--platform`, or undefined if it does not exist. */
+/** The ID in `--platform`, or undefined without the flag. Throws if the platform does not exist. */
 export async function platformIn(
   { runtime }: System,
   args: CommandArgs,
@@ -119,10 +119,7 @@ export async function platformIn(
   return id === undefined ? undefined : (await platformById(runtime, id)).id;
 }
 
-/**
- * The public key of an environment, generated together with its private key on an installation
- * without one.
- */
+/** The public key of an environment. Generates the keys of an installation that has none. */
 async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
   const existingKey = await publicKeyPem(runtime, environment);
@@ -192,7 +189,7 @@ async function list({ runtime }: System): Promise<Output> {
   return { json, text };
 }
 
-/** Maximum payments of one customer per hour. 0 for no limit. */
+/** Maximum payments of one customer per hour. Null for no limit, undefined without the flag. */
 function hourlyIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
@@ -202,7 +199,7 @@ function hourlyIn(args: CommandArgs): number | null | undefined {
   return Number(text) || null;
 }
 
-/** How often wallets return PROCESSING. Sandbox only. */
+/** Number of times that wallet requests return PROCESSING. Undefined without the flag. */
 function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
@@ -215,7 +212,7 @@ function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   return polls;
 }
 
-/** The color after a call: null for the default, undefined if absent. */
+/** The color in `--brand-color`. Null for the default, undefined without the flag. */
 function brandColorIn(args: CommandArgs): string | null | undefined {
   const text = args.text('brand-color');
   if (text === undefined) return undefined;
@@ -229,9 +226,9 @@ function brandColorIn(args: CommandArgs): string | null | undefined {
 async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<Output> {
   const settings = await changePlatformSettings(runtime, {
     platformId: args.required('platform'),
-    change: (currentTerms) => {
-      const { environment, passkeySite } = currentTerms;
-      checkTerms(args, currentTerms);
+    change: (currentSettings) => {
+      const { environment, passkeySite } = currentSettings;
+      checkTerms(args, currentSettings);
       return {
         walletProcessing: pollsIn(args, environment),
         hourlyPayments: hourlyIn(args),

@@ -9,7 +9,7 @@ import {
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 
-// The command uses the real clock, which must not be before the server's for the event to be due.
+// The command uses the real clock. The clock of the server is earlier, so that resent events are due.
 const app = testApp({ start: Date.now() - 30 * 86_400_000 });
 let status = 500;
 let requestCount = 0;
@@ -118,7 +118,7 @@ describe('the webhooks command', () => {
     expect((await run('webhooks', 'pending')).out).toContain(eventId);
     expect(await readPendingMetric()).toBe(pendingOutput.length);
     await app.settle();
-    // A test is sent once.
+    // A test event is sent once.
     const failedDeliveries = ok(
       await app.call('GET', '/webhook-deliveries?status=FAILED&eventType=TEST'),
       200,

@@ -78,7 +78,7 @@ async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   const eventId = args.required('event');
   const endpointId = args.text('endpoint');
   const { deliveryIds } = await resendEventByOperator(runtime, { eventId, endpointId });
-  return { json: { eventId, due: true, deliveryIds }, text: `${eventId} will be sent again.\n` };
+  return { json: { eventId, due: true, deliveryIds }, text: `${eventId} is due again.\n` };
 }
 
 const OF_PLATFORM = {
@@ -117,7 +117,7 @@ export const webhookVerbs: readonly Verb[] = [
       ...EVENT,
       endpoint: {
         value: 'ENDPOINT',
-        help: 'Only to this endpoint. Default: all that receive its type',
+        help: 'Send only to this endpoint (default: all endpoints that receive the type)',
       },
     },
     positional: 'event',

@@ -117,7 +117,7 @@ async function explainPayment(system: System, transactionId: string): Promise<Ou
 }
 
 /** The value of a flag that is required without `--transaction`. */
-function neededIn(args: CommandArgs, name: string): string {
+function requiredIn(args: CommandArgs, name: string): string {
   const value = args.text(name);
   if (value === undefined) throw usageError(`--${name} is required without --transaction`);
   return value;
@@ -126,13 +126,13 @@ function neededIn(args: CommandArgs, name: string): string {
 async function explain(system: System, args: CommandArgs): Promise<Output> {
   const transactionId = args.text('transaction');
   if (transactionId !== undefined) return explainPayment(system, transactionId);
-  neededIn(args, 'amount');
+  requiredIn(args, 'amount');
   const choice = await routeManagement.explain(await managerOf(system), {
-    environment: neededIn(args, 'environment') as Mode,
-    platformId: neededIn(args, 'platform'),
-    kind: neededIn(args, 'kind') as Kind,
+    environment: requiredIn(args, 'environment') as Mode,
+    platformId: requiredIn(args, 'platform'),
+    kind: requiredIn(args, 'kind') as Kind,
     rail: args.text('rail') ?? null,
-    currency: neededIn(args, 'currency'),
+    currency: requiredIn(args, 'currency'),
     country: args.text('country'),
     amount: BigInt(integerIn(args, 'amount') ?? 1),
   });

@@ -10,11 +10,11 @@ import { newPhoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
 import { parseStamp, verifyStamp } from '../../features/wallets/signing/stamp.ts';
 import { main } from '../../operator.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const WITH_RECOVERY = { RAILHEAD_WALLET_RECOVERY: '48' };
 const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 
-const app = testApp({ walletRecoveryMs: 48 * HOUR });
+const app = testApp({ walletRecoveryMs: 48 * HOUR_MS });
 const fixture = walletFixture(app);
 const command = commandRunner(app);
 
@@ -62,9 +62,9 @@ describe('wallet recover', () => {
       ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox' },
       ...{ cancelledFor: null, cancelledBy: null, endedAt: null },
       createdAt: new Date(now).toISOString(),
-      dueAt: new Date(now + 48 * HOUR).toISOString(),
+      dueAt: new Date(now + 48 * HOUR_MS).toISOString(),
     });
-    await app.advance(48 * HOUR);
+    await app.advance(48 * HOUR_MS);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     const [row] = await runJson('recoveries', '--status', 'DONE', '--limit', '1');
     expect(row).toEqual({ ...recovery, status: 'DONE', endedAt: recovery.dueAt });
@@ -73,8 +73,8 @@ describe('wallet recover', () => {
     expect(err).toContain('Codes to the telephone number can be requested');
   });
 
-  it('applies to a running server from a separate process', async () => {
-    const ownApp = await startApp({ walletRecoveryMs: 48 * HOUR });
+  it('applies to a running server, which reads the recovery from the database', async () => {
+    const ownApp = await startApp({ walletRecoveryMs: 48 * HOUR_MS });
     const ownFixture = walletFixture(ownApp);
     try {
       const { accountId } = await ownFixture.createWalletCustomer({
@@ -90,7 +90,7 @@ describe('wallet recover', () => {
         err: () => undefined,
       });
       expect(code).toBe(0);
-      // The separate process uses the real clock, which is months ahead.
+      // The command uses the real clock, which is months ahead.
       const dueTime = Date.parse(JSON.parse(out).dueAt);
       await ownApp.advance(dueTime - ownApp.effects.now() - 1);
       expect(await ownFixture.credentialsOf(accountId)).toHaveLength(1);
@@ -112,7 +112,7 @@ describe('wallet recover', () => {
       ['Status', 'WAITING'],
       ['Requested by', 'Ada'],
       ['Reason', 'lost the mailbox'],
-      ['Due', new Date(app.effects.now() + 48 * HOUR).toISOString()],
+      ['Due', new Date(app.effects.now() + 48 * HOUR_MS).toISOString()],
     ]);
     expect(out).not.toContain(customer.email);
     expect(out).not.toContain(customer.phoneNumber);
@@ -175,7 +175,7 @@ describe('wallet cancel-recovery', () => {
     const { code, err } = await run('cancel-recovery', recoveryId);
     const expectedReason = 'The recovery is CANCELLED. Only a WAITING recovery can be canceled.';
     expect([code, err]).toEqual([1, `${expectedReason}\n`]);
-    await app.advance(48 * HOUR);
+    await app.advance(48 * HOUR_MS);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
   });
 
@@ -196,7 +196,7 @@ describe('wallet cancel-recovery', () => {
 });
 
 describe('wallet recoveries', () => {
-  it('lists the newest first, by platform and state, page by page', async () => {
+  it('lists recoveries, newest first, by platform and state, page by page', async () => {
     const platform = app.unregulated;
     const otherFixture = walletFixture(app, { platform });
     const ids: string[] = [];
@@ -266,7 +266,7 @@ describe('wallet show', () => {
     expect(out).toMatch(/^Awaiting signature +1$/m);
     expect(out).toMatch(/^Account recovery +none$/m);
     expect(cellsOf(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
-    app.effects.set(app.effects.now() + HOUR);
+    app.effects.set(app.effects.now() + HOUR_MS);
     const laterWallet = await runJson('show', accountId);
     expect([laterWallet.sessions, laterWallet.requests.toSign]).toEqual([[], 0]);
   });

@@ -11,7 +11,7 @@ export const columns = (rows: readonly object[], names: readonly string[]) =>
   names.map((name) => column(rows, name));
 
 /** A reading statement, and the function that adds its rows to the state. */
-export interface BatchRead<Seen> {
+export interface BatchRead<State> {
   bound: Bound;
-  read(rows: readonly TextRow[], state: Seen): void;
+  read(rows: readonly TextRow[], state: State): void;
 }

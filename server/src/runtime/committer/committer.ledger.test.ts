@@ -291,25 +291,25 @@ describe('freezes', () => {
     });
   });
 
-  it('allow exactly one of a concurrent deposit and the deletion', async () => {
+  it('are rejected after a concurrent deposit, or accepted and reject the deposit', async () => {
     const secondCommitter = createCommitter({ connect: () => connectLane(sample.url) });
     try {
-      const acceptedCounts = { deposit: 0, deletion: 0 };
+      const acceptedCounts = { deposit: 0, freeze: 0 };
       for (let round = 0; round < 60; round++) {
         const [a = '', b = ''] = await sample.accounts(0n, null);
         const [firstDeposit, secondDeposit] = [
           transfer(b, a, 1n),
           transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
         ];
-        const [firstOutcome, secondOutcome, deletion] = await Promise.all([
+        const [firstOutcome, secondOutcome, freezeOutcome] = await Promise.all([
           secondCommitter.commit(setOf({ transfers: [firstDeposit] })),
           secondCommitter.commit(setOf({ transfers: [secondDeposit] })),
           commit(freeze(a, true, true)),
         ]);
         const frozen = await isFrozen(a);
-        expect(deletion?.ok).toBe(frozen);
+        expect(freezeOutcome?.ok).toBe(frozen);
         if (frozen) {
-          acceptedCounts.deletion++;
+          acceptedCounts.freeze++;
           expect(firstOutcome).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
@@ -317,7 +317,7 @@ describe('freezes', () => {
           expect([firstOutcome?.ok, secondOutcome?.ok]).toEqual([true, true]);
         }
       }
-      expect(acceptedCounts.deposit + acceptedCounts.deletion).toBe(60);
+      expect(acceptedCounts.deposit + acceptedCounts.freeze).toBe(60);
     } finally {
       await secondCommitter.close();
     }

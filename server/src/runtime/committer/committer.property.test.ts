@@ -167,7 +167,7 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
   const hold = input.resolves && run.holds[input.updates.length % Math.max(run.holds.length, 1)];
   if (hold && input.resolves) transfers.push({ ...hold, phase: input.resolves });
   const debitedAccount = transfers[0]?.debit;
-  const frozen = input.freeze && run.accountIds[input.freeze.account];
+  const accountToFreeze = input.freeze && run.accountIds[input.freeze.account];
   return setOf({
     inserts,
     updates: input.removes
@@ -177,8 +177,8 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
     requires: requires.map((row) => thingAt(withStaleVersion(row))),
     transfers,
     freezes:
-      input.freeze && frozen && FLOORS[input.freeze.account] !== null
-        ? [{ ...input.freeze, account: frozen }]
+      input.freeze && accountToFreeze && FLOORS[input.freeze.account] !== null
+        ? [{ ...input.freeze, account: accountToFreeze }]
         : [],
     events: debitedAccount
       ? [
@@ -225,7 +225,7 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
   return run;
 }
 
-/** The transaction that wrote each accepted change set, and the change sets of each in order. */
+/** The accepted change sets by the ID of the transaction that wrote them, in order. */
 async function batchesOf(run: Run): Promise<Map<string, CommitResult[]>> {
   const rows = await sample.sql(
     'select id, xmin::text as xid from set_log where id like $1 order by n',
@@ -279,8 +279,8 @@ async function precedence(
   }
   for (const [xid, sets] of batches) {
     for (const transfer of sets.flatMap(({ set }) => set.transfers)) {
-      const pendingTransfer = pendingHolds.get(`${transfer.transaction_id} ${transfer.step}`);
-      if (pendingTransfer) edges.push([pendingTransfer, xid]);
+      const holdXid = pendingHolds.get(`${transfer.transaction_id} ${transfer.step}`);
+      if (holdXid) edges.push([holdXid, xid]);
     }
   }
   return edges.filter(([a, b]) => a !== b);
