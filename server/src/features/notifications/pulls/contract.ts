@@ -118,8 +118,8 @@ export const acknowledgeWebhookDeliveries = operation({
   summary: 'Acknowledge pulled webhook deliveries',
   description:
     'Acknowledges deliveries of an endpoint without a URL: all up to a cursor, or individual ' +
-    'deliveries. Call it after the results of processing are stored. Unknown and already ' +
-    'acknowledged IDs are ignored, so the request can be repeated.',
+    'deliveries. Call this operation after the results of processing are stored. Unknown and ' +
+    'already acknowledged IDs are ignored, so the request can be repeated.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,

@@ -32,6 +32,7 @@ interface Fifo {
   items(): Item[];
 }
 
+/** Number of removed items at which their array is compacted. */
 const COMPACT_AT = 1_024;
 
 function createFifo(): Fifo {
@@ -70,7 +71,10 @@ export function createLaneQueue(): LaneQueue {
   /** Events that can be taken: newly arrived events, and events whose predecessor is completed. */
   let arrivals = createFifo();
   let successors = createFifo();
-  /** Later events of a resource that has an event in `arrivals`, in `successors` or in flight. */
+  /**
+   * Later events of each resource with an event in `arrivals`, in `successors` or in flight, or null if there
+   * are none.
+   */
   let chains = new Map<string, Fifo | null>();
   /** Resources with an event in flight. */
   const subjectsInFlight = new Set<string>();

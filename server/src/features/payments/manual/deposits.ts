@@ -360,7 +360,7 @@ async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> 
   if (!isDeposit(row) || row.funded_amount === null)
     throw conflict('The transaction is not a deposit.');
   if (row.refund?.status === 'PENDING') {
-    throw conflict('The refund is in progress. Record its settlement with payouts settle first.');
+    throw conflict('The refund is in progress. Record its settlement with `payouts settle` first.');
   }
   if (!(await reverseFunding(ctx, row))) throw conflict('The return is already recorded.');
 }

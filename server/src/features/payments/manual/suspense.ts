@@ -74,7 +74,7 @@ async function suspenseItemsOf(
  * Destination to which the funds would be returned: a balance, or an external account with its
  * known details.
  */
-async function returnDestination(runtime: Runtime, row: TransactionRow) {
+async function findReturnDestination(runtime: Runtime, row: TransactionRow) {
   const account = await findSuspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
   // The balance that paid the funds is closed, and no external account of its owner is known.
@@ -106,7 +106,7 @@ async function presentSuspense(
     amount: Number(net),
     currency,
     readable: formatAmount({ currency, amount: net }),
-    ...(isShortfall ? { to: null, outside: null } : await returnDestination(runtime, row)),
+    ...(isShortfall ? { to: null, outside: null } : await findReturnDestination(runtime, row)),
   };
 }
 

@@ -224,7 +224,7 @@ export async function returnTransfer(
     const kind = requestedKind ?? defaultKindOf(row);
     if (!isOverRail(row, kind)) {
       throw conflict(
-        'This transfer did not use a rail. Record a returned deposit with deposits return.',
+        'This transfer did not use a rail. Record a returned deposit with `deposits return`.',
       );
     }
     if (!hasSettled(row, kind)) {
