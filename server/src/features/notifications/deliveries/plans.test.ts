@@ -159,7 +159,7 @@ describe('a page over all platforms', () => {
   });
 });
 
-it('countUndelivered counts to one above a maximum and returns the end of a range within the maximum', async () => {
+it('countUndelivered counts to one above the maximum and returns the end of a range within it', async () => {
   const range = {
     platformId: app.platform.id,
     endpoint: 1,

@@ -124,7 +124,7 @@ describe('receiveDeposit', () => {
     expect(approvalResponse.status).toBe(409);
   });
 
-  it('holds a deposit to a frozen account, and returns it at the end of a review period after the unfreeze', async () => {
+  it('holds a deposit to a frozen account, and returns it at the end of a review', async () => {
     const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
