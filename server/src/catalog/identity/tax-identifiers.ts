@@ -118,9 +118,8 @@ const NATIONAL_ROWS: Readonly<Record<string, readonly [...Row, authority: string
  * Countries listed by the OECD whose format varies or has changed. 3 to 30 letters and digits are
  * accepted.
  */
-const COUNTRIES_WITHOUT_FORMAT = `
-AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA PK
-SA SC SM SX TT UY VC WS`;
+const COUNTRIES_WITHOUT_FORMAT = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH
+GI IM JE KN LB LC MH MS MU MY NR NU PA PK SA SC SM SX TT UY VC WS`;
 
 const IRS = 'IRS, list of jurisdictions that do not issue foreign TINs';
 const CRS = 'self-certification guidance on the Common Reporting Standard';
