@@ -139,7 +139,7 @@ describe('readConfig', () => {
     'a=viewer+',
   ])('rejects %s as roles of groups', (text) => {
     const [problem] = errorsOf({ RAILHEAD_OPERATOR_OIDC_ROLES: text });
-    expect(problem).toContain('must give roles to different groups');
+    expect(problem).toContain('must map different groups to roles');
   });
 
   it('accepts proxies as addresses and networks', () => {

@@ -1,5 +1,5 @@
-// The documentation site, from `site/dist` by `npm run docs` or a release. Without it `/docs` shows
-// the API reference.
+// Serves the documentation site in `site/dist`, which `npm run docs` or a release builds. Without the site,
+// `/docs` shows the API reference.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';

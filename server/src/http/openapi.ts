@@ -1,5 +1,6 @@
-// The OpenAPI 3.1 document, generated from the contracts alone. Error bodies have one schema for each
-// status with every code of that status. An operation narrows the schema to its own codes.
+// The OpenAPI 3.1 document, generated from the contracts, the recorded examples and the error guide. Error
+// bodies have one schema for each status with every code of that status. An operation narrows the schema to
+// its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
@@ -463,9 +464,10 @@ export function* openApiSteps(
     };
     yield;
   }
-  const hooks: Json = {};
+  const webhookItems: Json = {};
   for (const webhook of webhooks) {
-    Object.assign(hooks, applyNaming(naming, { [webhook.name]: webhookOf(webhook, document) }));
+    const item = { [webhook.name]: webhookOf(webhook, document) };
+    Object.assign(webhookItems, applyNaming(naming, item));
     yield;
   }
   const schemas: Json = {};
@@ -477,7 +479,7 @@ export function* openApiSteps(
   return {
     ...applyNaming(naming, head),
     paths,
-    ...(webhooks.length ? { webhooks: hooks } : {}),
+    ...(webhooks.length ? { webhooks: webhookItems } : {}),
     components: {
       schemas,
       responses: applyNaming(naming, responses),

@@ -1,5 +1,6 @@
 // Notes that the API reference adds to the description of an operation: permission, idempotency, events,
-// sandbox values and guides. The notes follow from the contract and the tables of this file.
+// errors, commands, sandbox values and guides. The notes follow from the contract, the tables of this file,
+// and the tables of events and errors.
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import type { Code } from '../kernel/fault.ts';
 import type { Guide } from './error-guide.ts';

@@ -89,7 +89,7 @@ it('the sweep continues immediately after a full batch', async () => {
   expect(await sweep.run(app.runtime)).toBe(0);
 });
 
-it('the sweep finds expired rows by an index', async () => {
+it('the sweep finds expired attempt limits by an index', async () => {
   const explainPlan = async (table: string, time: string) => {
     const text = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
     const plan = await app.runtime.db.query(text, []);

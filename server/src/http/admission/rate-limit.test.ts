@@ -290,8 +290,10 @@ describe('a server with limits', () => {
   it('limits only clients that send invalid secrets', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const request = async (secret: string, remoteAddress: string) => {
-      const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
-      const headers = { authorization: `Basic ${login}` };
+      const encodedCredentials = Buffer.from(`${app.platform.clientId}:${secret}`).toString(
+        'base64',
+      );
+      const headers = { authorization: `Basic ${encodedCredentials}` };
       const url = '/2025-10-13/config';
       return app.server.inject({ method: 'GET', url, headers, remoteAddress });
     };

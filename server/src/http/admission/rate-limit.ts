@@ -92,7 +92,12 @@ function writeHeaders(reply: HeaderWriter, meter: RequestMeter, remainingTokens:
   reply.header('RateLimit-Policy', policy);
 }
 
-function rejection({ perSecond }: Meter, { tokens }: Bucket, size: number, reason: string): Fault {
+function rateLimitFault(
+  { perSecond }: Meter,
+  { tokens }: Bucket,
+  size: number,
+  reason: string,
+): Fault {
   const retryAfterS = Math.max(1, Math.ceil((size - tokens) / perSecond));
   return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
@@ -106,8 +111,10 @@ export function networkOf(address: string): string {
   const [head = '', tail] = address.split('::');
   const headGroups = head ? head.split(':') : [];
   const tailGroups = tail ? tail.split(':') : [];
-  const zeros = tail === undefined ? 0 : 8 - headGroups.length - tailGroups.length;
-  return [...headGroups, ...Array<string>(zeros).fill('0'), ...tailGroups].slice(0, 4).join(':');
+  const zeroCount = tail === undefined ? 0 : 8 - headGroups.length - tailGroups.length;
+  return [...headGroups, ...Array<string>(zeroCount).fill('0'), ...tailGroups]
+    .slice(0, 4)
+    .join(':');
 }
 
 const TOO_MANY = {
@@ -124,33 +131,34 @@ function createRequestLimit(
   now: () => Time,
   onRejection: (limit: LimitName) => void,
 ): Limiter['admit'] {
-  const requests = requestMeter('requests', limits.requests, now);
-  const quotes = requestMeter('quotes', limits.quotes, now);
-  const shareRequests = requestMeter('requests', shareOf(limits.requests), now);
-  const shareQuotes = requestMeter('quotes', shareOf(limits.quotes), now);
+  const requestsMeter = requestMeter('requests', limits.requests, now);
+  const quotesMeter = requestMeter('quotes', limits.quotes, now);
+  const shareRequestsMeter = requestMeter('requests', shareOf(limits.requests), now);
+  const shareQuotesMeter = requestMeter('quotes', shareOf(limits.quotes), now);
 
   return (reply, { platformId, share }, isQuote) => {
-    let lowest: { meter: RequestMeter; tokens: number } | undefined;
+    let lowestLimit: { meter: RequestMeter; tokens: number } | undefined;
     const take = (meter: RequestMeter | undefined, key: string, reason: string) => {
       if (!meter) return;
       const bucket = meter.bucketOf(key);
       if (bucket.tokens < 1) {
         writeHeaders(reply, meter, bucket.tokens);
         onRejection(meter.name);
-        throw rejection(meter, bucket, 1, reason);
+        throw rateLimitFault(meter, bucket, 1, reason);
       }
       bucket.tokens -= 1;
-      if (!lowest || bucket.tokens < lowest.tokens) lowest = { meter, tokens: bucket.tokens };
+      if (!lowestLimit || bucket.tokens < lowestLimit.tokens)
+        lowestLimit = { meter, tokens: bucket.tokens };
     };
     // The share is checked first, so that a request over its share does not count toward the platform's
     // limit.
     if (share !== undefined) {
-      take(shareRequests, share, TOO_MANY.share);
-      if (isQuote) take(shareQuotes, share, TOO_MANY.share);
+      take(shareRequestsMeter, share, TOO_MANY.share);
+      if (isQuote) take(shareQuotesMeter, share, TOO_MANY.share);
     }
-    take(requests, platformId, TOO_MANY.platform);
-    if (isQuote) take(quotes, platformId, TOO_MANY.platform);
-    if (lowest) writeHeaders(reply, lowest.meter, lowest.tokens);
+    take(requestsMeter, platformId, TOO_MANY.platform);
+    if (isQuote) take(quotesMeter, platformId, TOO_MANY.platform);
+    if (lowestLimit) writeHeaders(reply, lowestLimit.meter, lowestLimit.tokens);
   };
 }
 
@@ -160,60 +168,61 @@ export function createLimiter(
   now: () => Time,
   onRejection: (limit: LimitName) => void,
 ): Limiter {
-  const rejections = requestMeter('refused', limits.refused, now);
-  const anonymous = requestMeter('anonymous', limits.anonymous, now);
+  const rejectionMeter = requestMeter('refused', limits.refused, now);
+  const anonymousMeter = requestMeter('anonymous', limits.anonymous, now);
   const { bytes: rate = 0 } = limits;
   const burst = Math.max(rate * BURST_S, MIN_BYTE_BURST);
-  const bytes = rate > 0 ? createMeter(rate, burst, now) : undefined;
+  const byteMeter = rate > 0 ? createMeter(rate, burst, now) : undefined;
 
   return {
     admit: createRequestLimit(limits, now, onRejection),
     admitAddress(address) {
-      const bucket = anonymous?.bucketOf(networkOf(address));
-      if (!anonymous || !bucket) return;
+      const bucket = anonymousMeter?.bucketOf(networkOf(address));
+      if (!anonymousMeter || !bucket) return;
       if (bucket.tokens < 1) {
-        onRejection(anonymous.name);
-        throw rejection(anonymous, bucket, 1, TOO_MANY.anonymous);
+        onRejection(anonymousMeter.name);
+        throw rateLimitFault(anonymousMeter, bucket, 1, TOO_MANY.anonymous);
       }
       bucket.tokens -= 1;
     },
     takeBytes(key, size) {
-      const bucket = bytes?.bucketOf(key);
-      if (!bytes || !bucket) return;
+      const bucket = byteMeter?.bucketOf(key);
+      if (!byteMeter || !bucket) return;
       if (bucket.tokens < size) {
         onRejection('bytes');
-        throw rejection(bytes, bucket, size, TOO_MANY.bytes);
+        throw rateLimitFault(byteMeter, bucket, size, TOO_MANY.bytes);
       }
       bucket.tokens -= size;
     },
     waitForBytes(key, size) {
-      if (!bytes) return undefined;
+      if (!byteMeter) return undefined;
       // Half of the burst is reserved for the platform's payments.
       const reserve = burst / 2;
       const take = (): number => {
-        const bucket = bytes.bucketOf(key);
-        if (bucket.tokens < reserve) return ((reserve - bucket.tokens) * 1000) / bytes.perSecond;
+        const bucket = byteMeter.bucketOf(key);
+        if (bucket.tokens < reserve)
+          return ((reserve - bucket.tokens) * 1000) / byteMeter.perSecond;
         bucket.tokens -= size;
         return 0;
       };
-      const firstWait = take();
-      if (firstWait === 0) return undefined;
+      const firstWaitMs = take();
+      if (firstWaitMs === 0) return undefined;
       return (async () => {
-        for (let wait = firstWait; wait > 0; wait = take())
-          await sleep(Math.min(wait, MAX_WAIT_MS));
+        for (let waitMs = firstWaitMs; waitMs > 0; waitMs = take())
+          await sleep(Math.min(waitMs, MAX_WAIT_MS));
       })();
     },
     checkAddress(address, isProven) {
       const key = networkOf(address);
-      if (!rejections?.has(key)) return;
-      const bucket = rejections.bucketOf(key);
+      if (!rejectionMeter?.has(key)) return;
+      const bucket = rejectionMeter.bucketOf(key);
       if (bucket.tokens >= 1 || isProven()) return;
-      onRejection(rejections.name);
-      throw rejection(rejections, bucket, 1, TOO_MANY.refused);
+      onRejection(rejectionMeter.name);
+      throw rateLimitFault(rejectionMeter, bucket, 1, TOO_MANY.refused);
     },
     countRejection(address) {
-      if (!rejections) return;
-      const bucket = rejections.bucketOf(networkOf(address));
+      if (!rejectionMeter) return;
+      const bucket = rejectionMeter.bucketOf(networkOf(address));
       bucket.tokens = Math.max(0, bucket.tokens - 1);
     },
   };

@@ -66,7 +66,7 @@ describe('changes', () => {
     expect(await slots.run('a', async () => 1)).toBe(1);
   });
 
-  it('release their slots if they hang', async () => {
+  it('release their slots after a time limit, although they continue', async () => {
     const { slots, started, add } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 20);

@@ -90,14 +90,16 @@ export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   if (/\0|\\u0000/.test(text)) throw malformedBody('The body contains a NUL character.');
   if (UNPAIRED_SURROGATE.test(text))
     throw malformedBody('The body contains an unpaired UTF-16 surrogate.');
-  const values = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
-  const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
-  if (excess === 'depth') {
+  const maxValues = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
+  const limits = { depth: MAX_DEPTH, values: maxValues, items: MAX_ITEMS };
+  const exceededLimit = excessOf(text, limits);
+  if (exceededLimit === 'depth') {
     throw malformedBody(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
-  if (excess === 'items')
+  if (exceededLimit === 'items')
     throw malformedBody(`A list in the body has more than ${MAX_ITEMS} items.`);
-  if (excess === 'values') throw malformedBody(`The body has more than ${values} values.`);
+  if (exceededLimit === 'values')
+    throw malformedBody(`The body has more than ${maxValues} values.`);
   try {
     return { raw: text, json: JSON.parse(text) as unknown };
   } catch {

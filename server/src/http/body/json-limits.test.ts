@@ -67,14 +67,14 @@ describe('excessOf', () => {
 describe('a body that is nested too deeply', () => {
   it('is rejected, regardless of the position of the nesting', async () => {
     const app = await startApp();
-    const login = Buffer.from(`${app.platform.clientId}:${app.platform.clientSecret}`);
+    const credentials = Buffer.from(`${app.platform.clientId}:${app.platform.clientSecret}`);
     const send = (url: string, payload: string) =>
       app.server.inject({
         method: 'POST',
         url: `/2025-10-13${url}`,
         headers: {
           'content-type': 'application/json',
-          authorization: `Basic ${login.toString('base64')}`,
+          authorization: `Basic ${credentials.toString('base64')}`,
         },
         payload,
       });

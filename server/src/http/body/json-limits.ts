@@ -23,9 +23,9 @@ interface JsonLimits {
 /** The exceeded limit, or undefined if there is none. */
 export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | undefined {
   /** Number of items of each open list, from the outermost. Objects have none. */
-  const items: number[] = [];
+  const itemCounts: number[] = [];
   let depth = 0;
-  let values = 1;
+  let valueCount = 1;
   let isQuoted = false;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -33,16 +33,16 @@ export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | unde
     else if (isQuoted) {
       if (code === BACKSLASH) index++;
     } else if (code === COMMA) {
-      values++;
-      const count = (items[depth] ?? Number.NEGATIVE_INFINITY) + 1;
-      items[depth] = count;
+      valueCount++;
+      const count = (itemCounts[depth] ?? Number.NEGATIVE_INFINITY) + 1;
+      itemCounts[depth] = count;
       if (count > max.items) return 'items';
     } else if (isOpening(code)) {
-      values++;
+      valueCount++;
       if (++depth > max.depth) return 'depth';
-      items[depth] = code === OPENING_BRACKET ? 1 : Number.NEGATIVE_INFINITY;
+      itemCounts[depth] = code === OPENING_BRACKET ? 1 : Number.NEGATIVE_INFINITY;
     } else if (isClosing(code)) depth--;
-    if (values > max.values) return 'values';
+    if (valueCount > max.values) return 'values';
   }
   return undefined;
 }

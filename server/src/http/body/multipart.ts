@@ -48,7 +48,7 @@ interface FormOptions {
 const invalidInput = (reason: string) => new Fault('INVALID_INPUT', reason);
 const malformedBody = () => invalidInput('The multipart body is malformed or incomplete.');
 
-/** The last part of a path of any system, without control characters. */
+/** The last part of a path of any operating system, without control characters. */
 function plainName(name: string): string {
   const baseName = name.split(/[/\\]/).at(-1) ?? '';
   return baseName.replaceAll(/\p{Cc}/gu, '').trim();
@@ -203,7 +203,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
   const parts = collectParts();
   const processor = processParts(parser, parts, options.store);
   const timeouts = createTimeouts();
-  const finish = new Promise<void>((resolve) => void parser.once('finish', resolve));
+  const finishPromise = new Promise<void>((resolve) => void parser.once('finish', resolve));
   const write = (chunk: Buffer) =>
     new Promise<void>((resolve) => void parser.write(chunk, () => resolve()));
   let remainingBytes = options.maxBytes;
@@ -224,7 +224,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
     // The body is complete. Storage has a separate timeout.
     timeouts.end();
     parser.end();
-    await finish;
+    await finishPromise;
     return processor.stored();
   }
 

@@ -1,4 +1,4 @@
-// Invalid queries over a real connection, mostly without a credential. Functions that the router calls
+// Invalid queries over a real connection, with and without a credential. Functions that the router calls
 // before a handler exists must not throw, because an uncaught error would end the process.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -66,10 +66,10 @@ export function addProviderMessages(
   options: ProviderMessageOptions,
 ): void {
   const { naming, limiter, slots, now, publicUrl } = options;
-  const messages = createMeter(MESSAGES_PER_S, BURST, now);
+  const messageMeter = createMeter(MESSAGES_PER_S, BURST, now);
 
   function admitProvider(providerId: string): void {
-    const bucket = messages.bucketOf(providerId);
+    const bucket = messageMeter.bucketOf(providerId);
     if (bucket.tokens < 1) {
       const reason =
         'The provider sent too many messages. Wait a second, then send the message again.';

@@ -95,11 +95,11 @@ describe('createQueue', () => {
           for (const unit of queue.take(max)) {
             const rows = claims.get(unit) as { changes: string[]; requirements: string[] };
             for (const otherUnit of inFlight) {
-              const conflict = rows.changes.some(
+              const hasConflict = rows.changes.some(
                 (id) => otherUnit.changes.includes(id) || otherUnit.requirements.includes(id),
               );
               expect(
-                conflict || rows.requirements.some((id) => otherUnit.changes.includes(id)),
+                hasConflict || rows.requirements.some((id) => otherUnit.changes.includes(id)),
               ).toBe(false);
             }
             inFlight.push({ ...rows, unit });

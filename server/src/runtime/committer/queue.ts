@@ -17,7 +17,7 @@ export interface Unit {
 
 const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 
-const readOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
+const versionKeyOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
  * The change set with every row once. A removal replaces a change, and all writes replace a
@@ -26,12 +26,12 @@ const readOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.versi
  */
 function removeDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
-  const removedRows = new Set(set.removes.map(readOf));
-  const updates = set.updates.filter((each) => !removedRows.has(readOf(each)));
-  const checkedRows = new Set([...removedRows, ...updates.map(readOf)]);
+  const removedRows = new Set(set.removes.map(versionKeyOf));
+  const updates = set.updates.filter((each) => !removedRows.has(versionKeyOf(each)));
+  const checkedRows = new Set([...removedRows, ...updates.map(versionKeyOf)]);
   const insertedRows = new Set(set.inserts.map((each) => keyOf(each.table, each.row.id)));
   const requires = set.requires.filter(
-    (each) => !checkedRows.has(readOf(each)) && !insertedRows.has(keyOf(each.table, each.id)),
+    (each) => !checkedRows.has(versionKeyOf(each)) && !insertedRows.has(keyOf(each.table, each.id)),
   );
   return { ...set, updates, requires };
 }

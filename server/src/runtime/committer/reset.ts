@@ -139,12 +139,13 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
   }
 
   return async (platformId: string): Promise<RemovedCounts> => {
-    for (let index = 1; ; index++) {
+    for (let attemptNumber = 1; ; attemptNumber++) {
       try {
         return await attempt(platformId);
       } catch (error) {
         // Payments of the same platform may lock these rows in another order.
-        if ((error as { code?: string }).code !== DEADLOCK || index === MAX_ATTEMPTS) throw error;
+        if ((error as { code?: string }).code !== DEADLOCK || attemptNumber === MAX_ATTEMPTS)
+          throw error;
       }
     }
   };

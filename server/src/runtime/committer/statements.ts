@@ -1,7 +1,7 @@
 // The statements of a batch that write and read rows, derived from the table definitions. All parameters
 // are arrays, one for each column, so a batch of any size is the same prepared statement. Rows are locked
 // in the order of their IDs before an update. An update alone locks in the order of its plan, and two lanes
-// with different plans would deadlock.
+// with different plans could deadlock.
 import { ARRAY_TYPE, LIST_TYPE } from '../db/arrays.ts';
 import { type Statement, statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
@@ -119,7 +119,7 @@ const mixedLocks = (table: Table) => {
 };
 
 /**
- * Parameters: ID, version as read, whether it is to change. Locks all rows and checks the versions.
+ * Parameters: ID, version as read, whether the row is to change. Locks all rows and checks the versions.
  */
 export const lockAndMatch = memoizeByTable((table) =>
   statement(

@@ -20,7 +20,7 @@ export interface IdentityProviderSettings {
 
 const MAX_GROUPS = 100;
 
-/** Group → its roles. The last `=` separates them, because names of directories can also contain `=`. */
+/** Roles by group. The last `=` separates group and roles, because names of groups can contain `=`. */
 export function groupRolesOf(text: string): ReadonlyMap<string, readonly OperatorRole[]> {
   const entries = text.split(';').map((entry): [string, OperatorRole[]] => {
     const separatorIndex = entry.lastIndexOf('=');
@@ -43,7 +43,7 @@ export function groupRolesProblem(text: string): string | undefined {
   const isValid = areRoles && !groups.has('') && groups.size === count && count <= MAX_GROUPS;
   return problemUnless(
     isValid,
-    `must give roles to different groups, at most ${MAX_GROUPS}, like ` +
+    `must map different groups to roles, at most ${MAX_GROUPS} groups, such as ` +
       'admins=administrator;ops=support+treasury. Roles are ' +
       OPERATOR_ROLE_NAMES.join(', '),
   );

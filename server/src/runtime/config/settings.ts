@@ -126,7 +126,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'DATABASE_URL',
     flag: 'database-url',
     value: 'URL',
-    help: 'PostgreSQL 15 or newer to use instead of the embedded one. Hosts separated by commas',
+    help: 'PostgreSQL 15 or newer, instead of the embedded database. Hosts separated by commas',
     validate: databaseUrlProblem,
   },
   {

@@ -194,7 +194,7 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
   const requestTo = (url: string, overrides?: Partial<HttpRequest>) =>
     request(url, { repeatable, ...overrides });
 
-  it('rejects http and every private address before a byte is sent', async () => {
+  it('rejects http and every private address before a connection is opened', async () => {
     let connections = 0;
     const [server, url] = await listen(net.createServer(() => connections++));
     const { port } = server.address() as AddressInfo;
@@ -228,9 +228,9 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
   });
 
   it('connects to the checked addresses of one resolution, which prevents rebinding', async () => {
-    let requestCount = 0;
+    let resolutionCount = 0;
     const lookup = publicLookup(async () =>
-      requestCount++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1'],
+      resolutionCount++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1'],
     );
     const result = await new Promise((resolve) =>
       lookup('a.example', { all: true }, (_error, addresses) => resolve(addresses)),
@@ -239,7 +239,7 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
       { address: '8.8.8.8', family: 4 },
       { address: '2a00::1', family: 6 },
     ]);
-    expect(requestCount).toBe(1);
+    expect(resolutionCount).toBe(1);
     const secondReply = await new Promise((resolve) =>
       lookup('a.example', {}, (error, address) => resolve([error?.code, address])),
     );
@@ -306,10 +306,10 @@ describe('stream', () => {
       });`;
     const unresponsiveProcess = spawn(process.execPath, ['-e', code]);
     const [port] = await once(unresponsiveProcess.stdout, 'data');
-    const filler = Array.from({ length: 4 }, () => net.connect(Number(port), '127.0.0.1'));
+    const fillerSockets = Array.from({ length: 4 }, () => net.connect(Number(port), '127.0.0.1'));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await codeOf(get(`http://127.0.0.1:${port}/`))).toBe('ETIMEDOUT');
-    for (const socket of filler) socket.on('error', () => undefined).destroy();
+    for (const socket of fillerSockets) socket.on('error', () => undefined).destroy();
     unresponsiveProcess.kill('SIGKILL');
   });
 

@@ -166,16 +166,16 @@ export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[
   const put = PUT[type];
   reserve(sink, HEADER_BYTES);
   sink.at += values.length ? HEADER_BYTES : 12;
-  let nulls = 0;
+  let nullFlag = 0;
   for (const value of values) {
     if (value === null || value === undefined) {
-      nulls = 1;
+      nullFlag = 1;
       putNull(sink);
     } else put(sink, value);
   }
   const { buffer } = sink;
   buffer.writeInt32BE(values.length ? 1 : 0, start); // Number of dimensions.
-  buffer.writeInt32BE(nulls, start + 4);
+  buffer.writeInt32BE(nullFlag, start + 4);
   buffer.writeInt32BE(ELEMENT_OID[type], start + 8);
   if (values.length === 0) return;
   buffer.writeInt32BE(values.length, start + 12);

@@ -1,5 +1,5 @@
-// Operations of platform configuration. A later feature opens accounts for a new currency, so the
-// composition provides that function.
+// Operations of platform configuration. A feature that depends on this feature opens accounts for a
+// new currency, so the composition provides that function.
 import { handle } from '../../../runtime/operation/handle.ts';
 import { readOwnPlatform } from '../platform/index.ts';
 import { changeConfig, type Provision } from './change.ts';

@@ -20,7 +20,7 @@ export const allPlatformIds = async (db: Pick<Database, 'query'>): Promise<strin
 
 const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
 
-/** Describes a page that reads the narrowest index for the owners in a query. `ownFilters` are added. */
+/** Describes a page that is read by customer, else by platform, else by time. `ownFilters` are added. */
 export async function listSteps(
   db: Pick<Database, 'page'>,
   query: OperatorListQuery,

@@ -94,6 +94,7 @@ const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
 /** Rows whose requests are read in one query, and rows of a step that a filter may skip. */
 const READ_ROWS = 10;
 const FILTERED_STEP_ROWS = 500;
+/** Time after which no further step of a page is read. */
 const PAGE_MS = 100;
 /** Lower than every ID. */
 const FIRST_ID = ' ';

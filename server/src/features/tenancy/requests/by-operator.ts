@@ -53,8 +53,8 @@ export async function pageOfRequestsByOperator(
 ) {
   const { db, effects } = runtime;
   const { id } = await platformById(runtime, platformId);
-  const step = { sort: sortOrder, limit, cursor, now: effects.now() };
-  const { rows, ...rest } = await pageOfRequests(db, id, query, step);
+  const pageOptions = { sort: sortOrder, limit, cursor, now: effects.now() };
+  const { rows, ...rest } = await pageOfRequests(db, id, query, pageOptions);
   return { data: rows.map(presentRequest), ...rest };
 }
 

@@ -179,8 +179,8 @@ const NINE = 57;
 const isId = (text: string) =>
   text.charCodeAt(text.length - UUID_LENGTH - 1) === COLON && isAnyId(text);
 const startsWithDigit = (text: string) => {
-  const first = text.charCodeAt(0);
-  return first >= ZERO && first <= NINE;
+  const firstCode = text.charCodeAt(0);
+  return firstCode >= ZERO && firstCode <= NINE;
 };
 const isTime = (text: string) => startsWithDigit(text) && TIME.test(text);
 

@@ -24,7 +24,10 @@ export interface RequestPorts {
 const RECORDED_MS = 1_000;
 const RECHECK_MS = 100;
 
-/** A request by its ID. Waits for a request that another process may be about to record. */
+/**
+ * A request by its ID, and the waiting time as `idleMs`. Waits for a request that another process may be
+ * about to record.
+ */
 async function awaitRequest(
   ctx: Ctx,
   id: string,
@@ -32,8 +35,8 @@ async function awaitRequest(
 ): Promise<{ recorded: RecordedRequest | undefined; idleMs: number }> {
   for (let idleMs = 0; ; idleMs += RECHECK_MS) {
     const recordedRequest = await readRequest(ctx.db, ctx.caller.platformId, id);
-    const age = isRequestId(id) ? Math.abs(ctx.effects.now() - timeOfUuid7(id)) : RECORDED_MS;
-    const mayBeRecorded = age < RECORDED_MS && idleMs < RECORDED_MS && !signal?.aborted;
+    const ageMs = isRequestId(id) ? Math.abs(ctx.effects.now() - timeOfUuid7(id)) : RECORDED_MS;
+    const mayBeRecorded = ageMs < RECORDED_MS && idleMs < RECORDED_MS && !signal?.aborted;
     if (recordedRequest || !mayBeRecorded) return { recorded: recordedRequest, idleMs };
     await sleep(RECHECK_MS);
   }

@@ -83,7 +83,7 @@ export type RequestSelection = { [K in keyof ListQuery]?: ListQuery[K] | undefin
 
 const hashIf = (text: string | undefined) => (text === undefined ? undefined : hashOf(text));
 
-/** Filters of a list of one platform, or of all. */
+/** Filters of a list of one platform, or of all platforms. */
 export function requestFilters(
   platformId: string | undefined,
   query: RequestSelection,

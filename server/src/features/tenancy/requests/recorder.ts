@@ -263,7 +263,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     return true;
   }
 
-  /** Writes the buffered records. Records that are added during the write are written by the next one. */
+  /** Writes the buffered records. The next write includes records that are added during this write. */
   async function write(): Promise<void> {
     await within(RETRY_MS, connection ?? Promise.resolve());
     let delayMs = GATHER_MS;

@@ -360,7 +360,7 @@ describe('authentication', () => {
     expect(unauthorizedResponse.body.code).toBe('UNAUTHORIZED');
   });
 
-  it('caches only valid credentials, for two seconds', async () => {
+  it('caches valid credentials for two seconds', async () => {
     const { db } = app.runtime;
     let now = 1_000;
     const authentication = authenticator(db, () => now);

@@ -211,7 +211,7 @@ describe('exportInternalAccount', () => {
     expect(storedTexts).not.toContain(bundle.data);
   });
 
-  it('notifies the customer, without the recovery phrase', async () => {
+  it('notifies the customer by e-mail', async () => {
     const { id, person } = await createWallet(app.platform, 'owner@example.com');
     ok(await exportWallet(id, await createSession(id)), 200);
     const sentMessages = await app.runtime.db.find(messages, { customer_id: person.id });

@@ -117,14 +117,14 @@ describe('createAuthCredential', () => {
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
       parameters: { userPhoneNumber: customer.phoneNumber },
     });
-    const sms = ok(second, 201);
+    const smsCredential = ok(second, 201);
     const keys = generateKeys();
     const encryptedOtpBundle = await encryptOtp(
       CODE,
-      sms.otpEncryptionTargetBundle,
+      smsCredential.otpEncryptionTargetBundle,
       keys.publicKey,
     );
-    const path = `/auth/credentials/${sms.id}/verify`;
+    const path = `/auth/credentials/${smsCredential.id}/verify`;
     const verifyResponse = await fixture.callSigned(
       'POST',
       path,

@@ -128,11 +128,14 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     expect((await fixture.sessionsOf(accountId)).map((each) => each.id)).toEqual([
       session.session.id,
     ]);
-    const [stamp] = await app.runtime.db.query(
+    const [authorization] = await app.runtime.db.query(
       'select * from wallet_authorizations where subject = $1',
       [id],
     );
-    expect(stamp).toMatchObject({ operation: 'updateCustomerById', public_key: session.publicKey });
+    expect(authorization).toMatchObject({
+      operation: 'updateCustomerById',
+      public_key: session.publicKey,
+    });
     const secondResponse = await fixture.callSigned(
       'PATCH',
       `/customers/${id}`,
@@ -142,7 +145,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     expect(secondResponse.status).toBe(200);
   });
 
-  it('has no effect if a credential cannot be changed, and can be retried', async () => {
+  it('has no effect if a credential cannot be changed, and another address is accepted', async () => {
     const { id, accountId, customer: previousCustomer, credential, session } = await createHolder();
     const email = createEmail().replace('@', '+Sync-Failed@');
     const firstChange = ok(await change(id, { email }), 202);
@@ -373,11 +376,11 @@ describe('the signature of a contact change', () => {
       Array.from({ length: 5 }, () => change(id, { email }, validSignedHeaders)),
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
-    const stamps = await app.runtime.db.query(
+    const authorizations = await app.runtime.db.query(
       'select 1 from wallet_authorizations where subject = $1',
       [id],
     );
-    expect(stamps).toHaveLength(1);
+    expect(authorizations).toHaveLength(1);
   });
 });
 

@@ -100,28 +100,28 @@ function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promi
   return claim(ctx, `${type} of ${ctx.caller.platformId} ${digest}`);
 }
 
-const idsOf = (heldCredentials: readonly WalletCredential[]) =>
-  heldCredentials.map(({ row }) => row.id).sort();
+const idsOf = (contactCredentials: readonly WalletCredential[]) =>
+  contactCredentials.map(({ row }) => row.id).sort();
 
 /** Requests a signature. Returns undefined if no credential uses the contact. */
 async function requestSignature(
   ctx: Ctx,
   request: SignableRequest,
   change: ContactChange,
-  heldCredentials: readonly WalletCredential[],
+  contactCredentials: readonly WalletCredential[],
 ) {
   const { type } = CONTACTS[change.channel];
-  const [firstCredential] = heldCredentials;
+  const [firstCredential] = contactCredentials;
   if (!firstCredential) return undefined;
   const value = await validateContact(ctx, change);
-  const boundCredentials: BoundCredentials = { credentialIds: idsOf(heldCredentials) };
+  const boundCredentials: BoundCredentials = { credentialIds: idsOf(contactCredentials) };
   return issueChallenge(ctx, request, {
     wallet: firstCredential.wallet,
     payload: contactActivityOf(type, value, firstCredential.wallet.row.user_id),
     boundData: boundCredentials,
     signer: {
       by: 'session',
-      accounts: [...new Set(heldCredentials.map(({ row }) => row.account_id))],
+      accounts: [...new Set(contactCredentials.map(({ row }) => row.account_id))],
     },
   });
 }
@@ -140,13 +140,13 @@ async function applySignedChange(
   deps: WalletDeps,
   request: SignableRequest,
   change: ContactChange,
-  heldCredentials: readonly WalletCredential[],
+  contactCredentials: readonly WalletCredential[],
 ) {
   const retry = await verifyRetry(ctx, deps, request);
   if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
   const { credentialIds } = retry.boundData as BoundCredentials;
-  if (credentialIds.join() !== idsOf(heldCredentials).join()) {
+  if (credentialIds.join() !== idsOf(contactCredentials).join()) {
     const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
     throw new Fault(changed, reason);
   }
@@ -155,7 +155,7 @@ async function applySignedChange(
   if (change.value !== null) await claimContact(ctx, CONTACTS[change.channel], change.value);
   await validateContact(ctx, change);
   simulateSyncFailure(ctx, deps, change);
-  for (const { row } of heldCredentials) {
+  for (const { row } of contactCredentials) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);
   }
@@ -168,7 +168,7 @@ export const authorizeContactChange =
   (deps: WalletDeps): AuthorizeContactChange =>
   async (ctx, change) => {
     const { customer, channel, body, headers } = change;
-    const heldCredentials = await findContactCredentials(ctx, customer, CONTACTS[channel]);
+    const contactCredentials = await findContactCredentials(ctx, customer, CONTACTS[channel]);
     const request: SignableRequest = {
       operationId: updateCustomerById.operationId,
       resourceId: customer.id,
@@ -177,11 +177,11 @@ export const authorizeContactChange =
     };
     const isChange = change.value !== customer[CONTACTS[channel].column];
     if (isUnsigned(headers))
-      return isChange ? requestSignature(ctx, request, change, heldCredentials) : undefined;
+      return isChange ? requestSignature(ctx, request, change, contactCredentials) : undefined;
     // Signature headers are ignored if no signature is needed, unless they belong to this request.
     const isSignedRetry =
-      (isChange && heldCredentials.length > 0) || (await matchesKnownRequest(ctx, request));
+      (isChange && contactCredentials.length > 0) || (await matchesKnownRequest(ctx, request));
     return isSignedRetry
-      ? applySignedChange(ctx, deps, request, change, heldCredentials)
+      ? applySignedChange(ctx, deps, request, change, contactCredentials)
       : undefined;
   };

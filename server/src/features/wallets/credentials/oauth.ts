@@ -30,13 +30,13 @@ async function verifyToken(
 ): Promise<OidcIdentity | Fault> {
   const { oidc } = deps.connectors(ctx.caller.environment);
   if (!oidc) throw new Fault('NOT_IMPLEMENTED', 'No identity provider is configured.');
-  const verdict = await oidc.verify(token, ctx.effects.now()).catch((cause: unknown) => {
+  const verification = await oidc.verify(token, ctx.effects.now()).catch((cause: unknown) => {
     const reason = 'The identity provider does not respond. Retry later.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { cause });
   });
-  if ('identity' in verdict) return verdict.identity;
-  if (verdict.problem === 'malformed') throw invalidField('oidcToken', verdict.reason);
-  return unauthorizedFault(verdict.reason);
+  if ('identity' in verification) return verification.identity;
+  if (verification.problem === 'malformed') throw invalidField('oidcToken', verification.reason);
+  return unauthorizedFault(verification.reason);
 }
 
 async function identityOf(ctx: Ctx, deps: WalletDeps, token: string): Promise<BoundIdentity> {

@@ -84,10 +84,10 @@ const create = (deps: WalletDeps) =>
 
     async perform(ctx, { body }, { wallet, boundData }) {
       const kind = kindOf(body.type);
-      const { row: values } = await kind.register(ctx, deps, wallet, body, boundData);
-      const row = addCredential(ctx, wallet, values);
-      const addition = await kind.addedFields?.(ctx, deps, { wallet, row });
-      return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...addition } };
+      const { row: newCredential } = await kind.register(ctx, deps, wallet, body, boundData);
+      const row = addCredential(ctx, wallet, newCredential);
+      const addedFields = await kind.addedFields?.(ctx, deps, { wallet, row });
+      return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...addedFields } };
     },
   });
 

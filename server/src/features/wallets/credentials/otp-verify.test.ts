@@ -34,7 +34,7 @@ const TYPES: [OtpType, string, string][] = [
   ['SMS_OTP', 'phoneNumber', 'OTP_TYPE_SMS'],
 ];
 
-// Clients compare the expiry of a token with their own clock. The wallet library uses the real one.
+// Clients compare the expiry of a token with their clock. The wallet library uses the real time.
 const app = testApp({ start: Date.now() });
 let fixture: WalletFixture;
 let otp: ReturnType<typeof otpFixture>;
@@ -350,7 +350,7 @@ describe('verifyAuthCredential', () => {
       expect(errorOf(rejectedResponse)).toEqual(NONE_PENDING);
     });
 
-    it('fails if the credential is removed concurrently', async () => {
+    it('leaves no session if the credential is removed concurrently', async () => {
       const { credential, accountId, challengeBody, keys, sealed } = await submitNewCode();
       const headers = await signedHeaders(challengeBody, keys);
       let rounds = 0;

@@ -271,7 +271,7 @@ describe('verifyAuthCredential', () => {
       signature: TEST_SIGNATURE,
     });
 
-    it('requires an unexpired request and the ID of the passkey', async () => {
+    it('requires an unused request and the ID of the passkey', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { requestId } = await passkeys.challengeOf(holder);
       const missingHeaderMessage = 'The Request-Id header is missing.';

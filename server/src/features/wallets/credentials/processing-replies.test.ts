@@ -62,8 +62,8 @@ describe('operations in progress', () => {
     const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
     const firstSession = await slow.openEmailSession(accountId);
     await setProcessingReplies(2);
-    const sms: SignedCall = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
-    const addedReply = await retryUntilDone(slow, sms, firstSession);
+    const additionCall: SignedCall = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
+    const addedReply = await retryUntilDone(slow, additionCall, firstSession);
     expect([addedReply.sent, addedReply.response.status]).toEqual([3, 201]);
 
     const keys = generateKeys();

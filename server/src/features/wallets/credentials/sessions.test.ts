@@ -272,7 +272,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(expiredResponse)).toEqual(NO_ACTIVE_SESSION);
   });
 
-  it('rejects an invalid key and one of an existing session', async () => {
+  it('rejects an invalid key and the key of an existing session', async () => {
     const { sessions, ids } = await createWalletWithSessions(1);
     const { publicKey, uncompressedKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
@@ -467,7 +467,7 @@ describe('revokeAuthSession', () => {
     expect(statuses).toEqual([204, 401, 401]);
   });
 
-  it('discards a request signed by a session that was revoked concurrently', async () => {
+  it('follows a concurrent refresh of the session or rejects it', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, sessions, ids } = await createWalletWithSessions(2);
       const [firstSession, secondSession] = sessions as [

@@ -126,7 +126,7 @@ async function findCancelReason(
   return (await isAnnounced(ctx, row)) ? undefined : 'NOT_ANNOUNCED';
 }
 
-/** Finishes or cancels a due recovery, or reschedules it if `delayMs` was increased. */
+/** Finishes or cancels a due recovery, or reschedules it if `delayMs` has not elapsed since the request. */
 async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promise<void> {
   const row = await ctx.read(walletRecoveries, id);
   if (row?.status !== 'WAITING') return;

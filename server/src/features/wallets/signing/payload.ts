@@ -14,11 +14,11 @@ export interface Activity {
 
 export const activityText = (
   wallet: Pick<WalletRow, 'organization_id'>,
-  { type, parameters, ...more }: Activity,
+  { type, parameters, ...options }: Activity,
   { requestId, now }: { requestId?: string; now: Time },
 ): string =>
   canonical({
-    ...more,
+    ...options,
     type: `ACTIVITY_TYPE_${type}`,
     organizationId: wallet.organization_id,
     timestampMs: String(now),

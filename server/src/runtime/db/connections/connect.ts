@@ -39,7 +39,7 @@ const DURABLE = `select set_config('synchronous_commit', 'on', false)
 // scans complete tables. The compilation of a plan takes longer than its execution.
 export const PLANS = ['set random_page_cost = 1.1', 'set jit = off'];
 
-/** The error of a write to a standby. */
+/** The error of a connection to a standby, with the code that PostgreSQL returns for a write. */
 const standbyError = () =>
   Object.assign(new Error('the database is a standby'), { code: '25006', severity: 'FATAL' });
 

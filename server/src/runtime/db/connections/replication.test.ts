@@ -159,7 +159,7 @@ describe('a primary whose commits no replica confirms', () => {
     await db.close();
   }, 30_000);
 
-  it('confirms rows that were read only once a replica has them', async () => {
+  it('confirms read rows only after a replica has them', async () => {
     const db = openDatabase({ url: server.url });
     await db.confirm();
     await setReplicas('*');
