@@ -53,7 +53,13 @@ function propertiesOf(document, schema) {
   return { properties, required: [...commonNames, ...(schema.required ?? [])] };
 }
 
-/** Merges a property of two variants. The result allows the values of both. */
+const hasProperties = (document, schema) =>
+  Object.keys(propertiesOf(document, schema).properties).length > 0;
+
+/**
+ * Merges a property of two variants: the result has the values, or the nested properties, of both.
+ * Otherwise the first variant applies.
+ */
 function mergeSchemas(document, a, b) {
   if (!a) return b;
   const [firstSchema, secondSchema] = [resolveSchema(document, a), resolveSchema(document, b)];
@@ -65,14 +71,10 @@ function mergeSchemas(document, a, b) {
       const: undefined,
       enum: [...new Set([...firstValues, ...secondValues])],
     };
-  if (firstSchema.properties && secondSchema.properties && firstSchema !== secondSchema) {
-    return {
-      ...firstSchema,
-      oneOf: undefined,
-      properties: { ...secondSchema.properties, ...firstSchema.properties },
-    };
-  }
-  return firstSchema;
+  const variants = [firstSchema, secondSchema];
+  if (firstSchema === secondSchema || !variants.every((each) => hasProperties(document, each)))
+    return firstSchema;
+  return { type: 'object', description: firstSchema.description, oneOf: variants };
 }
 
 function typeOf(document, schema) {

@@ -53,6 +53,12 @@ describe('the commands', () => {
 });
 
 describe('a resource', () => {
+  it('has flags for the fields of all variants of a nested object', async () => {
+    const { out } = await run('external-accounts', 'create', '--help', '--full');
+    expect(out).toContain('--account-info.beneficiary.full-name');
+    expect(out).toContain('--account-info.beneficiary.document-number');
+  });
+
   it('is created by flags, retrieved, and listed as a table', async () => {
     const createdCustomer = await server.cli.json(
       ...['customers', 'create', '--customer-type', 'individual', '--full-name', 'Ada Lovelace'],

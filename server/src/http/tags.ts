@@ -84,8 +84,8 @@ export const TAGS: Readonly<Record<string, string>> = {
 
 /** Descriptions of unions, of pages and of schemas that several operations share. */
 const NOTES: Readonly<Record<string, string>> = {
-  AgentAccountRestrictions: 'Accounts that an agent may use, with a rule for each.',
-  AgentAccountRule: 'Permissions and limits of an agent for one account.',
+  AgentAccountRestrictions: 'Accounts that an agent may use, and rules for single accounts.',
+  AgentAccountRule: 'Execution mode and payment limit of an agent for one account.',
   AgentActionListResponse: 'A page of actions of agents.',
   AgentActionRejectRequest: 'The rejection of an action.',
   AgentActionStatus:
