@@ -23,8 +23,8 @@ function accessOf(contract: Contract): string {
 
 function repetitionOf(contract: Contract): string {
   const { method, money, permission } = contract;
-  const kind = idempotencyOf(contract);
-  if (kind === 'none') {
+  const idempotency = idempotencyOf(contract);
+  if (idempotency === 'none') {
     const isRead = method === 'GET' && permission !== 'MANAGE';
     if (isRead) return 'the operation only reads data';
     if (method === 'GET' || method === 'POST') {
@@ -32,11 +32,11 @@ function repetitionOf(contract: Contract): string {
     }
     return 'repeating the request has no further effect';
   }
-  const otherCode = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';
-  const verb = kind === 'required' ? 'requires' : 'accepts';
+  const conflictCode = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';
+  const verb = idempotency === 'required' ? 'requires' : 'accepts';
   return (
     `${verb} \`Idempotency-Key\`. The same key and body return the first reply for seven days. ` +
-    `Another body is rejected with \`${otherCode}\``
+    `Another body is rejected with \`${conflictCode}\``
   );
 }
 

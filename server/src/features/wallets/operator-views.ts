@@ -59,14 +59,14 @@ export async function searchWallets(
     db.query<{ account_id: string; types: CredentialType[] }>(CREDENTIAL_TYPES_SQL, [ids]),
     db.query<{ account_id: string }>(RECOVERING_WALLETS_SQL, [ids]),
   ]);
-  const typesOf = new Map(types.map((each) => [each.account_id, each.types]));
+  const typesByAccount = new Map(types.map((each) => [each.account_id, each.types]));
   const recoveringIds = new Set(recoveries.map(({ account_id }) => account_id));
   const data = rows.map((row, index) => ({
     accountId: row.id,
     platformId: row.platform_id,
     customerId: row.customer_id,
     status: accounts[index]?.status ?? null,
-    credentialTypes: typesOf.get(row.id) ?? [],
+    credentialTypes: typesByAccount.get(row.id) ?? [],
     isRecovering: recoveringIds.has(row.id),
     createdAt: iso(row.created_at),
   }));

@@ -56,7 +56,7 @@ describe('changes', () => {
     expect(started).toHaveLength(50);
   });
 
-  it('free their slot when they fail', async () => {
+  it('release their slots when they fail', async () => {
     const { slots } = createFixture();
     slots.prioritizeAuthorizations();
     const failingWork = () => Promise.reject(new Error('failed'));

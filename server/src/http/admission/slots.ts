@@ -25,12 +25,12 @@ export interface Slots {
 }
 
 export function createSlots(now = () => performance.now()): Slots {
-  let reducedUntil = 0;
+  let limitedUntil = 0;
   let runningCount = 0;
   /** Waiting changes of each owner. The next change is of the first owner. */
   const queues = new Map<string, (() => void)[]>();
 
-  const isFree = () => runningCount < MAX_CHANGES || now() >= reducedUntil;
+  const isFree = () => runningCount < MAX_CHANGES || now() >= limitedUntil;
 
   function wait(owner: string): Promise<void> {
     return new Promise((start) => {
@@ -73,7 +73,7 @@ export function createSlots(now = () => performance.now()): Slots {
       }
     },
     prioritizeAuthorizations() {
-      reducedUntil = now() + LIMITED_MS;
+      limitedUntil = now() + LIMITED_MS;
     },
   };
 }

@@ -63,14 +63,14 @@ export function createUnsupportedMethods(
   naming: Naming,
   maxParamLength: number,
 ) {
-  const paths = FindMyWay({ maxParamLength });
+  const router = FindMyWay({ maxParamLength });
   for (const [route, contracts] of contractsOf(operations, naming)) {
     const allowedMethods = [...new Set(contracts.map(({ method }) => method))].join(', ');
     const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowedMethods} only.`);
     const { path = '' } = contracts[0] ?? {};
     const store: UnsupportedMethod = { fault, allowedMethods, path, contracts };
-    paths.on('GET', route, () => undefined, store);
+    router.on('GET', route, () => undefined, store);
   }
   return ({ method, url }: { method: string; url: string }): UnsupportedMethod | undefined =>
-    METHODS.has(method) ? (paths.find('GET', url)?.store as UnsupportedMethod) : undefined;
+    METHODS.has(method) ? (router.find('GET', url)?.store as UnsupportedMethod) : undefined;
 }

@@ -158,7 +158,7 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
   let storage: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
   let currentFile: BusboyFileStream | undefined;
   const failure = new Promise<never>((_, reject) => {
-    const take = async (stream: BusboyFileStream, fileName: string) => {
+    const storeFile = async (stream: BusboyFileStream, fileName: string) => {
       try {
         return await store(stream.iterator({ destroyOnReturn: false }), fileName);
       } catch (error) {
@@ -179,11 +179,11 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
       stream.on('error', () => reject(malformedBody()));
       if (!parts.file(name, fileName)) return void stream.resume();
       currentFile = stream;
-      storage = take(stream, fileName || 'file');
+      storage = storeFile(stream, fileName || 'file');
     });
-    const tooMany = () => reject(invalidInput(`The body has more than ${MAX_FIELDS} fields.`));
-    parser.on('fieldsLimit', tooMany);
-    parser.on('partsLimit', tooMany);
+    const rejectExcess = () => reject(invalidInput(`The body has more than ${MAX_FIELDS} fields.`));
+    parser.on('fieldsLimit', rejectExcess);
+    parser.on('partsLimit', rejectExcess);
     parser.on('error', () => reject(malformedBody()));
   });
   return {

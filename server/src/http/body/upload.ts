@@ -52,16 +52,16 @@ export function createUploads(
   const uploadCounts = new Map<string, number>();
 
   function reserve({ platformId, tokenId }: Caller, isLink: boolean): () => void {
-    const counters: [string, number][] = [[platformId, MAX_UPLOADS]];
-    if (isLink && tokenId !== null) counters.push([tokenId, MAX_LINK_UPLOADS]);
-    for (const [key, max] of counters) {
+    const limits: [string, number][] = [[platformId, MAX_UPLOADS]];
+    if (isLink && tokenId !== null) limits.push([tokenId, MAX_LINK_UPLOADS]);
+    for (const [key, max] of limits) {
       if ((uploadCounts.get(key) ?? 0) < max) continue;
       const reason = `More than ${max} uploads are in progress. Wait until one is complete.`;
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
-    for (const [key] of counters) uploadCounts.set(key, (uploadCounts.get(key) ?? 0) + 1);
+    for (const [key] of limits) uploadCounts.set(key, (uploadCounts.get(key) ?? 0) + 1);
     return () => {
-      for (const [key] of counters) {
+      for (const [key] of limits) {
         const count = (uploadCounts.get(key) ?? 1) - 1;
         if (count > 0) uploadCounts.set(key, count);
         else uploadCounts.delete(key);

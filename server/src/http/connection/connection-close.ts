@@ -87,7 +87,7 @@ export function addCloseHooks(server: FastifyInstance): void {
     // A drained server has stopped listening and may have connections.
     if (!http.listening && openSockets.size === 0) return done();
     const startMs = performance.now();
-    const sweep = setInterval(() => {
+    const sweepTimer = setInterval(() => {
       const elapsedMs = performance.now() - startMs;
       http.closeIdleConnections();
       for (const socket of openSockets) {
@@ -95,7 +95,7 @@ export function addCloseHooks(server: FastifyInstance): void {
         if (socket.bytesRead === 0 || isHeadLate || elapsedMs >= REQUESTS_MS) socket.destroy();
       }
     }, SWEEP_MS);
-    http.once('close', () => clearInterval(sweep));
+    http.once('close', () => clearInterval(sweepTimer));
     done();
   });
 }

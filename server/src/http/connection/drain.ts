@@ -77,18 +77,18 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
     if (request.complete || (!isReading() && unreadCount >= MAX_UNREAD)) return void destroy();
     socket.end();
     const finish = () => {
-      clearTimeout(deadline);
+      clearTimeout(deadlineTimer);
       clearTimeout(idleTimer);
       destroy();
     };
-    const deadline = setTimeout(finish, isReading() ? MAX_MS : UNREAD_MS);
+    const deadlineTimer = setTimeout(finish, isReading() ? MAX_MS : UNREAD_MS);
     const idleTimer = setTimeout(finish, MAX_IDLE_MS);
     request.on('data', () => isReading() && idleTimer.refresh());
     request.once('end', finish);
     if (!isReading()) unreadCount += 1;
     const wasUnread = !isReading();
     socket.once('close', () => {
-      clearTimeout(deadline);
+      clearTimeout(deadlineTimer);
       clearTimeout(idleTimer);
       if (wasUnread) unreadCount -= 1;
     });

@@ -42,14 +42,14 @@ async function filesOf(folder: string): Promise<Files> {
 /** Returns a function that lists the files of the current build, or undefined without one. */
 export function builtFiles(folder: string): () => Promise<Files> | undefined {
   let files: Promise<Files> | undefined;
-  let filesAt = 0;
+  let filesModifiedAt = 0;
   return () => {
     const modifiedAt = statSync(path.join(folder, 'index.html'), {
       throwIfNoEntry: false,
     })?.mtimeMs;
     if (modifiedAt === undefined) return undefined;
-    if (modifiedAt !== filesAt) files = undefined;
-    filesAt = modifiedAt;
+    if (modifiedAt !== filesModifiedAt) files = undefined;
+    filesModifiedAt = modifiedAt;
     files ??= filesOf(folder);
     return files;
   };

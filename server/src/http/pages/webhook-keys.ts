@@ -50,9 +50,9 @@ export function addWebhookKeys(
       (key) => environment === undefined || key.environment === environment,
     );
     const body = JSON.stringify({ keys: selectedKeys.map(present) });
-    const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-    reply.header('cache-control', `public, max-age=${MAX_AGE_S}`).header('etag', tag);
-    if (headers['if-none-match'] === tag) return reply.code(304).send();
+    const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    reply.header('cache-control', `public, max-age=${MAX_AGE_S}`).header('etag', etag);
+    if (headers['if-none-match'] === etag) return reply.code(304).send();
     return sendJson(reply, 'application/jwk-set+json', body);
   });
 }

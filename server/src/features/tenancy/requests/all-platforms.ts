@@ -129,9 +129,9 @@ async function readsPart(
       foundRows.push(...requestsOf(row, isWanted));
     }
     foundRows.sort(newestFirst);
-    const isCut = matchingHeads.length > READ_ROWS;
-    after = isCut ? headsToRead.at(-1) : heads.at(-1);
-    const isLast = !isCut && heads.length < length;
+    const hasUnreadHeads = matchingHeads.length > READ_ROWS;
+    after = hasUnreadHeads ? headsToRead.at(-1) : heads.at(-1);
+    const isLast = !hasUnreadHeads && heads.length < length;
     if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
     // No further row has a request after this time.
     const bound = after?.last_at ?? 0;

@@ -32,11 +32,11 @@ function isSelective(selection: RequestSelection): boolean {
 /** A time that is not after any request of a platform, or undefined without requests. */
 async function findOldestTime(db: Database, platformId: string): Promise<Time | undefined> {
   const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
-  const [{ rows }, oldestRead] = await Promise.all([
+  const [{ rows }, timeBeforeReads] = await Promise.all([
     db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false }),
     beforeReads(db, platformId),
   ]);
-  const times = [rows[0]?.created_at, oldestRead].filter((each) => each !== undefined);
+  const times = [rows[0]?.created_at, timeBeforeReads].filter((each) => each !== undefined);
   return times.length ? Math.min(...times) : undefined;
 }
 
@@ -73,11 +73,14 @@ async function pageIn(
   const { operationId, tokenId, status } = selection;
   const position = cursor === undefined ? undefined : positionOf(cursor);
   const filters = requestFilters(platformId, selection);
-  const ownPage = db.page(apiRequests, { ...page, filters, count: false });
-  if (!includesReads(selection)) return ownPage;
+  const ownPagePromise = db.page(apiRequests, { ...page, filters, count: false });
+  if (!includesReads(selection)) return ownPagePromise;
   const period = periodAfterCursor(periodOf(selection), page);
   const query = { operationId, tokenId, status, ...period, position, sort, limit };
-  const [recordedPage, reads] = await Promise.all([ownPage, firstReads(db, platformId, query)]);
+  const [recordedPage, reads] = await Promise.all([
+    ownPagePromise,
+    firstReads(db, platformId, query),
+  ]);
   if (reads.length === 0) return recordedPage;
   const sign = sort === 'asc' ? 1 : -1;
   const requests = [...recordedPage.rows, ...reads].sort(

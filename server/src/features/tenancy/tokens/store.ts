@@ -32,8 +32,8 @@ export async function tokenOfClient(
   platformId: string,
   clientId: string | undefined,
 ): Promise<TokenRow | undefined> {
-  const [byClientId] = clientId ? await db.find(tokens, { client_id: clientId }) : [];
-  if (byClientId) return byClientId;
+  const [tokenByClientId] = clientId ? await db.find(tokens, { client_id: clientId }) : [];
+  if (tokenByClientId) return tokenByClientId;
   const filters = [{ column: 'platform_id', op: '=', value: platformId }] as const;
   return (await db.page(tokens, { filters, sort: 'asc', limit: 1 })).rows[0];
 }

@@ -47,7 +47,10 @@ function rejectUnprovisioned({ status }: InternalAccountRow): void {
   throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not provisioned yet. Retry later.');
 }
 
-/** The wallet of a related resource, or undefined as for `findWallet`. Throws if it is not provisioned. */
+/**
+ * The wallet of a related resource, or undefined as for `findWallet`. Throws WALLET_NOT_PROVISIONED before
+ * provisioning is complete.
+ */
 export async function requireProvisionedWallet(
   ctx: Ctx,
   accountId: string,
@@ -59,7 +62,7 @@ export async function requireProvisionedWallet(
 
 /**
  * The wallet whose ID is in the path or in `field` of a request. Throws ACCOUNT_NOT_FOUND for an
- * unknown account, INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED before
+ * unknown account, INVALID_INPUT for an account of another type, and WALLET_NOT_PROVISIONED before
  * provisioning is complete.
  */
 export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId'): Promise<Wallet> {

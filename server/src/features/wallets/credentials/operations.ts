@@ -70,8 +70,8 @@ const create = (deps: WalletDeps) =>
       // Read first, so that a concurrent addition conflicts with the checks below.
       const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
       const { type } = body;
-      const registrationResult = kindOf(type).register(ctx, deps, wallet, body, undefined);
-      const { activity, row, boundData } = await registrationResult;
+      const registrationPromise = kindOf(type).register(ctx, deps, wallet, body, undefined);
+      const { activity, row, boundData } = await registrationPromise;
       if (!isFirst) {
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
         return { signatureRequest: { wallet, type, payload: activity, boundData, signer } };

@@ -88,10 +88,10 @@ const refresh = (deps: WalletDeps) =>
       // If the signature was verified in an earlier retry, the session row is not required yet.
       ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
-      const nextSession = openSession(ctx, deps, wallet, credential, clientPublicKey, {
+      const sessionPromise = openSession(ctx, deps, wallet, credential, clientPublicKey, {
         authenticatedAt,
       });
-      return { status: 201, body: await nextSession };
+      return { status: 201, body: await sessionPromise };
     },
   });
 

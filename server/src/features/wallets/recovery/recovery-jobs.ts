@@ -42,7 +42,7 @@ const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): str
 const conflict = (reason: string) => new Fault('CONFLICT', reason);
 
 /** Throws CONFLICT if a recovery is not needed or not possible. */
-async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
+async function assertRecoverable(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
   const { id } = wallet.row;
   const contact = RECOVERED_CONTACT[type];
   if (contactOf(wallet, type) === null) {
@@ -79,7 +79,7 @@ export async function startRecovery(ctx: Ctx, input: NewRecovery): Promise<Recov
   const { accountId, type, actor, reason, delayMs } = input;
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw conflict('The wallet is closed, or its customer was deleted.');
-  await rejectUnneeded(ctx, wallet, type);
+  await assertRecoverable(ctx, wallet, type);
   // A concurrent change of the contact retries the operation.
   requireCustomer(ctx, wallet.customer);
   const row = ctx.insert(walletRecoveries, {
@@ -117,8 +117,8 @@ async function findCancelReason(
   wallet: Wallet | undefined,
 ): Promise<RecoveryCancelReason | undefined> {
   if (!wallet) return 'WALLET_GONE';
-  const contact = contactDigest(ctx, wallet.customer, row.type);
-  if (contact === null || contact !== row.contact_digest) return 'CONTACT_CHANGED';
+  const digest = contactDigest(ctx, wallet.customer, row.type);
+  if (digest === null || digest !== row.contact_digest) return 'CONTACT_CHANGED';
   const credentials = await credentialsOf(ctx, row.account_id);
   if (credentials.some(({ type }) => type === row.type)) return 'CREDENTIAL_THERE';
   const requestedAt = new Date(row.created_at);

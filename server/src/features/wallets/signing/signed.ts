@@ -193,14 +193,14 @@ async function settleRequest(
  * rejection.
  */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
-  const byId = new Map(operations.map((each) => [each.contract.operationId, each]));
+  const operationsById = new Map(operations.map((each) => [each.contract.operationId, each]));
   return [
     jobHandler(SETTLE, {
       run: async (runtime, job) => {
         const { requestId, platformId, environment } = job.input;
         const caller = systemCaller(platformId, environment);
         try {
-          await operate(runtime, caller, (ctx) => settleRequest(ctx, byId, requestId));
+          await operate(runtime, caller, (ctx) => settleRequest(ctx, operationsById, requestId));
         } catch (error) {
           if (!(error instanceof Fault) || isTransient(error.code)) throw error;
         }

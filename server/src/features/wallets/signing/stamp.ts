@@ -71,8 +71,8 @@ function keyOf(point: string): KeyObject | undefined {
   if (!key) return undefined;
   keyCache.delete(point);
   keyCache.set(point, key);
-  const [oldest] = keyCache.keys();
-  if (keyCache.size > MAX_CACHED_KEYS && oldest !== undefined) keyCache.delete(oldest);
+  const [oldestPoint] = keyCache.keys();
+  if (keyCache.size > MAX_CACHED_KEYS && oldestPoint !== undefined) keyCache.delete(oldestPoint);
   return key;
 }
 

@@ -53,14 +53,14 @@ if (panel && timer) {
   const endMs = performance.now() + Number(panel.dataset.hideAfter) * 1_000;
   const tick = () => {
     const remainingS = Math.max(0, Math.ceil((endMs - performance.now()) / 1_000));
-    const clock = `${Math.floor(remainingS / 60)}:${String(remainingS % 60).padStart(2, '0')}`;
-    timer.textContent = `Hidden in ${clock}`;
+    const remainingTime = `${Math.floor(remainingS / 60)}:${String(remainingS % 60).padStart(2, '0')}`;
+    timer.textContent = `Hidden in ${remainingTime}`;
     if (remainingS > 0) return;
-    clearInterval(interval);
+    clearInterval(intervalTimer);
     hide();
     announce('The card details are hidden.');
   };
-  const interval = setInterval(tick, 1_000);
+  const intervalTimer = setInterval(tick, 1_000);
   timer.hidden = false;
   tick();
 }
