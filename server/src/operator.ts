@@ -218,8 +218,8 @@ function find(argv: readonly string[]): { verb: Verb; remainingArguments: string
 }
 
 /**
- * Settings of the installation, or one line for each invalid setting. A missing master key is reported
- * by the commands that need it.
+ * Settings of the installation, or one line for each invalid setting. A missing master key is
+ * reported by the commands that need it.
  */
 function readSettings(settings: readonly string[], io: Io): Config | { problems: string[] } {
   const production = io.env.NODE_ENV === 'production';
@@ -246,7 +246,7 @@ function reportUsageError(io: Io, error: Error, usage?: string): number {
   return USAGE_ERROR;
 }
 
-/** Prints one line. With LOG_LEVEL=debug also the stack. */
+/** Prints the first line of the error. LOG_LEVEL=debug adds the stack. */
 function reportError(io: Io, error: unknown): number {
   if (!(error instanceof Error)) io.err(`${String(error)}\n`);
   else io.err(`${error.message.split('\n')[0]}\n`);
@@ -262,7 +262,9 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
   return output.hasFailed ? FAILED : SUCCESS;
 }
 
-/** Prints help or the version, which need no database. Returns undefined for every other command. */
+/**
+ * Prints help or the version, which need no database. Returns undefined for every other command.
+ */
 function explain(io: Io, args: readonly string[]): number | undefined {
   const [noun = '', verb] = args;
   const isVersionOfNoun =
@@ -336,12 +338,12 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const config = configOf(settings, io);
     // The result is printed while the database is open, because a long result is streamed.
     return await (io.open ?? withSystem)(config, async (system) => {
-      const audited = auditedCommand(system, verb, parsedArgs.args, io.env);
+      const auditedCall = auditedCommand(system, verb, parsedArgs.args, io.env);
       // The access is recorded before the verb, which may write a file.
-      if (isRevealing(verb)) await audited.recordAccess();
-      const output = await verb.run(audited.system, parsedArgs.args);
+      if (isRevealing(verb)) await auditedCall.recordAccess();
+      const output = await verb.run(auditedCall.system, parsedArgs.args);
       const code = await print(io, parsedArgs.json, output);
-      if (audited.count() > 0) io.note?.(RECORDED_NOTE);
+      if (auditedCall.count() > 0) io.note?.(RECORDED_NOTE);
       return code;
     });
   } catch (error) {

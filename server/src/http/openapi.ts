@@ -194,7 +194,7 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255 },
 };
 
-const keyOf = (contract: Contract) =>
+const keyParameterOf = (contract: Contract) =>
   idempotencyOf(contract) === 'required'
     ? { ...IDEMPOTENCY_KEY, required: true, schema: { minLength: 1, ...IDEMPOTENCY_KEY.schema } }
     : IDEMPOTENCY_KEY;
@@ -350,7 +350,7 @@ function operationOf(contract: Contract, document: Document): Json {
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
     ...(contract.signedRetry ? SIGNED_RETRY : []),
-    ...(idempotencyOf(contract) !== 'none' ? [keyOf(contract)] : []),
+    ...(idempotencyOf(contract) !== 'none' ? [keyParameterOf(contract)] : []),
   ];
   const parameters = declaredParameters.map((each) => ({
     ...each,

@@ -1,4 +1,5 @@
-// A decision that rejects requires a reason, which the audit record contains. A removal accepts one.
+// A decision that rejects requires a reason, which the audit record contains. A removal accepts a
+// reason.
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_OPERATIONS } from './index.ts';
 

@@ -103,7 +103,7 @@ describe('an operator of two platforms', () => {
   const get = async (path: string) =>
     ok(await client.call('GET', path, { secret: await secretOf() }), 200);
 
-  it('lists the customers of both platforms, but not of a third, in one order and in pages', async () => {
+  it('lists the customers of only both platforms, in one order and in pages', async () => {
     const thirdPlatform = await app.newPlatform('Third', {
       environment: 'sandbox',
       regulated: false,

@@ -36,7 +36,9 @@ const MAX_READS = 4;
 /** Names of the fields with the time by which a list is ordered. */
 const TIME_FIELDS = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
 
-/** The value by which items are ordered: the time, then the first ID, which also contains a time. */
+/**
+ * The value by which items are ordered: the time, then the first ID, which also contains a time.
+ */
 function orderOf(item: Item): string {
   const time = TIME_FIELDS.map((name) => item[name]).find((value) => value !== undefined);
   const id = Object.values(item).find((value) => typeof value === 'string' && isAnyId(value));
@@ -62,7 +64,7 @@ export function mergedPlatforms(
   return isMergeable(contract) ? [...platformIds].sort() : undefined;
 }
 
-/** The platforms of a sum: the selected one, or those of the operator, or undefined for all platforms. */
+/** The platforms of a sum. Undefined if the operator may access all platforms and selects none. */
 export function summedPlatforms(
   { platformIds }: Pick<Operator, 'platformIds'>,
   { platformId }: { platformId?: string | undefined },

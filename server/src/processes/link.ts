@@ -31,7 +31,10 @@ export interface ProcessEnv {
 export interface SupervisorLink extends ProcessEnv {
   send(message: FromProcess): void;
   onReplace(handle: () => void): void;
-  /** Provides the metrics of this process. Returns a function that reads those of all processes. */
+  /**
+   * Provides the metrics of this process. Returns a function that reads the metrics of all
+   * processes.
+   */
   shareMetrics(localMetrics: () => Promise<string>): () => Promise<string>;
 }
 

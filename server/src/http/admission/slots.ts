@@ -8,7 +8,7 @@
  * authorizations.
  */
 const MAX_CHANGES = 20;
-/** Time after an authorization for which the limit applies, because others are likely. */
+/** Time after an authorization for which the limit applies, because further authorizations are likely. */
 const LIMITED_MS = 2_000;
 
 /**

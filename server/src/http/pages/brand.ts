@@ -10,7 +10,7 @@ export const DARK_SURFACE = '#1a202a';
 
 /** Minimum contrast of text of normal size (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5;
-const STEP = 0.02;
+const SHARE_STEP = 0.02;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
 
@@ -44,12 +44,12 @@ function mix(from: Rgb, to: Rgb, share: number): Rgb {
   return [at(0), at(1), at(2)];
 }
 
-function readableColor(color: string, surface: string, towards: Rgb): string {
-  for (let share = 0; share < 1; share += STEP) {
-    const candidate = hexOf(mix(rgbOf(color), towards, share));
+function readableColor(color: string, surface: string, target: Rgb): string {
+  for (let share = 0; share < 1; share += SHARE_STEP) {
+    const candidate = hexOf(mix(rgbOf(color), target, share));
     if (contrast(candidate, surface) >= MIN_CONTRAST) return candidate;
   }
-  return hexOf(towards);
+  return hexOf(target);
 }
 
 /** The accents derived from a color `#rrggbb`, for light and for dark pages. */

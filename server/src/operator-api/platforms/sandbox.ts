@@ -168,7 +168,9 @@ async function callFor(
   return { platformId: id, ...(reply as object) };
 }
 
-/** Executes a change. It is recorded even if it fails, because it may have been executed in part. */
+/**
+ * Executes a change. It is recorded even if it fails, because it may have been executed in part.
+ */
 async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
   try {
     return await callFor(call, ...input);
@@ -178,7 +180,9 @@ async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
   }
 }
 
-/** The ID in a reply. Other fields are omitted, because they may contain personal data and secrets. */
+/**
+ * The ID in a reply. Other fields are omitted, because they may contain personal data and secrets.
+ */
 function idOf(reply: unknown): string | undefined {
   const { id } = (reply ?? {}) as { id?: unknown };
   return typeof id === 'string' ? id : undefined;

@@ -94,8 +94,8 @@ export const ProviderItem = named(
       ),
       operations: Type.Array(Type.String(), {
         description:
-          'Operations with which operators report the results of the manual rail. Empty for other ' +
-          'providers.',
+          'Operations with which operators report the results of the manual rail. Empty for ' +
+          'other providers.',
       }),
     },
     { description: 'Summary of a provider.' },

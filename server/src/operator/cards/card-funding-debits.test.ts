@@ -1,5 +1,5 @@
-// Funding debits in progress as shown to the operator, and the manual resolution of a debit without a
-// final result of the issuer.
+// Funding debits in progress as shown to the operator, and the manual resolution of a debit without
+// a final result of the issuer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
@@ -63,8 +63,8 @@ function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
   let calls = 0;
   const commit: typeof committer.commit = async (set) => {
-    const changesPayment = set.updates.some(({ table }) => table.name === 'transactions');
-    if (changesPayment && ++calls === 1) await concurrentWork();
+    const isPaymentChange = set.updates.some(({ table }) => table.name === 'transactions');
+    if (isPaymentChange && ++calls === 1) await concurrentWork();
     return committer.commit(set);
   };
   return { ...app.runtime, committer: { commit } };
@@ -77,7 +77,7 @@ const railResultsOf = ({ id }: CardPaymentFixture) => {
 };
 
 describe('cards funding-debits', () => {
-  it('lists funding debits in progress, oldest first, with the number of status requests', async () => {
+  it('lists pending funding debits, oldest first, with the number of status requests', async () => {
     expect((await run('cards', 'funding-debits')).out).toBe('None.\n');
     await fixture.startPayment();
     const startTime = new Date(app.effects.now()).toISOString();
@@ -160,7 +160,7 @@ describe('cards resolve-debit', () => {
     ok(await deleteCustomer(), 200);
   });
 
-  it('sets the payment of a failed debit to EXCEPTION, and the account can be closed later', async () => {
+  it('sets a payment to EXCEPTION if its debit failed, and the account can be closed', async () => {
     const payment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,

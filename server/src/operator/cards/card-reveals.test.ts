@@ -19,7 +19,7 @@ async function runJson(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-/** Requests a link one second after the previous one. */
+/** Requests a link one second after the previous link. */
 async function reveal(id: string): Promise<void> {
   app.effects.set(app.effects.now() + 1_000);
   const { panEmbedUrl } = ok(await app.call('POST', `/cards/${id}/reveal`), 200);

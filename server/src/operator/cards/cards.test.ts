@@ -177,7 +177,7 @@ describe('platform cards and set-cards', () => {
     expect(await settingsOf(app.platform)).toEqual(DEFAULTS);
   });
 
-  it('rejects an invalid number, a loopback origin in production, and a call without changes', async () => {
+  it('rejects invalid numbers, loopback origins in production, and an empty change', async () => {
     for (const [platform, ...flags] of [
       [app.platform, '--max-live', '-1'],
       [app.platform, '--max-live', '1e3'],

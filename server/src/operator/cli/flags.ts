@@ -1,6 +1,6 @@
-// Flags of a verb. One table per verb defines parsing, usage errors and the help text. A switch has a
-// flag for each state, because both states can be set explicitly. `--sca off` and `--sca=off` are equal
-// to `--no-sca`.
+// Flags of a verb. One table per verb defines parsing, usage errors and the help text. A switch has
+// a flag for each state, because both states can be set explicitly. `--sca off` and `--sca=off` are
+// equal to `--no-sca`.
 import { parseArgs } from 'node:util';
 import { nearest } from '../../kernel/nearest.ts';
 

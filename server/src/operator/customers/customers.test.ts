@@ -152,7 +152,7 @@ const deleteCustomer = async (id: string, platform = app.platform) =>
   ok(await app.call('DELETE', `/customers/${id}`, undefined, { platform }), 200);
 
 describe('customers find', () => {
-  it('finds by any spelling of e-mail, telephone and identity number, and returns IDs only', async () => {
+  it('finds any spelling of e-mail, telephone and identity number, and returns IDs', async () => {
     const searchedPerson = {
       ...PERSON,
       email: 'Find.Me@Example.com',
@@ -243,7 +243,7 @@ describe('customers export', () => {
     await expect(run('export', 'Customer:unknown')).rejects.toThrow('Customer not found.');
   });
 
-  it('writes a new file that only its owner can read, and the documents into a folder', async () => {
+  it('writes a new file that only its owner can read, and documents into a folder', async () => {
     const { person } = await createCustomerWithData({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
     const documents = path.join(folder, 'documents');

@@ -23,8 +23,8 @@ import { scaLockouts } from '../../features/sca/lockout/lockout.ts';
 const app = testApp();
 
 /**
- * A customer with an authenticator app, a passkey, a login, a failure, a reset, and a pending challenge
- * and enrollment.
+ * A customer with an authenticator app, a passkey, a login, a failure, a reset, and a pending
+ * challenge and enrollment.
  */
 async function createScaHistory() {
   const person = await createPhoneVerifiedCustomer(app);

@@ -1,5 +1,5 @@
-// An erasure checked against the whole database. The customer has a unique name, address and numbers.
-// After the erasure, no column of any table contains one of them.
+// An erasure checked against the whole database. The customer has a unique name, address and
+// numbers. After the erasure, no column of any table contains one of these values.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

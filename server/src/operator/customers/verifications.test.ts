@@ -37,9 +37,9 @@ async function expectInvalidUsage(text: string, ...argv: string[]) {
 async function createPersonInReview(owner = platform, fullName = 'Ada Lovelace 001') {
   const { id } = await fixture.createPerson(owner, fullName);
   const passport = await fixture.addDocument(owner, id, 'PASSPORT');
-  const submitted = ok(await fixture.submitVerification(owner, id), 200);
-  expect(submitted.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
-  return { id: id as string, passport: passport.id, verification: submitted.id as string };
+  const submittedReply = ok(await fixture.submitVerification(owner, id), 200);
+  expect(submittedReply.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+  return { id: id as string, passport: passport.id, verification: submittedReply.id as string };
 }
 
 const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
@@ -87,10 +87,10 @@ describe('verifications show', () => {
   it('shows all data for a review, by the ID of the verification, customer or owner', async () => {
     const { id } = await fixture.createBusiness(platform, 'REG-9');
     const [owner] = await fixture.completeBusiness(platform, id);
-    const submitted = ok(await fixture.submitVerification(platform, id), 200);
-    const view = await runJson('verifications', 'show', submitted.id);
+    const { id: verificationId } = ok(await fixture.submitVerification(platform, id), 200);
+    const view = await runJson('verifications', 'show', verificationId);
     expect(view).toMatchObject({
-      verification: { verificationId: submitted.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
+      verification: { verificationId, status: 'PENDING_MANUAL_REVIEW', errors: [] },
       ...{ status: 'PENDING', missing: [], customerId: id, type: 'BUSINESS' },
       details: { businessInfo: { legalName: 'Acme Inc', taxId: '12-3456789' } },
       owners: [{ id: owner?.id, status: 'PENDING', personalInfo: { identifier: '987-65-4321' } }],

@@ -67,7 +67,7 @@ describe('doctor', () => {
       expect(remedy === undefined).toBe(status === 'OK');
   });
 
-  it('exits with 1 if a check finds an error, here in the settings of the test database', async () => {
+  it('exits with 1 after an error, here in the settings of the test database', async () => {
     const { code, out } = await run();
     expect(out).toMatch(/^ERROR {4}durability {4}fsync is off\./m);
     expect(out).toMatch(/^OK {7}migrations {4}All migrations/m);
@@ -135,7 +135,7 @@ describe('a defect', () => {
     ]);
   });
 
-  it('of migrations is a warning if some are missing, and an error if they are unknown', async () => {
+  it('of migrations is a warning if one is missing, and an error if one is unknown', async () => {
     const { rows } = await client.query(
       'select name, applied_at, checksum, phase from schema_migrations order by name desc limit 1',
     );

@@ -1,5 +1,5 @@
-// Mints and burns as shown to the operator, the verification of the circulating supply, and the burns
-// in the export of a customer.
+// Mints and burns as shown to the operator, the verification of the circulating supply, and the
+// burns in the export of a customer.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
@@ -109,8 +109,8 @@ describe('ledger verify', () => {
 describe('customers export', () => {
   it('contains burns for the customer, and an erasure does not interrupt them', async () => {
     const { id } = await createCustomer(app);
-    // The suffix of the account number determines the outcome. The provider received the account when
-    // it was linked.
+    // The suffix of the account number determines the outcome. The provider received the account
+    // when it was linked.
     const ownExternalAccount = await createExternalAccount(app, id, 'USD', '003');
     const createdBurn = ok(
       await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),
@@ -141,11 +141,11 @@ describe('stablecoins end', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
       if (!row) return;
-      const submitted = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
+      const submittedRow = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
       if (status === 'EXPIRED') {
         const response = { state: 'expired', providerStatus: 'expired', final: true } as const;
-        await applyProgress(ctx, submitted, response, ctx.now);
-      } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, submitted, { status });
+        await applyProgress(ctx, submittedRow, response, ctx.now);
+      } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, submittedRow, { status });
     });
     return { id, coinId: coin.id };
   }
@@ -177,7 +177,7 @@ describe('stablecoins end', () => {
     },
   );
 
-  it('expires a submitted burn that can still be paid, and continues to request its status', async () => {
+  it('expires a submitted burn that can still be paid, and still requests its status', async () => {
     const { id, coinId } = await createBurn('SUBMITTED');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
     expect((await fixture.readSupply(coinId)).burning).toBe(0n);

@@ -112,8 +112,8 @@ describe('stablecoins', () => {
     expect(await list()).toEqual(ids);
     expect(await list('--status', 'PENDING_APPROVAL')).toEqual([ids[1]]);
     expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);
-    const allPending: { id: string }[] = await runVerb('list', '--status', 'PENDING_APPROVAL');
-    expect(allPending.map((each) => each.id)).toContain(ids[1]);
+    const pendingCoins: { id: string }[] = await runVerb('list', '--status', 'PENDING_APPROVAL');
+    expect(pendingCoins.map((each) => each.id)).toContain(ids[1]);
   });
 
   it('are listed with their circulating supply', async () => {

@@ -9,7 +9,8 @@ import {
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 
-// The command uses the real clock. The clock of the server is earlier, so that resent events are due.
+// The command uses the real clock. The clock of the server is earlier, so that resent events are
+// due.
 const app = testApp({ start: Date.now() - 30 * 86_400_000 });
 let status = 500;
 let requestCount = 0;

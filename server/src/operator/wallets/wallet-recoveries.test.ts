@@ -121,8 +121,8 @@ describe('wallet recover', () => {
   it('requires a wallet account, a valid type, an actor and a reason', async () => {
     const { accountId, customer } = await createPhoneCustomer();
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
-    const [fiat] = ok(await app.call('GET', path), 200).data;
-    for (const id of [fiat.id, `InternalAccount:${UNKNOWN_ID}`, 'x', customer.id]) {
+    const [fiatAccount] = ok(await app.call('GET', path), 200).data;
+    for (const id of [fiatAccount.id, `InternalAccount:${UNKNOWN_ID}`, 'x', customer.id]) {
       const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...DECISION);
       expect([code, err]).toEqual([1, 'Wallet not found.\n']);
     }

@@ -57,7 +57,7 @@ const isFrozen = async (id: string) =>
   (await sample.sql('select frozen from ledger_accounts where id = $1', [id]))[0]?.frozen;
 
 describe('committer', () => {
-  it('keeps the floor at every step of a batch and rejects only the change sets below it', async () => {
+  it('keeps the floor at every step of a batch and rejects only change sets below it', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const outcomes = await commitTogether(
       { transfers: [transfer(a, b, 60n)] },
@@ -208,7 +208,7 @@ describe('committer', () => {
 });
 
 describe('freezes', () => {
-  it('reject new transfers of a frozen account and allow existing holds to be posted or voided', async () => {
+  it('reject new transfers of a frozen account, and its holds are posted or voided', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 100n);
     const hold = transfer(a, b, 10n, { phase: 'pending' });
     const secondHold = transfer(a, b, 20n, { phase: 'pending' });

@@ -108,12 +108,12 @@ describe('createQueue', () => {
         };
         for (const { push, take: max, done } of steps) {
           for (const { changes, requirements } of push) {
-            const sharedOnly = requirements.filter((id) => !changes.includes(id));
+            const sharedIds = requirements.filter((id) => !changes.includes(id));
             const unit = unitOf({
               updates: changes.map((id) => updateThing(thingRow(id), {})),
               requires: requirements.map((id) => thingAt(thingRow(id))),
             });
-            claims.set(unit, { changes, requirements: sharedOnly });
+            claims.set(unit, { changes, requirements: sharedIds });
             queue.push(unit);
             pushedCount++;
           }

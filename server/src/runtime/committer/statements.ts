@@ -119,7 +119,8 @@ const mixedLocks = (table: Table) => {
 };
 
 /**
- * Parameters: ID, version as read, whether the row is to change. Locks all rows and checks the versions.
+ * Parameters: ID, version as read, whether the row is to change. Locks all rows and checks the
+ * versions.
  */
 export const lockAndMatch = memoizeByTable((table) =>
   statement(

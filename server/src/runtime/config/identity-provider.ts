@@ -20,7 +20,9 @@ export interface IdentityProviderSettings {
 
 const MAX_GROUPS = 100;
 
-/** Roles by group. The last `=` separates group and roles, because names of groups can contain `=`. */
+/**
+ * Roles by group. The last `=` separates group and roles, because names of groups can contain `=`.
+ */
 export function groupRolesOf(text: string): ReadonlyMap<string, readonly OperatorRole[]> {
   const entries = text.split(';').map((entry): [string, OperatorRole[]] => {
     const separatorIndex = entry.lastIndexOf('=');

@@ -33,7 +33,9 @@ const MAX_SOCKETS = 2_048;
 /** Shorter than the five seconds after which servers of Node.js close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const RESOLVE_TIMEOUT_MS = 3_000;
-/** Random bytes per system call. A call for each ID would cost more than the generation of the ID. */
+/**
+ * Random bytes per system call. A call for each ID would cost more than the generation of the ID.
+ */
 const POOL_BYTES = 8_192;
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });

@@ -421,7 +421,7 @@ describe('page', () => {
 });
 
 describe('allRows', () => {
-  it('returns the rows of all pages and rejects times that would repeat a page forever', async () => {
+  it('returns the rows of all pages and rejects times that would repeat a page', async () => {
     const insertAt = (time: string) =>
       sample.sql(`insert into client_keys (id, reply, created_at)
         select 'all-' || n || '-${time}', '', '${time}' from generate_series(1, 1001) n`);

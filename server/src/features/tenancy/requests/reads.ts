@@ -41,11 +41,12 @@ type Shape = Pick<
   | 'address'
 >;
 
+/** Maximum time between the first and the last request of a row. */
 export const MAX_SPAN_MS = 10_000;
 /** A longer read has its own row, so that it does not extend the time span of a shared row. */
 const MAX_DURATION_MS = 5_000;
 
-/** Whether the request can share a row: a successful read without further details. */
+/** Whether the request can share a row: a short, successful read without further details. */
 export const isPlainRead = ({ record, contract }: CompletedRequest): boolean =>
   contract.method === 'GET' &&
   record.status < 400 &&
@@ -62,7 +63,9 @@ export interface Reads {
   lastId: string;
   /** All IDs, one after the other. */
   ids: string;
+  /** Durations in microseconds. */
   readonly durations: number[];
+  /** The position in `shapeValues` of the shape of each read. */
   readonly shapes: number[];
   readonly shapeValues: Shape[];
 }

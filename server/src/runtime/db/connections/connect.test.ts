@@ -115,7 +115,7 @@ describe('connectDatabase with several hosts', () => {
     await expect(connection).rejects.toThrow('timeout');
   });
 
-  it('is unavailable to queries and read-only to the readiness probe with a standby only', async () => {
+  it('rejects queries and reports a read-only database if only a standby responds', async () => {
     const url = urlOf([standbyPort.host], '/postgres', '?target_session_attrs=read-write');
     const db = openDatabase({ url });
     await expect(db.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

@@ -103,7 +103,7 @@ describe('a primary whose commits no replica confirms', () => {
     await committer.close();
   });
 
-  it('returns an unknown outcome if the wait is canceled, although the primary has the row', async () => {
+  it('returns an unknown outcome of a canceled wait, and the primary has the row', async () => {
     const committer = committerOf();
     await committer.commit(insertion('before'));
     await setReplicas('*');
