@@ -370,10 +370,10 @@ const admissionOf = (runtime: Runtime, settings: Settings, metrics: Metrics) => 
 
 /** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
-  { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
+  { maxAttempts, run }: Pick<Worker, 'maxAttempts' | 'run'>,
   { heldPlatform }: Pick<Deliverer, 'heldPlatform'>,
 ): ClockWork => ({
-  kinds,
+  kinds: [...maxAttempts.keys()],
   runJob: run,
   deliveries: heldPlatform,
   stage: stageClockWork,

@@ -10,7 +10,7 @@ const server = startTestServer('doctor');
 interface ErrorReply {
   readonly status: number;
   readonly code: string;
-  readonly message: string;
+  readonly reason: string;
 }
 
 /** Output and exit code of `doctor` for a server that replies with this error to `/sandbox/clock`. */
@@ -43,15 +43,15 @@ async function diagnose(reply: ErrorReply) {
 
 describe('the clock of the platform', () => {
   it('is not checked for a platform without a sandbox clock', async () => {
-    const message = 'This operation is available with sandbox credentials only.';
-    const { code, out } = await diagnose({ status: 403, code: 'FORBIDDEN', message });
+    const reason = 'This operation is available with sandbox credentials only.';
+    const { code, out } = await diagnose({ status: 403, code: 'FORBIDDEN', reason });
     expect(code).toBe(0);
     expect(out).toMatch(/✓ Clock of the platform +This operation is available with sandbox/);
   });
 
   it('is a failed check if the clock cannot be read', async () => {
-    const message = 'The clock has no row.';
-    const { code, out } = await diagnose({ status: 404, code: 'NOT_FOUND', message });
+    const reason = 'The clock has no row.';
+    const { code, out } = await diagnose({ status: 404, code: 'NOT_FOUND', reason });
     expect(code).toBe(1);
     expect(out).toMatch(/✗ Clock of the platform +The clock has no row\./);
   });

@@ -25,7 +25,7 @@ export interface Cards {
   /** IDs of cards on USD accounts, one account each. */
   accountCards: string[];
   /** IDs of cards on embedded wallets. */
-  wallets: string[];
+  walletCards: string[];
 }
 
 interface Account {
@@ -108,13 +108,13 @@ export async function createCards(bench: Bench, handler: Worker): Promise<Cards>
   );
   const platformId = row?.platform_id as string;
   const accountCards = createdHolders.map(({ accountCard }) => accountCard);
-  const wallets = createdHolders.flatMap(({ walletCard }) => walletCard ?? []);
-  await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
+  const walletCards = createdHolders.flatMap(({ walletCard }) => walletCard ?? []);
+  await handler.call('grantKeys', { url, dataDir, platformId, cards: walletCards });
   // The provider of row 7d issues the cards. Only its messages use these rows.
   await cluster.rows(CARDS_DATABASE, ISSUED_BY_PROVIDER);
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {
     await cluster.rows(name, 'vacuum analyze');
   }
-  return { platformId, dataDir, accountCards, wallets };
+  return { platformId, dataDir, accountCards, walletCards };
 }

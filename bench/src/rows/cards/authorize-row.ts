@@ -99,11 +99,11 @@ const requestSender =
   ({ bench, cards, groups }: RowContext, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
-    const { accountCards, wallets } = cards;
+    const { accountCards, walletCards } = cards;
     const cardsByKind = {
       spread: accountCards,
       hot: accountCards.slice(0, 1),
-      wallets,
+      wallets: walletCards,
       messages: accountCards,
     };
     const processorUse = watchProcessor(groups);
@@ -186,7 +186,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
   return [
     row('7a', `${formatCount(cards.accountCards.length)} cards and accounts`, 'spread'),
     row('7b', 'one hot card and account', 'hot'),
-    row('7c', `${formatCount(cards.wallets.length)} wallets, signed for`, 'wallets'),
+    row('7c', `${formatCount(cards.walletCards.length)} wallets, signed for`, 'wallets'),
     row('7d', 'through a signed message of a provider', 'messages'),
   ];
 }

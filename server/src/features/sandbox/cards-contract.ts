@@ -152,7 +152,8 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
   summary: 'Simulate an authorization adjustment',
   description:
     'Simulates an adjustment of the authorized amount of a payment that is AUTHORIZED or ' +
-    'PARTIALLY_SETTLED. The hold is changed to the new amount.',
+    'PARTIALLY_SETTLED. The part of the new amount that is not settled is held. An increase ' +
+    'that the account cannot cover is not held.',
   body: named(
     'SandboxCardAuthorizationAdviceRequest',
     Type.Object(

@@ -172,12 +172,17 @@ describe('the jobs verbs', () => {
 });
 
 describe('job kinds', () => {
-  it('have a pending effect in the code and in docs/jobs.md', () => {
-    expect(Object.keys(PENDING_EFFECTS).sort()).toEqual([...app.worker.kinds].sort());
+  it('have a pending effect in the code, and their attempts in docs/jobs.md', () => {
+    const { maxAttempts } = app.worker;
+    expect(Object.keys(PENDING_EFFECTS).sort()).toEqual([...maxAttempts.keys()].sort());
     const page = readFileSync(new URL('../../../../docs/jobs.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| (.+?) +\|$/gm)];
-    expect(rows.map(([, kind, pendingEffect]) => [kind, pendingEffect])).toEqual(
-      Object.entries(PENDING_EFFECTS),
+    const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| +(\d+) \| (.+?) +\|$/gm)];
+    expect(rows.map(([, kind, attempts, effect]) => [kind, Number(attempts), effect])).toEqual(
+      Object.entries(PENDING_EFFECTS).map(([kind, effect]) => [
+        kind,
+        maxAttempts.get(kind),
+        effect,
+      ]),
     );
   });
 });

@@ -69,8 +69,8 @@ export interface WorkerOptions {
 }
 
 export interface Worker {
-  /** The kinds with a handler. */
-  readonly kinds: readonly string[];
+  /** Maximum attempts of each kind with a handler. */
+  readonly maxAttempts: ReadonlyMap<string, number>;
   wake(): void;
   /** Runs a claimed job and records its result. Never rejects. */
   run(job: Job): Promise<void>;
@@ -268,7 +268,9 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   return {
-    kinds: [...handlers.keys()],
+    maxAttempts: new Map(
+      [...handlers].map(([kind, { maxAttempts = MAX_ATTEMPTS }]) => [kind, maxAttempts]),
+    ),
     wake: () => void setImmediate(claimDue),
     run: begin,
     runDue,

@@ -269,7 +269,7 @@ export function incomingJobs({ connectors, webhooks }: IncomingDeps): JobHandler
         async () => (ctx, row) => void rejectUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT'),
       ),
     }),
-    jobHandler(COLLECT, { run: collectFunds }),
+    jobHandler(COLLECT, { maxAttempts: OUTAGE_ATTEMPTS, run: collectFunds }),
     jobHandler(REVIEW_EXPIRY, { run: withPayment(async () => expireReview) }),
     jobHandler(WALLET_DECLARED, { run: handleWalletDeclared }),
     createRailJobHandler(connectors, FORWARD, FORWARDING_TRANSFER),

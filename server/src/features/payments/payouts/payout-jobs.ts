@@ -248,6 +248,6 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     jobHandler(SEND_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: callAndApply('send') }),
     jobHandler(CHECK_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: callAndApply('check') }),
     jobHandler(CANCEL_PAYOUT, { maxAttempts: OUTAGE_ATTEMPTS, run: cancel }),
-    jobHandler(PAY_REFUND, { run: handleRefund }),
+    jobHandler(PAY_REFUND, { maxAttempts: OUTAGE_ATTEMPTS, run: handleRefund }),
   ];
 }
