@@ -21,7 +21,8 @@ const ATTACK = 'server/test/attack/**';
 const CLUSTER = 'server/test/cluster/**';
 const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
 /**
- * Name of the suite, set by `scripts/test.mjs`. Absent: all tests, of which the command line selects some.
+ * Name of the suite, set by `scripts/test.mjs`. Without a name, the command line selects from all
+ * tests.
  */
 const suite = process.env.RAILHEAD_TEST_SUITE;
 

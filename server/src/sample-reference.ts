@@ -1,5 +1,5 @@
 // The API reference of a server with a sample customer. The requests of its examples contain the IDs of
-// the customer, so that they succeed unchanged. The replies are the recorded ones.
+// the customer, so that they succeed unchanged. The examples of replies remain as recorded.
 
 import { oldestPlatform } from './bootstrap.ts';
 import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
@@ -82,7 +82,7 @@ async function findSample(
   const [customer] = await findCustomers(db, filter);
   if (!customer) return undefined;
   const caller = systemCaller(platform.id, platform.environment);
-  const [balances, external, otherRows] = await Promise.all([
+  const [balances, external, otherResources] = await Promise.all([
     findInternalAccounts(db, { customer_id: customer.id }),
     findExternalAccounts(db, { customer_id: customer.id }),
     findOtherResources(runnerOf(runtime, operations, caller), customer.id),
@@ -94,7 +94,7 @@ async function findSample(
     customer: customer.id,
     balances: byCurrency(balances),
     external: byCurrency(external),
-    otherResources: otherRows,
+    otherResources,
   };
 }
 
@@ -140,7 +140,7 @@ function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote 
 
 const EXAMPLE_ID = /^[A-Za-z]+:019b8d60-[0-9a-f-]+$/;
 
-/** A value with every ID in it replaced. */
+/** A value in which every ID of the examples is replaced. */
 function replaceIds(value: unknown, replace: (id: string) => string): unknown {
   if (typeof value === 'string') return EXAMPLE_ID.test(value) ? replace(value) : value;
   if (Array.isArray(value)) return value.map((each) => replaceIds(each, replace));
@@ -150,7 +150,7 @@ function replaceIds(value: unknown, replace: (id: string) => string): unknown {
   );
 }
 
-/** IDs of an operation whose type does not determine the resource. */
+/** Operations whose ID is the external account of the platform instead of the customer. */
 const OWN_BANK = new Set(['getPlatformExternalAccountById']);
 
 /** An operation of the document with other IDs in its parameters and its body. */
@@ -160,7 +160,7 @@ function withIds(
   { ownBank }: Sample['otherResources'],
 ) {
   const { parameters, requestBody } = operation as { parameters?: Json[]; requestBody?: Json };
-  const example = (parameter: Json) => {
+  const exampleOf = (parameter: Json) => {
     if (parameter.name === 'platformCustomerId') return SAMPLE;
     if (ownBank && OWN_BANK.has(String(operation.operationId))) return ownBank;
     return replaceIds(parameter.example, replace);
@@ -169,7 +169,7 @@ function withIds(
     ...operation,
     ...(parameters && {
       parameters: parameters.map((each) =>
-        'example' in each ? { ...each, example: example(each) } : each,
+        'example' in each ? { ...each, example: exampleOf(each) } : each,
       ),
     }),
     ...(requestBody && {

@@ -103,7 +103,8 @@ export async function createSample(
       headers: { authorization: `Basic ${credential}` },
       ...(body ? { payload: body } : {}),
     });
-    if (reply.statusCode >= 400) throw new Error(`creating the sample customer: ${reply.body}`);
+    if (reply.statusCode >= 400)
+      throw new Error(`the sample customer could not be created: ${reply.body}`);
     return reply.json();
   };
   const { id: customerId } = await call('POST', '/customers', CUSTOMER);
@@ -112,9 +113,9 @@ export async function createSample(
   }
   const query = `customerId=${customerId}&currency=USD`;
   const { data } = await call('GET', `/customers/internal-accounts?${query}`);
-  const balance = data[0].id as string;
-  await call('POST', `/sandbox/internal-accounts/${balance}/fund`, { amount: DEPOSIT });
-  const card = { cardholderId: customerId, form: 'VIRTUAL', fundingSources: [balance] };
+  const internalAccountId = data[0].id as string;
+  await call('POST', `/sandbox/internal-accounts/${internalAccountId}/fund`, { amount: DEPOSIT });
+  const card = { cardholderId: customerId, form: 'VIRTUAL', fundingSources: [internalAccountId] };
   await Promise.all([
     call('POST', '/cards', card),
     call('POST', '/agents', { customerId, ...AGENT }),

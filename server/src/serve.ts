@@ -89,7 +89,10 @@ function updateKey(app: App, config: Config, fileContent: CredentialsFile | unde
   write(credentialsPath(config), fileContent);
 }
 
-/** Stops the process on signals and, below a supervisor, when it is replaced. */
+/**
+ * Stops the process on signals and, below a supervisor, when it is replaced. Returns the function that
+ * reads whether the shutdown has started.
+ */
 function shutDownOn(
   stop: () => Promise<void>,
   app: App,
@@ -112,7 +115,10 @@ function shutDownOn(
   return shutdown.isShuttingDown;
 }
 
-/** URL at which the first administrator enrolls, or undefined once an operator user has enrolled. */
+/**
+ * URL at which the first administrator enrolls. Undefined without the operator API, or after an operator
+ * user has enrolled.
+ */
 async function enrollUrlOf(app: App, config: Config, port: number): Promise<string | undefined> {
   const { roles, operatorApi, operatorUrl, publicUrl } = config;
   if (!roles.includes('api') || operatorApi === 'off') return undefined;

@@ -80,7 +80,7 @@ function singleServer(options: ServerOptions): Servers {
   return { server, listen: (address) => listenOn(server, address) };
 }
 
-/** Pages for operators. */
+/** Adds the pages for operators, and the console if it is enabled. */
 function addPages(server: FastifyInstance, { console: hasConsole = false }: ServerSettings): void {
   addOperatorPages(server, hasConsole);
   if (hasConsole) addConsole(server);
@@ -89,20 +89,20 @@ function addPages(server: FastifyInstance, { console: hasConsole = false }: Serv
 /** The server, with the operator API on it or on a separate port. */
 export function serversOf(
   settings: ServerSettings,
-  isApi: boolean,
+  hasApiRole: boolean,
   installation: Omit<OperatorMount, OfSettings>,
   options: ServerOptions,
 ): Servers {
   const { operatorApi = 'on', databaseUrl, operatorOidc } = settings;
-  if (!isApi) return singleServer({ ...options, operations: [] });
+  if (!hasApiRole) return singleServer({ ...options, operations: [] });
   if (operatorApi === 'off') return singleServer(options);
   const { naming, operations } = options;
   const provisioning = provisioningBy((env) => installation.connectors(env).funding, accountPorts);
   const operatorUrl = operatorUrlOf(settings);
   const identityProvider =
     operatorOidc && signIn.identityProvider(installation.runtime.effects, operatorOidc);
-  const startOptions = { databaseUrl, provisioning, operatorUrl, identityProvider };
-  const mount = { ...startOptions, ...installation };
+  const mountSettings = { databaseUrl, provisioning, operatorUrl, identityProvider };
+  const mount = { ...mountSettings, ...installation };
   const operatorOperations = operatorOperationsOn(mount);
   if (operatorApi === 'on') {
     const combinedServer = singleServer({

@@ -1,17 +1,17 @@
-// Graceful shutdown. Each kind of work in progress has a share of the time. The process exits within 10 s
-// even if clients, receivers or providers do not respond. Aborted work was not acknowledged, or is
-// repeated later.
+// Graceful shutdown. Each kind of work in progress has a share of the time. After the drain, the process
+// exits within 10 s even if clients, receivers or providers do not respond. Aborted work was not
+// acknowledged, or is repeated later.
 import type { FastifyInstance } from 'fastify';
 import type { Log } from './runtime/observability/log.ts';
 import { within } from './runtime/observability/within.ts';
 
 /** A stop that takes longer has failed. Orchestrators usually kill a process after 10 s. */
 const STOP_MS = 9_500;
-/** Time for jobs in progress. The lease of an unfinished one expires, and it runs again. */
+/** Time for jobs in progress. The lease of an unfinished job expires, and the job runs again. */
 const JOBS_MS = 5_000;
 /** Slightly longer than the deliverer waits for responses. */
 const DELIVERIES_MS = 5_500;
-/** Time for each of the kinds of connections to the database to finish and close. */
+/** Time for each component that uses the database, and for the database itself, to finish and close. */
 const DATABASE_MS = 1_500;
 
 interface Stoppable {
@@ -33,23 +33,23 @@ interface Stoppable {
  * Finishes work in progress, aborts work that takes too long, and closes the database. Takes at
  * most 8.5 s.
  */
-export async function stopServer(parts: Stoppable): Promise<void> {
-  parts.readiness.stop();
-  parts.followers.close();
-  parts.keyRing.stop();
+export async function stopServer(components: Stoppable): Promise<void> {
+  components.readiness.stop();
+  components.followers.close();
+  components.keyRing.stop();
   // Concurrent, because each of them may need all of its time. The server has its own limit.
   await Promise.all([
-    parts.server.close(),
-    within(JOBS_MS, parts.worker.stop()),
-    within(DELIVERIES_MS, parts.deliverer.stop()),
+    components.server.close(),
+    within(JOBS_MS, components.worker.stop()),
+    within(DELIVERIES_MS, components.deliverer.stop()),
   ]);
   await Promise.all([
-    within(DATABASE_MS, parts.recorder.close()),
-    within(DATABASE_MS, parts.tracing.stop()),
-    within(DATABASE_MS, parts.directory.stop()),
-    within(DATABASE_MS, parts.committer.close()),
+    within(DATABASE_MS, components.recorder.close()),
+    within(DATABASE_MS, components.tracing.stop()),
+    within(DATABASE_MS, components.directory.stop()),
+    within(DATABASE_MS, components.committer.close()),
   ]);
-  await within(DATABASE_MS, parts.db.close());
+  await within(DATABASE_MS, components.db.close());
 }
 
 interface Shutdown {
@@ -59,7 +59,7 @@ interface Shutdown {
   start(reason: string, drain?: () => Promise<void>): void;
 }
 
-/** Shutdown of the process: exit code 0 within `STOP_MS`, or 1. */
+/** Ends the process with exit code 0, or with 1 if the stop fails or takes longer than `STOP_MS`. */
 export function createShutdown(stop: () => Promise<void>, log: Log): Shutdown {
   let isStarted = false;
 

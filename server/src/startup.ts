@@ -31,7 +31,7 @@ export interface CredentialsFile {
 export interface Serving {
   origin: string;
   credentials: CredentialsFile | undefined;
-  /** Where the first administrator enrolls. */
+  /** URL at which the first administrator enrolls. Absent after the enrollment. */
   enrollUrl?: string | undefined;
 }
 
@@ -52,10 +52,10 @@ export function openLog(effects: Effects, { logLevel }: Config, number?: number)
   return log;
 }
 
-/** For the operator's commands. */
+/** Connections for operator commands. */
 const SPARE_CONNECTIONS = 16;
 
-/** The configured database, or the embedded one, which this process then owns. */
+/** The configured database, or the embedded database, which this process then owns. */
 export async function databaseOf(
   config: Config,
   effects: Effects,
@@ -69,7 +69,10 @@ export async function databaseOf(
   return { url: embedded.url, embedded };
 }
 
-/** A connection of the committer. A crash of the database closes it, so the epoch of events is opened. */
+/**
+ * A connection of the committer. Each new connection opens the epoch of events, because a crash of the
+ * database may have closed the previous connection.
+ */
 export async function connectCommitter(settings: {
   databaseUrl: string;
   connectionLimits?: ConnectionLimits | undefined;
@@ -85,7 +88,7 @@ export async function connectCommitter(settings: {
   }
 }
 
-/** The storage of files, and the files in it. */
+/** The storage of files, the files in it, and the dependencies of the retention. */
 export function fileDepsOf(
   settings: RetentionOptions & { databaseUrl: string; files: StorageSettings },
   runtime: Runtime,

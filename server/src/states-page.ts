@@ -258,7 +258,7 @@ const edges = ({ transitions: events }: Lifecycle): [string, string, string][] =
     ]),
   );
 
-/** Padded as the Markdown formatter requires. */
+/** A Markdown table, padded as the formatter requires. */
 function table(heads: string[], rows: string[][]): string {
   const widths = heads.map((head, index) =>
     Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)),

@@ -31,7 +31,10 @@ interface Source extends Position {
 type ReadPage = (query: Record<string, unknown>) => Promise<Reply>;
 
 const DEFAULT_LIMIT = 20;
-/** Maximum pages of one platform that a request reads. A page of a list with filters can be empty. */
+/**
+ * Maximum pages of a platform that are read for its next item. Pages of filtered lists can be
+ * empty.
+ */
 const MAX_READS = 4;
 /** Names of the fields with the time by which a list is ordered. */
 const TIME_FIELDS = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];

@@ -10,7 +10,7 @@ const FLOOD_MS = lengthOf(5_000, 15_000);
 /** Minimum number of successful operations, of 400 in both documents, in a short run. */
 const MIN_REACHED = 100;
 
-it('a server withstands generated, smuggled, replayed and malformed requests and floods', async () => {
+it('a server withstands fuzzed, smuggled, replayed and malformed requests and floods', async () => {
   const options = { seed: runSeed(), requests: REQUESTS, floodMs: FLOOD_MS };
   const startedAt = performance.now();
   const result = await attack(options);

@@ -1,5 +1,5 @@
-// `npm run attack`: runs the attacks with one seed, prints the number of requests and replies, and
-// every problem.
+// `npm run attack` runs the attacks with one seed. It prints the numbers of requests and replies, and every
+// problem.
 import { randomInt } from 'node:crypto';
 import { type AttackOptions, attack, type Result } from './run.ts';
 import { quantile } from './victim.ts';

@@ -188,10 +188,12 @@ async function databaseProblems(target: Target, provider: ProviderTarget): Promi
     const balance = await read('select balance as value from ledger_accounts where id = $1', [
       provider.accountId,
     ]);
-    const expected = provider.depositedAmount;
+    const expectedBalance = provider.depositedAmount;
     return [
       ...(smuggledCount ? [`${smuggledCount} smuggled requests were executed`] : []),
-      ...(balance === expected ? [] : [`deposits of ${expected} have the balance ${balance}`]),
+      ...(balance === expectedBalance
+        ? []
+        : [`deposits of ${expectedBalance} have the balance ${balance}`]),
     ];
   } finally {
     await client.end();
@@ -240,7 +242,7 @@ export async function attack(options: AttackOptions): Promise<Result> {
     if (!target.isRunning())
       result.problems.push(`the server exited: ${target.output().slice(-2_000)}`);
     else {
-      // Work of the attacks that is still in progress.
+      // Requests of the attacks may still be in progress.
       await sleep(200);
       await attackWithFloods(target, preparation, options.floodMs, result);
       result.problems.push(...(await finalProblems(target, preparation, result)));

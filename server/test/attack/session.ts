@@ -71,9 +71,9 @@ export function addProblem(report: Report, sentRequest: Sent, problem: string, b
 }
 
 export function createRecord(rules: Rules, report: Report): Session['record'] {
-  return (sentRequest, reply, additional = []) => {
+  return (sentRequest, reply, additionalProblems = []) => {
     increase(report.requestCounts, sentRequest.attack);
-    const problems = [...rules.problemsOf(sentRequest, reply), ...additional];
+    const problems = [...rules.problemsOf(sentRequest, reply), ...additionalProblems];
     const body = typeof reply === 'string' ? reply : reply.body;
     for (const problem of problems) addProblem(report, sentRequest, problem, body);
     if (typeof reply === 'string') return;

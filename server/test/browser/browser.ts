@@ -18,7 +18,7 @@ export const browserPath = CANDIDATES.find((file) => file && existsSync(file));
 
 if (!browserPath) {
   const remedy = 'Install Chromium, or set CHROME_PATH.';
-  process.stderr.write(`No browser was found: the tests of hosted pages are skipped. ${remedy}\n`);
+  process.stderr.write(`No browser was found. The tests in a browser are skipped. ${remedy}\n`);
 }
 
 export const launch = (): Promise<Browser> =>
@@ -80,11 +80,14 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Fails with the accessibility violations of the page, except those of the rules named. */
-export async function expectAccessible(page: Page, except: readonly string[] = []): Promise<void> {
-  const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
+/** Fails with the accessibility violations of the page, except those of `ignoredRules`. */
+export async function expectAccessible(
+  page: Page,
+  ignoredRules: readonly string[] = [],
+): Promise<void> {
+  const rules = Object.fromEntries(ignoredRules.map((rule) => [rule, { enabled: false }]));
   const options = JSON.stringify({ resultTypes: ['violations'], rules });
-  // Evaluated like a debugger, because the page's content security policy permits no script.
+  // Evaluated as by a debugger, because the page's content security policy permits no script.
   if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(axeSource);
   const result = (await page.evaluate(`axe.run(document, ${options})`)) as {
     violations: Violation[];

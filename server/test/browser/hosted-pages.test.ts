@@ -46,14 +46,14 @@ async function openLogoSite(): Promise<LogoSite> {
 }
 
 const ownership = openForFile(startOwnership);
-let logos: LogoSite;
+let logoSite: LogoSite;
 let browser: Awaited<ReturnType<typeof launch>>;
 let cardId: string;
 
 async function setBrand(platform: TestPlatform, logo: string, color: string | null = null) {
   await ownership.app.operate(async (ctx) => {
     const row = await ctx.read(platforms, platform.id);
-    const wallet_config = { logoUrl: `${logos.origin}${logo}` };
+    const wallet_config = { logoUrl: `${logoSite.origin}${logo}` };
     if (row) ctx.update(platforms, row, { name: 'Northwind', wallet_config, brand_color: color });
   }, platform);
 }
@@ -142,7 +142,7 @@ const logoWidth = (page: Page): Promise<number> =>
 describe.runIf(browserPath)('hosted pages', () => {
   beforeAll(async () => {
     await ownership.app.app.server.listen({ port: 0, host: '127.0.0.1' });
-    logos = await openLogoSite();
+    logoSite = await openLogoSite();
     for (const platform of [ownership.app.platform, ownership.platform, ownership.app.unregulated])
       await setBrand(platform, '/logo.svg', '#0f766e');
     const fixture = cardFixture(ownership.app);
@@ -151,7 +151,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
-    logos?.server.close();
+    logoSite?.server.close();
   });
 
   it.each(VIEWS)(
@@ -177,7 +177,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   );
 
   it.each(VIEWS)(
-    'replace a factor (%s, %s)',
+    'confirm the identity for the reset of a factor (%s, %s)',
     async (size, theme) => {
       const { page, inspectState, close } = await openPage(size, theme);
       await page.goto(await createResetLink());
@@ -274,10 +274,10 @@ describe.runIf(browserPath)('hosted pages', () => {
   );
 
   it(
-    'load the logo without a referrer, and work when it fails',
+    'load the logo without a referrer, and work without the logo',
     async () => {
-      expect(logos.referrers.length).toBeGreaterThan(0);
-      expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
+      expect(logoSite.referrers.length).toBeGreaterThan(0);
+      expect(logoSite.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
       await setBrand(ownership.platform, '/missing.png');
       const { page, inspectState, close } = await openPage('phone', 'light');
       await page.goto(await createOwnershipLink());

@@ -13,19 +13,19 @@ import { inspect, press, TIMEOUT_MS, title } from './verification-fixture.ts';
 const app = testApp();
 let browser: Awaited<ReturnType<typeof launch>>;
 let port: number;
-let visited: Visit;
+let currentVisit: Visit;
 /** Secrets of links and passwords that the test has used. */
 const secrets: string[] = [PASSWORD];
 
 const urlOf = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
 
-/** Problems except failed loads: the browser also logs the error replies that a page shows. */
+/** Problems except failed loads, because the browser also logs the error replies that a page shows. */
 const violations = () =>
-  visited.problems.filter((problem) => !problem.startsWith('Failed to load'));
+  currentVisit.problems.filter((problem) => !problem.startsWith('Failed to load'));
 
 /** Adds a device that verifies its user. */
 async function addDevice(transport: 'internal' | 'usb' = 'internal') {
-  const cdp = await visited.context.newCDPSession(visited.page);
+  const cdp = await currentVisit.context.newCDPSession(currentVisit.page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -43,7 +43,7 @@ async function addDevice(transport: 'internal' | 'usb' = 'internal') {
 
 /** Inspects the state in every size and color scheme. */
 async function inspectState(name: string): Promise<void> {
-  const { page } = visited;
+  const { page } = currentVisit;
   for (const size of [SIZES.phone, SIZES.desktop]) {
     await page.setViewportSize(size.viewport);
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -69,16 +69,18 @@ async function invite(name: string, email: string): Promise<string> {
 }
 
 const fill = (label: string, text: string) =>
-  visited.page.getByLabel(label, { exact: true }).fill(text);
+  currentVisit.page.getByLabel(label, { exact: true }).fill(text);
 
 /** Waits for the alert with the text, which must have the focus. */
 async function waitForAlert(text: string | RegExp): Promise<void> {
-  await visited.page.getByRole('alert').filter({ hasText: text }).waitFor();
-  expect(await visited.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+  await currentVisit.page.getByRole('alert').filter({ hasText: text }).waitFor();
+  expect(await currentVisit.page.evaluate('document.activeElement.getAttribute("role")')).toBe(
+    'alert',
+  );
 }
 
 const readFocusedName = (): Promise<string> =>
-  visited.page.evaluate('document.activeElement.name') as Promise<string>;
+  currentVisit.page.evaluate('document.activeElement.name') as Promise<string>;
 
 describe.runIf(browserPath)('the pages for operators', () => {
   beforeAll(async () => {
@@ -87,8 +89,8 @@ describe.runIf(browserPath)('the pages for operators', () => {
     browser = await launch();
   }, TIMEOUT_MS);
   beforeEach(async () => {
-    visited = await visit(browser, 'desktop', `http://localhost:${port}`);
-    return () => visited.close();
+    currentVisit = await visit(browser, 'desktop', `http://localhost:${port}`);
+    return () => currentVisit.close();
   });
   afterAll(async () => {
     await browser?.close();
@@ -97,17 +99,19 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'explain the address at which a link works, and keep the link',
     async () => {
-      await visited.close();
-      visited = await visit(browser, 'desktop', 'http://');
+      await currentVisit.close();
+      currentVisit = await visit(browser, 'desktop', 'http://');
       const secret = await firstEnrollmentSecret();
-      await visited.page.goto(urlOf(`/enroll#${secret}`, '127.0.0.1'));
-      await title(visited.page, 'Open this page at another address');
+      await currentVisit.page.goto(urlOf(`/enroll#${secret}`, '127.0.0.1'));
+      await title(currentVisit.page, 'Open this page at another address');
       await inspectState('wrong-address');
-      await visited.page.getByRole('link', { name: `Open at http://localhost:${port}` }).click();
-      await title(visited.page, 'Set up your sign-in');
-      expect(visited.page.url()).toBe(urlOf('/enroll'));
-      await visited.page.goto(urlOf('/sign-in', '127.0.0.1'));
-      await title(visited.page, 'Open this page at another address');
+      await currentVisit.page
+        .getByRole('link', { name: `Open at http://localhost:${port}` })
+        .click();
+      await title(currentVisit.page, 'Set up your sign-in');
+      expect(currentVisit.page.url()).toBe(urlOf('/enroll'));
+      await currentVisit.page.goto(urlOf('/sign-in', '127.0.0.1'));
+      await title(currentVisit.page, 'Open this page at another address');
       expect(violations()).toEqual([]);
     },
     TIMEOUT_MS,
@@ -116,7 +120,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'enroll the first administrator, who signs out, signs in and changes passkeys',
     async () => {
-      const { page } = visited;
+      const { page } = currentVisit;
       const device = await addDevice();
       await page.goto(urlOf(`/enroll#${await firstEnrollmentSecret()}`));
       await title(page, 'Set up your sign-in');
@@ -191,7 +195,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'enroll a user with a password and an authenticator app, who signs in with them',
     async () => {
-      const { page } = visited;
+      const { page } = currentVisit;
       const link = urlOf(`/enroll#${await invite('Carl Support', 'carl@example.com')}`);
       await page.goto(link);
       await page.getByText('For Carl Support (carl@example.com).').waitFor();
@@ -250,7 +254,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'show when attempts are limited, and register passkeys in browsers without JSON options',
     async () => {
-      const { page } = visited;
+      const { page } = currentVisit;
       await addDevice();
       await page.addInitScript(`
         delete PublicKeyCredential.parseCreationOptionsFromJSON;
@@ -282,7 +286,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'send the stored state with the callback of a company account, and show its rejection',
     async () => {
-      const { page } = visited;
+      const { page } = currentVisit;
       const postedBodies: unknown[] = [];
       await page.route('**/operator/v1/sign-in/oidc*', async (route) => {
         const isOptions = route.request().url().endsWith('-options');

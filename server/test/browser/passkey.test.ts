@@ -68,17 +68,17 @@ let sites: [Site, Site];
 let browser: Awaited<ReturnType<typeof launch>>;
 
 /** A page of the site, with a device that does or does not verify its user. */
-async function openTabWithDevice(verifies: boolean): Promise<Visit> {
+async function openTabWithDevice(isUserVerified: boolean): Promise<Visit> {
   const tab = await visit(browser, 'desktop', 'http://localhost:');
   const cdp = await tab.context.newCDPSession(tab.page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
-      transport: verifies ? 'internal' : 'usb',
-      hasResidentKey: verifies,
-      hasUserVerification: verifies,
-      isUserVerified: verifies,
+      transport: isUserVerified ? 'internal' : 'usb',
+      hasResidentKey: isUserVerified,
+      hasUserVerification: isUserVerified,
+      isUserVerified,
       automaticPresenceSimulation: true,
     },
   });
@@ -138,13 +138,13 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   });
 
   it.each([
-    { verifies: true, userVerification: 'required', attestation: 'none' },
-    { verifies: false, userVerification: 'discouraged', attestation: 'none' },
-    { verifies: false, userVerification: 'discouraged', attestation: 'direct' },
+    { isUserVerified: true, userVerification: 'required', attestation: 'none' },
+    { isUserVerified: false, userVerification: 'discouraged', attestation: 'none' },
+    { isUserVerified: false, userVerification: 'discouraged', attestation: 'direct' },
   ])(
     'opens a session: user verification $userVerification, attestation $attestation',
-    async ({ verifies, userVerification, attestation }) => {
-      const tab = await openTabWithDevice(verifies);
+    async ({ isUserVerified, userVerification, attestation }) => {
+      const tab = await openTabWithDevice(isUserVerified);
       const { addedCredential } = await register(tab, { attestation, userVerification });
       const keys = generateKeys();
       const request = { clientPublicKey: keys.uncompressedKey, userVerification };

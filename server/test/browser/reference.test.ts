@@ -39,7 +39,7 @@ const SCALAR_VIOLATIONS = {
 
 let server: Running;
 let browser: Browser;
-let visitor: Visit;
+let currentVisit: Visit;
 let page: Page;
 
 beforeAll(async () => {
@@ -48,15 +48,15 @@ beforeAll(async () => {
     dataFolder.start([], { RAILHEAD_SAMPLE_CUSTOMER: 'create' }),
     launch(),
   ]);
-  visitor = await visit(browser, 'desktop', server.origin);
-  page = visitor.page;
+  currentVisit = await visit(browser, 'desktop', server.origin);
+  page = currentVisit.page;
   page.setDefaultTimeout(TIMEOUT_MS);
   await page.goto(`${server.origin}/docs/reference`);
   await page.getByRole('heading', { name: 'Railhead', exact: true }).first().waitFor();
 }, 120_000);
 
 afterAll(async () => {
-  await visitor?.close();
+  await currentVisit?.close();
   await browser?.close();
   await dataFolder.remove();
 }, 60_000);
@@ -147,6 +147,6 @@ describe.runIf(browserPath)('the API reference', () => {
   });
 
   it('loads files of this server only', () => {
-    expect(visitor.problems.filter((problem) => problem.startsWith('asked '))).toEqual([]);
+    expect(currentVisit.problems.filter((problem) => problem.startsWith('requested '))).toEqual([]);
   });
 });

@@ -52,13 +52,13 @@ const newestTime = (...places: string[]): number =>
 
 /** Reason for skipping the tests, or undefined if the site is built from the present sources. */
 function skipReason(): string | undefined {
-  const built = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
+  const builtMs = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
   const sources = [
     ...['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs', 'openapi.json'],
     'operator-openapi.json',
   ];
-  if (built === undefined) return 'The documentation site is not built. Run: npm run docs';
-  const isCurrent = built > newestTime(...sources.map((source) => path.join(root, source)));
+  if (builtMs === undefined) return 'The documentation site is not built. Run: npm run docs';
+  const isCurrent = builtMs > newestTime(...sources.map((source) => path.join(root, source)));
   return isCurrent ? undefined : 'site/dist is older than its sources. Run: npm run docs';
 }
 
@@ -78,10 +78,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const ATTRIBUTE = (name: string) => new RegExp(`\\s${name}="([^"]*)"`, 'g');
+const attributePattern = (name: string) => new RegExp(`\\s${name}="([^"]*)"`, 'g');
 const decodeText = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
 const valuesOf = (html: string, name: string) =>
-  [...html.matchAll(ATTRIBUTE(name))].map(([, value = '']) => decodeText(value));
+  [...html.matchAll(attributePattern(name))].map(([, value = '']) => decodeText(value));
 
 describe('the site of the documentation', () => {
   it('is built where RAILHEAD_SITE is required, as in .ci/run', () => {
@@ -106,18 +106,18 @@ describe.skipIf(reasonToSkip)('the site', () => {
     for (let pageUrl = unvisitedUrls.pop(); pageUrl !== undefined; pageUrl = unvisitedUrls.pop()) {
       const { html } = await load(pageUrl);
       for (const href of valuesOf(html, 'href')) {
-        const to = new URL(href, `${origin}${pageUrl}`);
-        if (to.origin !== origin || /\/assets\//.test(to.pathname)) continue;
-        const exists = pages.has(to.pathname);
-        const { status, ids } = await load(to.pathname);
+        const target = new URL(href, `${origin}${pageUrl}`);
+        if (target.origin !== origin || /\/assets\//.test(target.pathname)) continue;
+        const isLoaded = pages.has(target.pathname);
+        const { status, ids } = await load(target.pathname);
         if (status !== 200) brokenLinks.add(`${pageUrl}: ${href} is ${status}`);
-        const anchor = decodeURIComponent(to.hash.slice(1));
-        if (to.pathname === REFERENCE) {
+        const anchor = decodeURIComponent(target.hash.slice(1));
+        if (target.pathname === REFERENCE) {
           if (anchor && !ANCHORS.has(anchor))
             brokenLinks.add(`${pageUrl}: ${href} is not an operation`);
         } else if (anchor && !ids.has(anchor))
           brokenLinks.add(`${pageUrl}: ${href} has no such anchor`);
-        if (!exists && status === 200) unvisitedUrls.push(to.pathname);
+        if (!isLoaded && status === 200) unvisitedUrls.push(target.pathname);
       }
     }
     expect([...brokenLinks]).toEqual([]);
@@ -170,9 +170,9 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
     page.on('requestfinished', (request) => {
       sizes.push(request.sizes().then((responseSizes) => responseSizes.responseBodySize));
     });
-    const go = async (to: string) => {
+    const go = async (path: string) => {
       sizes.length = 0;
-      await page.goto(`${origin}/docs/${to}`, { waitUntil: 'networkidle' });
+      await page.goto(`${origin}/docs/${path}`, { waitUntil: 'networkidle' });
       // The buttons have names once the page is interactive.
       await page
         .locator('.VPSwitchAppearance[title^=Switch]')
@@ -183,7 +183,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
     return { page, problems, go, close: () => context.close() };
   }
 
-  const smallestText = (page: Page) =>
+  const readSmallestTextPx = (page: Page) =>
     page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((label) =>
       parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a))`);
 
@@ -208,7 +208,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
       // axe needs two seconds, so a short run examines each page in one view.
       if (views.length === 1 || index % VIEWS.length === view) await expectAccessible(page);
       await expectNoHorizontalScroll(page);
-      expect(await smallestText(page), name).toBeGreaterThanOrEqual(12);
+      expect(await readSmallestTextPx(page), name).toBeGreaterThanOrEqual(12);
     }
     expect(problems).toEqual([]);
     await close();

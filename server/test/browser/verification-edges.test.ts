@@ -89,7 +89,7 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'remains open when more data is required, and accepts another file for a rejected one',
+    'remains open when more data is required, and accepts a replacement of a rejected file',
     async () => {
       const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,

@@ -1,5 +1,5 @@
-// The steps of the verification page. A reload keeps the step and its number. Every step returns to the
-// previous one.
+// The steps of the verification page. A reload keeps the step and its number. The Back button returns to the
+// previous step.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../kit/app/fixtures.ts';
@@ -106,7 +106,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   );
 
   it(
-    'begin with a page that lists the required data, the reason, the recipients and the expiry of the link',
+    'begin with a page that lists the required data, its reason, its recipients and the expiry',
     async () => {
       const person = await createCustomer(fixture.app, fixture.platform, {
         ...WITHOUT_DATA,

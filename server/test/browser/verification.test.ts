@@ -242,15 +242,15 @@ describe.runIf(browserPath)('the verification page', () => {
       await cards.first().getByLabel('Document type').waitFor();
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
-      const reloadedCard = cards.first();
-      await reloadedCard.getByLabel('Document type').selectOption({ index: 1 });
-      if (await reloadedCard.getByLabel('Document number').isVisible()) {
-        await reloadedCard.getByLabel('Document number').fill('P100');
-        await reloadedCard.getByLabel('Issuing authority').fill('State Department');
+      const emptiedCard = cards.first();
+      await emptiedCard.getByLabel('Document type').selectOption({ index: 1 });
+      if (await emptiedCard.getByLabel('Document number').isVisible()) {
+        await emptiedCard.getByLabel('Document number').fill('P100');
+        await emptiedCard.getByLabel('Issuing authority').fill('State Department');
       }
-      await reloadedCard.getByLabel('File').setInputFiles(picture('again.png'));
-      await reloadedCard.getByRole('button', { name: 'Upload' }).click();
-      await reloadedCard.getByText('Done').waitFor();
+      await emptiedCard.getByLabel('File').setInputFiles(picture('again.png'));
+      await emptiedCard.getByRole('button', { name: 'Upload' }).click();
+      await emptiedCard.getByText('Done').waitFor();
       await press(page, 'Continue');
 
       await title(page, 'Review and submit');

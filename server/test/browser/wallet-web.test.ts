@@ -34,10 +34,10 @@ let browser: Awaited<ReturnType<typeof launch>>;
 let backend: ChildProcess;
 let site: string;
 let isOpen = true;
-let clockWork: Promise<void>;
+let clockPromise: Promise<void>;
 
 /** Sets the clock of the effects to the real time and runs due work, until the tests end. */
-async function tick() {
+async function runClock() {
   for (; isOpen; await sleep(TICK_MS)) {
     app.effects.set(Date.now());
     await app.settle();
@@ -85,8 +85,8 @@ async function openPage(size: Size): Promise<Visit> {
 }
 
 const waitForHeading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
-const waitForMessage = (page: Page, expected: string) =>
-  page.getByRole('status').filter({ hasText: expected }).waitFor();
+const waitForMessage = (page: Page, expectedText: string) =>
+  page.getByRole('status').filter({ hasText: expectedText }).waitFor();
 const waitForBalance = (page: Page, sum: string) =>
   page.locator('#balance').getByText(sum, { exact: true }).waitFor();
 
@@ -118,10 +118,10 @@ async function walletOf(email: string): Promise<string> {
 /** Every function of the example, with its effect checked on the server. */
 async function useWallet({ page }: Visit, size: Size) {
   const email = `${size}@example.com`;
-  const screenshot = (name: string) => inspect(page, `wallet-${size}-${name}`);
+  const inspectState = (name: string) => inspect(page, `wallet-${size}-${name}`);
   await page.emulateMedia({ colorScheme: size === 'phone' ? 'dark' : 'light' });
   await waitForHeading(page, 'Sign in');
-  await screenshot('1-welcome');
+  await inspectState('1-welcome');
   await signInByCode(page, ` ${email} `.toUpperCase());
   const accountId = await walletOf(email);
   await press(page, 'Add 100 test USDB');
@@ -133,14 +133,14 @@ async function useWallet({ page }: Visit, size: Size) {
   await page.getByText("Passkey: Ada's phone").waitFor();
   const credentials = await fixture.credentialsOf(accountId);
   expect(credentials.map(({ type }) => type).sort()).toEqual(['EMAIL_OTP', 'PASSKEY']);
-  await screenshot('2-wallet');
+  await inspectState('2-wallet');
 
   await press(page, 'Sign out');
   await waitForMessage(page, 'You are signed out.');
   expect(await fixture.sessionsOf(accountId)).toEqual([]);
 
   await openWallet(page, email);
-  await screenshot('3-ways');
+  await inspectState('3-ways');
   await press(page, "Passkey: Ada's phone");
   await waitForHeading(page, 'Your balance');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
@@ -148,7 +148,7 @@ async function useWallet({ page }: Visit, size: Size) {
   await page.getByLabel('Amount in USDB').fill('12.345678');
   await press(page, 'See the price');
   await page.getByText('12.345678 USDB').waitFor();
-  await screenshot('4-offer');
+  await inspectState('4-offer');
   await press(page, 'Sign and send');
   await waitForMessage(page, 'Sent.');
   await waitForBalance(page, '87.654322');
@@ -164,7 +164,7 @@ async function useWallet({ page }: Visit, size: Size) {
   const phrase = await page.locator('#words li').allTextContents();
   expect(phrase).toHaveLength(12);
   expect(validateMnemonic(phrase.join(' '), wordlist)).toBe(true);
-  await screenshot('5-words');
+  await inspectState('5-words');
   await press(page, 'Hide the words');
   expect(await page.locator('#words li').count()).toBe(0);
   return accountId;
@@ -198,8 +198,8 @@ async function sendRelayed(
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await reply.text();
-  const [set] = reply.headers.get('set-cookie')?.split(';') ?? [];
-  return { status: reply.status, body: text ? JSON.parse(text) : undefined, cookie: set ?? cookie };
+  const [newCookie = cookie] = reply.headers.get('set-cookie')?.split(';') ?? [];
+  return { status: reply.status, body: text ? JSON.parse(text) : undefined, cookie: newCookie };
 }
 
 /** Starts a visit without a sign-in. */
@@ -233,7 +233,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   beforeAll(async () => {
     fixture = walletFixture(app);
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
-    clockWork = tick();
+    clockPromise = runClock();
     [browser, site] = await Promise.all([launch(), startBackend()]);
   }, TIMEOUT_MS);
   afterAll(async () => {
@@ -243,7 +243,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     }
     await browser?.close();
     isOpen = false;
-    await clockWork;
+    await clockPromise;
   });
 
   it.each(['desktop', 'phone'] as const)(

@@ -18,17 +18,17 @@ import { createServerProcess, SERVER_ENV, type ServerProcess } from '../kit/clus
 import { callOrThrow } from '../kit/crash/load.ts';
 import type { Running } from '../kit/crash/server.ts';
 
-/** Creates two certificate authorities, and a certificate of the first one for `localhost` only. */
+/** Creates two certificate authorities. The first authority certifies `localhost` only. */
 function createCertificates(folder: string): void {
   const openssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  const authority = (name: string) =>
+  const createAuthority = (name: string) =>
     openssl(
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
       ...['-days', '2', '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.pem`],
     );
-  authority('ca');
-  authority('another-ca');
+  createAuthority('ca');
+  createAuthority('another-ca');
   openssl(
     ...['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
     ...['-subj', '/CN=localhost', '-keyout', 'server.key', '-out', 'server.csr'],
@@ -103,7 +103,7 @@ describe('connections', () => {
       ...['unix_socket_dir =', 'auth_type = any', 'pool_mode = session'],
       ...['default_pool_size = 40', 'max_client_conn = 200'],
     ];
-    // With `auth_type = any`, the user of the connection is the one of the database line.
+    // With `auth_type = any`, the user of the connection is the user in the database line.
     settings[1] += ' user=postgres';
     fs.writeFileSync(file, settings.join('\n'));
     const child = start(['pgbouncer', file], { log: logFile, asPostgres: true, cwd: folder });

@@ -93,7 +93,7 @@ describe('a cluster under load', () => {
   );
 
   it.skipIf(isShort)(
-    'continues after the loss of the asynchronous replica, and of the synchronous one',
+    'continues after the loss of the asynchronous replica, and of the synchronous replica',
     async () => {
       for (const role of ['replica', 'sync_standby'] as const) {
         const lostNode = await fixture.cluster.nodeOf(role);
@@ -137,7 +137,7 @@ describe('a cluster under load', () => {
     300_000,
   );
 
-  it('preserves all acknowledged payments without duplicates, and delivers all events', async () => {
+  it('preserves all acknowledged payments without duplicates and delivers all events', async () => {
     await fixture.finish();
   }, 600_000);
 });

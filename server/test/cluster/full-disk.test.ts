@@ -29,7 +29,7 @@ function fill(file: string): void {
 
 describe('a full disk', () => {
   const mountPoint = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-disk-'));
-  const filler = path.join(mountPoint, 'filler');
+  const fillFile = path.join(mountPoint, 'filler');
   let fixture: ClusterUnderLoad | undefined;
 
   beforeAll(async () => {
@@ -50,14 +50,14 @@ describe('a full disk', () => {
     const { cluster, servers, disrupt, audit } = fixture as ClusterUnderLoad;
     const primary = await cluster.leader();
     expect(primary.name).toBe('node1');
-    fill(filler);
+    fill(fillFile);
     const readReadiness = () =>
       Promise.all(servers.map(({ port }) => fetch(`http://127.0.0.1:${port}/readyz`)));
     await waitUntil('servers that are not ready', async () =>
       (await readReadiness()).every(({ ok }) => !ok),
     );
     // Patroni does not change the primary, because PostgreSQL runs although its writes fail.
-    await disrupt('space released on a full disk', async () => fs.rmSync(filler), 15_000);
+    await disrupt('space released on a full disk', async () => fs.rmSync(fillFile), 15_000);
     await cluster.waitUntilHealthy();
     await audit();
   }, 400_000);

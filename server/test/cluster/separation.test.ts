@@ -120,7 +120,7 @@ describe('a separated primary', () => {
     await fixture.audit();
   }, 400_000);
 
-  it('preserves all acknowledged payments without duplicates, and delivers all events', async () => {
+  it('preserves all acknowledged payments without duplicates and delivers all events', async () => {
     await fixture.finish();
   }, 600_000);
 });

@@ -48,15 +48,15 @@ async function runAgainst(fault: Fault | undefined, ...flags: string[]) {
 
 describe('the conformance command', () => {
   it('creates the key of Railhead once, with read access for the owner only', async () => {
-    const keys = pathOf('new');
-    expect((await run('--keys', keys)).code).toBe(0);
-    const file = path.join(keys, 'railhead.pem');
+    const keysFolder = pathOf('new');
+    expect((await run('--keys', keysFolder)).code).toBe(0);
+    const file = path.join(keysFolder, 'railhead.pem');
     const firstKey = readFileSync(file, 'utf8');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await run('--keys', keys)).code).toBe(0);
+    expect((await run('--keys', keysFolder)).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe(firstKey);
     rmSync(file);
-    const { code, err } = await run('--keys', keys);
+    const { code, err } = await run('--keys', keysFolder);
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining('another folder'),
@@ -107,8 +107,15 @@ describe('the conformance command', () => {
   });
 
   it('requires the public key of the adapter', async () => {
-    const keys = pathOf('empty');
-    const { code, err } = await run('--url', 'http://127.0.0.1:1', '--keys', keys, '--port', '1');
+    const keysFolder = pathOf('empty');
+    const { code, err } = await run(
+      '--url',
+      'http://127.0.0.1:1',
+      '--keys',
+      keysFolder,
+      '--port',
+      '1',
+    );
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringMatching(/adapter\.pub\.pem/),

@@ -49,7 +49,7 @@ describe.runIf(isTestable)('a change', () => {
     return requests;
   };
 
-  /** Closes all connections of a browser, and prevents new ones. */
+  /** Closes all connections of a browser, and prevents new connections. */
   async function interrupt({ page, context }: Operator): Promise<void> {
     await context.setOffline(true);
     consoleFixture.app.app.server.server.closeAllConnections();
@@ -64,7 +64,7 @@ describe.runIf(isTestable)('a change', () => {
         await consoleFixture.operator('Clara Compliance', 'compliance'),
         await consoleFixture.operator('Carl Compliance', 'compliance'),
       ];
-      const submits = [];
+      const submitButtons = [];
       for (const [person, action] of [
         [clara, 'Approve'],
         [carl, 'Reject'],
@@ -72,9 +72,9 @@ describe.runIf(isTestable)('a change', () => {
         await person.signIn(pathOf('verifications', id));
         await button(person.page, action).click();
         await dialogOf(person.page).getByLabel('Reason').fill('Seen the document');
-        submits.push(button(dialogOf(person.page), action));
+        submitButtons.push(button(dialogOf(person.page), action));
       }
-      await Promise.all(submits.map((submit) => submit.click()));
+      await Promise.all(submitButtons.map((submit) => submit.click()));
       const outcomeOf = async ({ page }: Operator) => {
         const result = dialogOf(page).getByRole('status');
         const problem = dialogOf(page).getByRole('alert');

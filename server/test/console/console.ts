@@ -56,15 +56,15 @@ async function addDevice(context: BrowserContext, page: Page): Promise<Device> {
 
 /** The browser has the time of the server, so that periods contain the data of the test. */
 const clockScript = (time: number) => `{
-  const ahead = ${time} - Date.now();
+  const offsetMs = ${time} - Date.now();
   const Real = Date;
   globalThis.Date = class extends Real {
     constructor(...parts) {
-      if (parts.length === 0) super(Real.now() + ahead);
+      if (parts.length === 0) super(Real.now() + offsetMs);
       else super(...parts);
     }
     static now() {
-      return Real.now() + ahead;
+      return Real.now() + offsetMs;
     }
   };
 }`;

@@ -72,7 +72,9 @@ const WORLDS = [
   ...['deposits', 'agents', 'stablecoins'],
 ];
 
-/** Fills the main platform and a production one. Returns the ID for each screen of one resource. */
+/**
+ * Fills the main platform and a production platform. Returns the ID for each screen of one resource.
+ */
 export async function fillInstallation(
   consoleFixture: OpenConsole,
 ): Promise<Record<string, string>> {

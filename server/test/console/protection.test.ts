@@ -63,7 +63,7 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it(
-    'hides personal data until it is requested, which is recorded',
+    'hides personal data until it is requested, and records the request',
     async () => {
       const { page } = clara;
       const { id } = await createCustomer(consoleFixture.app, {}, { fullName: 'Greta Geheim' });
@@ -89,7 +89,7 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it(
-    'shows the names of the customers of a list on request, which is recorded once',
+    'shows the names of the customers of a list on request, and records the request once',
     async () => {
       const { page } = clara;
       await createCustomer(consoleFixture.app, {}, { fullName: 'Nora Named' });
@@ -120,7 +120,7 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it(
-    'never runs a document of a customer',
+    'never runs a script in a document of a customer',
     async () => {
       const { page } = clara;
       const { app, callOptions } = consoleFixture;

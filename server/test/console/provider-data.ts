@@ -35,12 +35,14 @@ export async function connectedProvider(consoleFixture: OpenConsole): Promise<Ad
   adapter.replies['/capabilities'] = () => ({ body: { ...offer, ...additionalCapabilities } });
   const write = writeWith(consoleFixture);
   await connectBank(write, adapter, BANK);
-  const service = { providerId: BANK, environment: 'production', priority: 5, kind: 'email' };
-  await write('POST', '/provider-routes', service);
+  const emailRoute = { providerId: BANK, environment: 'production', priority: 5, kind: 'email' };
+  await write('POST', '/provider-routes', emailRoute);
   return adapter;
 }
 
-/** Creates the provider with a message of each result and a difference. */
+/**
+ * Creates the provider with an applied, a contradictory and a rejected message, and a difference.
+ */
 export async function fillProvider(consoleFixture: OpenConsole): Promise<void> {
   const adapter = await connectedProvider(consoleFixture);
   try {

@@ -1,5 +1,6 @@
-// Providers in the console. A provider is added, checked, routed to and paused with approval. The console
-// explains the choice of a route, filters messages, and decides a difference.
+// Providers in the console. An operator adds and checks a provider, adds its routes, and pauses it
+// with approval. The console explains the choice of a route, filters messages, and shows
+// differences.
 import { text as textOf } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +18,7 @@ import {
 } from './console.ts';
 import { BANK, fillProvider } from './provider-data.ts';
 
-/** A currency that a provider offers, which is HTML. */
+/** HTML that a provider offers as a currency. */
 const HTML_CURRENCY = '<img src=x onerror="top.hasRun=true">';
 
 describe.runIf(isTestable)('in the console', () => {

@@ -1,6 +1,6 @@
-// Every screen of the console, on a new installation and with data. The screens are accessible, fit the
-// width, and cause no browser error and no rejected request. A short run alternates between a light phone and
-// a dark desktop for the screens with data. A long run uses all four combinations.
+// Every screen of the console, on a new installation and with data. The screens are accessible, fit
+// the width, and cause no browser error and no rejected request. A short run alternates between a
+// light phone and a dark desktop for the screens with data. A long run uses all four combinations.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
@@ -21,8 +21,8 @@ import {
 import { fillInstallation } from './data.ts';
 import { SCREENS } from './screens.ts';
 
-const source = path.join(projectRoot(), 'packages', 'console', 'src', 'routes.tsx');
-const ROUTES = [...readFileSync(source, 'utf8').matchAll(/^ {2}page\('([^']+)'/gm)].map(
+const routesFile = path.join(projectRoot(), 'packages', 'console', 'src', 'routes.tsx');
+const ROUTES = [...readFileSync(routesFile, 'utf8').matchAll(/^ {2}page\('([^']+)'/gm)].map(
   ([, route]) => route as string,
 );
 
@@ -64,7 +64,9 @@ const CHANGES = Object.entries(document.paths).flatMap(([path, operations]) =>
     .map(([method, { operationId }]) => ({ operationId, method: method.toUpperCase(), path })),
 );
 
-/** Runs in the page: sends each change with its session. Returns those that are not rejected. */
+/**
+ * Runs in the page: sends each change with its session. Returns those with a status other than 403.
+ */
 const SEND_CHANGES = `async (changes) => {
   const base = '/operator/v1';
   const { csrfToken } = await (await fetch(base + '/session')).json();
@@ -113,7 +115,6 @@ describe.runIf(isTestable)('screens', () => {
     appearance: Appearance;
   }
 
-  /** Problems of a screen. */
   async function problemsOf(name: string, { route, id, appearance }: Case): Promise<string[]> {
     const { page } = ann;
     const title = `${name} ${route} ${appearance.width} ${appearance.colorScheme}`;
@@ -154,10 +155,12 @@ describe.runIf(isTestable)('screens', () => {
   it(
     'have no problem on a new installation',
     async () => {
-      const lists = ROUTES.filter((route) => !route.endsWith('$id'));
+      const routesWithoutId = ROUTES.filter((route) => !route.endsWith('$id'));
       await checkScreens(
         'new',
-        lists.flatMap((route, number) => casesFor(variantsOf(APPEARANCES, number), [route])),
+        routesWithoutId.flatMap((route, number) =>
+          casesFor(variantsOf(APPEARANCES, number), [route]),
+        ),
       );
     },
     TIMEOUT_MS,
@@ -198,7 +201,7 @@ describe.runIf(isTestable)('screens', () => {
     TIMEOUT_MS,
   );
 
-  it('of unknown resources have a title and a message', async () => {
+  it('of unknown resources and paths have a title and a message', async () => {
     const { page } = ann;
     const unknownId = encodeURIComponent('Transaction:01890000-0000-7000-8000-000000000000');
     for (const [path, title, text] of [

@@ -1,8 +1,9 @@
-// The screens of the console: their titles, and the list with the resource of a screen.
+// The screens of the console, with their titles and the lists from which tests take their
+// resources.
 
 interface ScreenOfConsole {
   title: string;
-  /** For the screen of one resource: path of the list with its first resource, and field of the ID. */
+  /** Path of the list whose first item the screen shows, and the field with the ID. */
   firstItem?: readonly [path: string, field: string];
 }
 

@@ -29,7 +29,7 @@ describe.runIf(isTestable)('in the console', () => {
     await receiver?.close();
   });
 
-  /** A payment of the sandbox platform to an account with this suffix. */
+  /** Executes a payment to an account with this suffix. Returns the ID of its transaction. */
   async function createPayout(suffix: string): Promise<string> {
     const { app } = consoleFixture;
     const { person, account } = await createFundedCustomer(app);
@@ -112,7 +112,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'compliance decides three identity checks by the keyboard',
+    'compliance decides three identity checks with the keyboard',
     async () => {
       const customerNames = ['Mia Meyer', 'Noah Nguyen', 'Olga Orlova'];
       for (const name of customerNames) {
@@ -262,7 +262,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'an administrator adds a user and revokes the session of another user, whose page shows it immediately',
+    'an administrator adds a user and ends the session of another, whose page shows it at once',
     async () => {
       const { page } = ann;
       const vera = await consoleFixture.operator('Vera Viewer', 'viewer');

@@ -33,14 +33,14 @@ const LISTS: Readonly<Record<string, number>> = {
   '/provider-routes': 3,
 };
 
-/** Runs in the page: the distance by which the columns of a list extend beyond its visible part. */
-const endsOfColumns = `[...document.querySelectorAll('.rows thead th')].map(
+/** Runs in the page: the pixels by which each column of a list extends beyond its visible part. */
+const columnOverflows = `[...document.querySelectorAll('.rows thead th')].map(
   (element) =>
     element.getBoundingClientRect().right - element.closest('.rows').getBoundingClientRect().right,
 )`;
 
-/** Runs in the page: types a text with short pauses, also on a slow machine. */
-const typeInto = `async (text) => {
+/** Runs in the page: types a text into the focused field, with a pause after each character. */
+const typeText = `async (text) => {
   const input = document.activeElement;
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
   for (let length = 1; length <= text.length; length++) {
@@ -114,7 +114,7 @@ describe.runIf(isTestable)('a screen', () => {
       const countBefore = (await recordsOf('operationId=searchResources')).length;
       await page.keyboard.press('Control+k');
       await page.locator('[role=dialog] input:focus').waitFor();
-      await page.evaluate(`(${typeInto})(${JSON.stringify(id)})`);
+      await page.evaluate(`(${typeText})(${JSON.stringify(id)})`);
       await page.getByRole('option').filter({ hasText: 'found by' }).first().waitFor();
       // The new audit record must not start another search.
       await page.waitForTimeout(2_500);
@@ -214,7 +214,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of the ledger leads from the trial balance to postings, and from an account to its postings',
+    'of the ledger leads from the trial balance to postings, and from an account to the ledger',
     async () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(consoleFixture.app);
@@ -250,8 +250,8 @@ describe.runIf(isTestable)('a screen', () => {
           await titled(page, SCREENS[path]?.title as string);
           await complete(page);
           await page.locator('.rows thead th').first().waitFor();
-          const ends = (await page.evaluate(endsOfColumns)) as number[];
-          if (ends.slice(0, columns).some((end) => end > 1))
+          const overflows = (await page.evaluate(columnOverflows)) as number[];
+          if (overflows.slice(0, columns).some((overflow) => overflow > 1))
             hiddenColumns.push(`${path} at ${width}`);
         }
       }
@@ -266,7 +266,7 @@ describe.runIf(isTestable)('the menu', () => {
   const consoleFixture = consoleForFile();
 
   it(
-    'has few groups, of which the current group is expanded, and the palette finds every page',
+    'has at most 8 groups, expands the current group, and the palette finds every page',
     async () => {
       const ann = await consoleFixture.operator('Ann Admin', 'administrator');
       await ann.signIn();

@@ -1,5 +1,5 @@
-// Every fenced block of the documentation is run, type-checked or compared with its source. A block
-// that no check covers fails here. The exceptions are listed with their reasons.
+// Every fenced block of the documentation is run, type-checked or compared with its source. A test
+// fails for a block that no check covers. The exceptions are listed with their reasons.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const FIGURES: Readonly<Record<string, number>> = {
 };
 
 /** Languages with a single block, and the check that covers it. */
-const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
+const SINGLE_BLOCKS: Readonly<Record<string, { page: string; check: string }>> = {
   html: {
     page: 'docs/guides/cards.md',
     check: 'browser/card-reveal.test.ts opens a number in such a frame',
@@ -68,7 +68,6 @@ const ofLanguage = (language: string) => blocks.filter((block) => block.language
 
 const isRun = ({ page }: Block) => RUN_PAGES.includes(page) || page in RUN_ELSEWHERE;
 
-/** Whether a check covers the block. */
 function isCovered(block: Block): boolean {
   switch (block.language) {
     case 'sh':
@@ -85,7 +84,7 @@ function isCovered(block: Block): boolean {
     case '':
       return block.page in FIGURES;
     default:
-      return SINGLE[block.language]?.page === block.page;
+      return SINGLE_BLOCKS[block.language]?.page === block.page;
   }
 }
 
@@ -129,10 +128,10 @@ describe('blocks', () => {
       ]),
     );
     expect(figures).toEqual(FIGURES);
-    for (const language of Object.keys(SINGLE)) expect(ofLanguage(language)).toHaveLength(1);
+    for (const language of Object.keys(SINGLE_BLOCKS)) expect(ofLanguage(language)).toHaveLength(1);
   });
 
-  it('of a new page or language are found', () => {
+  it('of a new page or language are not covered', () => {
     const block = (language: string) => ({ page: 'docs/new.md', line: 1, language, text: '' });
     expect(['sh', 'js', 'text', '', 'python', 'rust'].map(block).some(isCovered)).toBe(false);
   });
@@ -159,7 +158,7 @@ describe('shell blocks', () => {
     ['RAILHEAD_UNKNOWN=1 npm start', /unknown/],
     ['wget x', /command not found|No such file/],
     ['# nothing', /no command/],
-  ])('are rejected with an unknown command, file or setting: %s', async (text, problem) => {
+  ])('are rejected with the reason: %s', async (text, problem) => {
     expect((await shellProblems(text)).join('\n')).toMatch(problem);
   });
 });
@@ -191,7 +190,9 @@ describe('the verification of a webhook', () => {
   const codeOf = (language: string) =>
     ofLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
 
-  /** Prints the validity of three signatures: a correct one, one of another body, and none. */
+  /**
+   * Returns the printed validity of three signatures: a correct one, one of another body, and none.
+   */
   function runProgram(program: string, file: string, text: string, ...args: string[]): string {
     writeFileSync(path.join(folder, file), text);
     const command = [...args, file, body, signature];
@@ -199,12 +200,12 @@ describe('the verification of a webhook', () => {
   }
 
   it('is correct in JavaScript', () => {
-    const use = `
+    const callingCode = `
       const [body, signature] = process.argv.slice(2);
       const check = (text, value) =>
         isGenuine(Buffer.from(text), { 'x-service-signature': value });
       console.log(check(body, signature), check('{}', signature), check(body, undefined));`;
-    expect(runProgram(process.execPath, 'verify.mjs', codeOf('js') + use)).toBe(
+    expect(runProgram(process.execPath, 'verify.mjs', codeOf('js') + callingCode)).toBe(
       'true false false\n',
     );
   });
@@ -216,26 +217,26 @@ describe('the verification of a webhook', () => {
     const parseResult = spawnSync(python as string, ['-c', parse], { input: codeOf('python') });
     expect(String(parseResult.stderr)).toBe('');
     const { status } = spawnSync(python as string, ['-c', 'import cryptography']);
-    skip(status !== 0, 'The package cryptography is not installed: the code was only parsed.');
-    const use = `
+    skip(status !== 0, 'The package cryptography is not installed. The code was only parsed.');
+    const callingCode = `
 import sys
 text, signed = sys.argv[1:]
 print(*(is_genuine(b.encode(), s) for b, s in [(text, signed), ("{}", signed), (text, "")]))`;
-    const printedText = runProgram(python as string, 'verify.py', codeOf('python') + use);
+    const printedText = runProgram(python as string, 'verify.py', codeOf('python') + callingCode);
     expect(printedText).toBe('True False False\n');
   });
 
   it('is correct in Go', ({ skip }) => {
     const go = programPath('go');
     skip(go === undefined, 'go is not installed.');
-    const use = `
+    const callingCode = `
 func main() {
 	body, signature := []byte(os.Args[1]), os.Args[2]
 	fmt.Println(IsGenuine(body, signature), IsGenuine([]byte("{}"), signature), IsGenuine(body, ""))
 }
 `;
     const program = codeOf('go').replace('package webhook', 'package main');
-    const text = program.replace('import (', 'import (\n\t"fmt"') + use;
+    const text = program.replace('import (', 'import (\n\t"fmt"') + callingCode;
     expect(runProgram(go as string, 'verify.go', text, 'run')).toBe('true false false\n');
   });
 });

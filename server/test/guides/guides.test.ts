@@ -1,6 +1,6 @@
-// Runs the pages of RUN_PAGES in bash, zsh or dash, with a real server, and a platform per page and shell.
-// The available programs are curl, node, cat, grep and sleep. The printed output must equal the shown output,
-// and each guide must restore the configuration of its platform.
+// Runs the pages of RUN_PAGES in bash, zsh or dash, with a real server, and a platform per page and
+// shell. The available programs are curl, node, cat, grep and sleep. The printed output must equal
+// the shown output, and each guide must restore the configuration of its platform.
 // RAILHEAD_GUIDE_SHELLS=all also finds values that are shown as `…` although they never differ.
 import fs from 'node:fs';
 import os from 'node:os';
@@ -29,8 +29,9 @@ const README = path.join(projectRoot(), 'README.md');
 const FILES = RUN_PAGES.map((page) => path.join(projectRoot(), page));
 const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
 /**
- * The guides that run Node and the operator's command themselves, in one shell. All other guides use a
- * replacement for Node, which saves minutes. The functions at the beginning of every guide are the same.
+ * The guides that run Node and the operator's command themselves, in one shell. All other guides
+ * use a replacement for Node, which saves minutes. The functions at the beginning of every guide
+ * are the same.
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
 const FILES_OF_THE_PROGRAMS = ['payouts.md', 'provider-adapters.md', 'README.md'];
@@ -55,9 +56,9 @@ const environment = () => ({
   RAILHEAD_CONSOLE: 'off',
 });
 
-/** The JSON output of an operator command. */
+/** Runs an operator command and returns its JSON output. */
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
-async function operator(...argv: string[]): Promise<any> {
+async function runOperator(...argv: string[]): Promise<any> {
   const { code, out, err } = await service.run([...argv, '--json']);
   if (code !== 0) throw new Error(err);
   return JSON.parse(out);
@@ -77,10 +78,10 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
   });
   const configuration = {
     config: await reply.json(),
-    platform: await operator('platform', 'show', platformId),
-    limits: await operator('platform', 'limits', platformId),
-    cards: await operator('platform', 'cards', platformId),
-    tokens: await operator('token', 'list', '--platform', platformId),
+    platform: await runOperator('platform', 'show', platformId),
+    limits: await runOperator('platform', 'limits', platformId),
+    cards: await runOperator('platform', 'cards', platformId),
+    tokens: await runOperator('token', 'list', '--platform', platformId),
   };
   const { config, platform } = configuration;
   // Setting the current value also counts as a change.
@@ -88,7 +89,10 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
   return configuration;
 }
 
-/** The shell of guides that use Node. The other guides alternate between all shells. */
+/**
+ * All shells for the README and in a run of every shell. Otherwise bash for guides that use Node or
+ * fixed ports, and one of the shells in turn for each other guide.
+ */
 function shellsOf(file: string): readonly Shell[] {
   const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));
   if ((RUNS_EVERY_SHELL && !hasPorts) || file === README) return SHELLS;
@@ -115,7 +119,12 @@ function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials)
 
 async function follow(file: string, shell: Shell): Promise<Result> {
   // Named like the credentials of a first start.
-  const createdCredentials: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
+  const createdCredentials: Credentials = await runOperator(
+    'platform',
+    'create',
+    '--name',
+    'Sandbox',
+  );
   const configurationBefore = await configurationOf(createdCredentials);
   const result = await runGuide(file, {
     shell,
@@ -130,7 +139,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
   return result;
 }
 
-/** Values that are equal in every test run and differ between servers and days. */
+/** Values that are equal in all shells of a test run and differ between servers and days. */
 function differingValues(): RegExp {
   const { port } = new URL(runningServer.origin);
   const today = new Date().toISOString().slice(0, 10);
@@ -164,7 +173,7 @@ describe('guides', () => {
   });
 
   it.concurrent.for(FILES.map((file) => [path.basename(file), file] as const))(
-    '%s shows its output in every shell',
+    '%s prints the shown output in its shells',
     { timeout: GUIDE_MS },
     async ([, file], { skip }) => {
       skip(SHELLS.length === 0, 'no shell to run guides in');

@@ -1,5 +1,5 @@
-// Jobs whose circuit is open. Such jobs are postponed without using an attempt. A payment keeps its state
-// until the provider responds again.
+// Jobs whose circuit is open. Such jobs are postponed without using an attempt. A payment keeps its
+// state until the provider responds again.
 import { describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
@@ -28,7 +28,7 @@ const ATTEMPTS_SQL = `select min(attempts) as least, max(attempts) as most, coun
   from jobs where kind = 'messages.send-sms'`;
 
 describe('text messages of a failing service', () => {
-  it('are postponed without an attempt while its circuit is open, and sent afterwards', async () => {
+  it('are postponed without an attempt while the circuit is open, and then sent', async () => {
     service.respondWith(503);
     await app.operate(async (ctx) => {
       for (let index = 0; index < 40; index++) {
@@ -49,7 +49,7 @@ describe('text messages of a failing service', () => {
       ...{ level: 'warn', message: 'circuit is open', provider: 'sms', failures: MAX_FAILURES },
     });
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
-    // Every job was due again and has not used an attempt.
+    // Every job becomes due again and uses no attempt while the circuit is open.
     for (let elapsedSeconds = 0; elapsedSeconds < 20; elapsedSeconds++) {
       advanceTime(1_000);
       await app.settle();

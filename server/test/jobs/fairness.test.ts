@@ -1,5 +1,5 @@
-// A hanging provider delays its own messages and no payment of another platform. Waiting jobs use at most
-// their share of the job slots, regardless of their number.
+// A hanging provider delays its own messages and no payment of another platform. Waiting jobs use
+// at most their share of the job slots, regardless of their number.
 import { describe, expect, it, vi } from 'vitest';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
@@ -8,7 +8,7 @@ import { createExternalAccount, createFundedCustomer, ok } from '../kit/app/fixt
 import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
 
-const MESSAGES = 450;
+const MESSAGE_COUNT = 450;
 
 const sms = openForFile(startHanging);
 
@@ -31,7 +31,7 @@ describe('text messages that wait for a hanging service', () => {
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
     await app.settle();
-    await queueMessages(MESSAGES);
+    await queueMessages(MESSAGE_COUNT);
     app.start();
     await vi.waitUntil(() => sms.requests() === JOB_LIMITS.perLane, { timeout: 10_000 });
     const transfer = {

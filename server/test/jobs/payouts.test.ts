@@ -87,8 +87,8 @@ const HELD_BALANCE = { balance: 900_00, total: 1_000_00 };
 const PAID_BALANCE = { balance: 900_00, total: 900_00 };
 const REFUNDED_BALANCE = { balance: 1_000_00, total: 1_000_00 };
 
-describe('jobs retry', () => {
-  it('of a send that failed after the provider had paid pays once, from two processes', async () => {
+describe('a retry', () => {
+  it('of a send whose payment had no reply pays once, from two processes', async () => {
     const payment = await createPayout();
     provider.behavior = 'silent';
     const workers = [workerOver(), workerOver()] as const;
@@ -131,7 +131,7 @@ describe('jobs retry', () => {
     expect(await readFunds(payment)).toEqual(PAID_BALANCE);
   });
 
-  it('of a check requests the status and does not send again', async () => {
+  it('of a payout with an unknown result requests the status and does not send again', async () => {
     const payment = await createPayout();
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
@@ -176,7 +176,7 @@ describe('jobs cancel', () => {
     expect(provider.paidIds).toEqual([payment.id]);
   }, 60_000);
 
-  it('of a send that never ran permits the operator to fail the payout, which is refunded once', async () => {
+  it('of a send that never ran lets the operator fail the payout with one refund', async () => {
     const payment = await createPayout();
     await cancelJob(payment.id);
     expect(await readFunds(payment)).toEqual(HELD_BALANCE);
@@ -210,7 +210,7 @@ describe('jobs cancel', () => {
 });
 
 describe('jobs cancel of other transfers', () => {
-  const USD = 40_00;
+  const AMOUNT = 40_00;
 
   it('leaves a debit to the operator', async () => {
     const { person, account } = await server.createPayer();
@@ -222,12 +222,12 @@ describe('jobs cancel of other transfers', () => {
       server.callOptions,
     );
     const accounts = { source: { accountId: from.id }, destination: { accountId: account } };
-    const body = { ...accounts, amount: USD };
+    const body = { ...accounts, amount: AMOUNT };
     const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.callOptions), 201);
     await cancelJob(id, 'incoming.debit');
-    expect(await server.readQueue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
+    expect(await server.readQueue(id)).toMatchObject([{ kind: 'debit', amount: AMOUNT }]);
     await server.runJson('payouts', 'settle', id);
-    expect((await readBalances(server.app, account, server.callOptions)).total).toBe(USD);
+    expect((await readBalances(server.app, account, server.callOptions)).total).toBe(AMOUNT);
     await server.expectRejected('No result is expected', 'payouts', 'settle', id);
   });
 
@@ -241,7 +241,7 @@ describe('jobs cancel of other transfers', () => {
       server.callOptions,
     );
     const payee = await server.createPayee(person.id);
-    const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
+    const quote = quoteBody(from.id, payee, AMOUNT, { immediatelyExecute: true });
     const createdQuote = ok(
       await server.app.call('POST', '/quotes', quote, server.callOptions),
       201,
@@ -253,7 +253,7 @@ describe('jobs cancel of other transfers', () => {
     await server.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     expect(await server.readStatus(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
     await cancelJob(id, 'refund.pay');
-    expect(await server.readQueue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
+    expect(await server.readQueue(id)).toMatchObject([{ kind: 'refund', amount: AMOUNT }]);
     await server.runJson('payouts', 'settle', id);
     expect(await server.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(provider.sends).toEqual([]);

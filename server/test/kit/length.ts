@@ -10,8 +10,8 @@ export const lengthOf = (shortValue: number, longValue: number): number =>
   isLong ? longValue : shortValue;
 
 /**
- * The variants, such as window sizes, of the test case with this number. A long run uses all of them. A short
- * run uses one, which alternates between cases and runs.
+ * The variants, such as window sizes, of the test case with this number. A long run uses all of
+ * them. A short run uses one, which alternates between cases and runs.
  */
 export const variantsOf = <T>(variants: readonly T[], number: number): T[] =>
   variants.filter((_, index) => isLong || index === (number + Number(runSeed())) % variants.length);

@@ -1,7 +1,7 @@
-// The cost of a list page is independent of the number of rows and the position of the page. With hundreds of
-// thousands of rows, each list with a filter by owner, account or time reads an index range from the start of
-// the page. The test examines PostgreSQL's query plan and the number of blocks read. Filters by status, type,
-// region or change read a limited number of rows.
+// The cost of a list page is independent of the number of rows and the position of the page. With
+// hundreds of thousands of rows, each list with a filter by owner, account or time reads an index
+// range from the start of the page. The test examines PostgreSQL's query plan and the number of
+// blocks read. Filters by status, type, region or change read a limited number of rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trialSql } from '../../src/features/accounting/ledger-accounts.ts';
@@ -54,7 +54,7 @@ const pages: { table: Table; query: PageQuery }[] = [];
 
 const ONBOARDING_TABLES = ['beneficial_owners', 'documents', 'verifications', 'messages'];
 
-const CLOSED = `case when n % ${RARE} = 1 then 'CLOSED' else t.status end`;
+const STATUS_SQL = `case when n % ${RARE} = 1 then 'CLOSED' else t.status end`;
 
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
@@ -66,7 +66,8 @@ beforeAll(async () => {
   const { person, account } = await createFundedCustomer(app);
   const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
-  // A third of the payments have one owner and one account. Every hundredth belongs to the platform itself.
+  // A third of the payments have one owner and one account. Every hundredth payment belongs to the
+  // platform itself.
   await fill('transactions', quote.transactionId, TRANSACTIONS, {
     id: idSql('Transaction', 'n'),
     customer_id: `case when n % 100 = 1 then null when n % 3 = 0 then ${idSql('Customer', '1')}
@@ -85,7 +86,7 @@ beforeAll(async () => {
   });
   for (const [table, resource, id, filters] of [
     // A platform has one account in each currency, and closed accounts.
-    ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
+    ['internal_accounts', 'InternalAccount', account.id, { status: STATUS_SQL }],
     ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
   ] as const) {
     await fill(table, id, ACCOUNTS, {
@@ -307,7 +308,7 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
       const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
       if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
-      if (table.name === 'tokens') continue; // A platform has few rows of these lists.
+      if (table.name === 'tokens') continue; // A platform has few tokens.
       await checkPlan(pageSql(table, requestedQuery), MAX_PAGE_BLOCKS);
       await checkPlan(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
     }
@@ -342,7 +343,7 @@ it('the payment metrics of a platform read no payments of other platforms', asyn
   expect(blocks).toBeLessThanOrEqual(MAX_PAGE_BLOCKS);
 });
 
-it('the accounts of the platform itself are found without reading accounts of its customers', async () => {
+it('the accounts of a platform itself are found without accounts of its customers', async () => {
   const { db } = app.runtime;
   const { find } = db;
   const requestedQueries: string[] = [];

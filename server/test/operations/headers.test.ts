@@ -98,7 +98,7 @@ describe('the API reference', () => {
     expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 
-  it('is the redirect target of the root', async () => {
+  it('is the redirect target of the root for browsers', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     for (const method of ['GET', 'HEAD']) {
       const { status, headers } = await send(app, method, '/', { accept });

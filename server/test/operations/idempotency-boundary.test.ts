@@ -1,5 +1,5 @@
-// A key has one effect until the deletion of its stored reply at the end of the retention. Two processes
-// repeat a request during the deletion. After the deletion the key counts as new.
+// A key has one effect until the deletion of its stored reply at the end of the retention. Two
+// processes repeat a request during the deletion. After the deletion the key counts as new.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type App, compose } from '../../src/compose.ts';
 import { BASE_PATH } from '../../src/http/server.ts';
@@ -49,7 +49,7 @@ const tokensOf = async (name: string) =>
     ({ id }) => id,
   );
 
-it('a repeated request has one effect before the deletion of its key and at most one after it', async () => {
+it('a key has one effect before its deletion and at most one effect after it', async () => {
   const rounds = lengthOf(20, 200);
   let deletions = 0;
   for (let round = 0; round < rounds; round++) {

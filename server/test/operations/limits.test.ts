@@ -1,5 +1,5 @@
-// Limits set by the operator, over the API: rejected payments with their details, and the amount that a
-// refund restores. The ledger verification accepts the usage accounts.
+// Limits set by the operator, over the API: rejected payments with their details, and the amount
+// that a refund restores. The ledger verification accepts the usage accounts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/operator.ts';
 import { expectBalancedBooks } from '../kit/app/books.ts';
@@ -11,7 +11,7 @@ let account: string;
 let payee: string;
 let failingPayee: string;
 
-async function operator(...argv: string[]): Promise<{ code: number; out: string }> {
+async function runOperator(...argv: string[]): Promise<{ code: number; out: string }> {
   let output = '';
   const code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
@@ -26,7 +26,7 @@ async function operator(...argv: string[]): Promise<{ code: number; out: string 
 }
 
 const setLimit = async (...flags: string[]) => {
-  const response = await operator('platform', 'set-limit', app.platform.id, ...flags);
+  const response = await runOperator('platform', 'set-limit', app.platform.id, ...flags);
   expect(response.code, response.out).toBe(0);
 };
 
@@ -84,7 +84,7 @@ describe('limits set by the operator', () => {
   });
 
   it('do not affect the ledger verification', async () => {
-    const { code, out } = await operator('ledger', 'verify');
+    const { code, out } = await runOperator('ledger', 'verify');
     expect(out).toContain('The books balance.');
     expect(out).toMatch(/^velocity\.USD .* -300\.00 .* 300\.00 +0\.00$/m);
     expect(code).toBe(0);

@@ -1,6 +1,6 @@
-// Rules for every operation, generated from the contracts, so that a new operation is covered automatically.
-// A request without credentials, without the permission, or for another platform's resources is rejected, and
-// an internal error reveals no details.
+// Rules for every operation, generated from the contracts, so that a new operation is covered
+// automatically. A request without credentials, without the permission, or for another platform's
+// resources is rejected, and an internal error reveals no details.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../../src/catalog/naming.ts';
 import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
@@ -85,7 +85,7 @@ const withPermission = (contract: Contract, token = agent.accessToken): CallOpti
 };
 
 let failureCount = 0;
-/** Each has its own code, because the log collapses errors of one kind. */
+/** Each failure has its own code, because the log collapses errors of one code. */
 function createFailure(): Error {
   return Object.assign(new Error('internal detail'), { code: `FAILURE_${++failureCount}` });
 }
@@ -207,14 +207,14 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
 );
 
 describe.each(contracts)('$operationId', ({ operationId, path }) => {
-  // Public resources and those with a bearer code are visible to other platforms. The tests of their features
-  // cover this access.
+  // Public resources and those with a bearer code are visible to other platforms. The tests of
+  // their features cover this access.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
-    it("returns the same error for another platform's ID as for an unknown one", async () => {
+    it("returns the same error for another platform's ID as for an unknown ID", async () => {
       const contract = contractOf(operationId);
       const unknownIdOf = (name: string) => {
         const id = foreignIds[name];
-        if (!id) throw new Error(`oneOfEach has no ${name}: add one for ${operationId}`);
+        if (!id) throw new Error(`createOneOfEach has no ${name}. Add one for ${operationId}`);
         return id
           .replace(/[0-9a-f]{12}$/, '0123456789ab')
           .replace(/(-[0-9A-Z]{4}){3}$/, '-2222-2222-2222');
@@ -270,15 +270,15 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     const { server, lines } = failingServer;
     failingServer.reset();
     const body = bodyOf(contract);
-    const wire = body === undefined ? undefined : await wireOf(body);
+    const encodedBody = body === undefined ? undefined : await wireOf(body);
     const reply = await server.inject({
       method: contract.method,
       url: `/2025-10-13${requestPath(contract, (name) => foreignIds[name] ?? 'x')}`,
       headers: {
         ...withPermission(contract).headers,
-        ...(wire ? { 'content-type': wire.type } : {}),
+        ...(encodedBody ? { 'content-type': encodedBody.type } : {}),
       },
-      ...(wire ? { payload: wire.payload } : {}),
+      ...(encodedBody ? { payload: encodedBody.payload } : {}),
     });
     expect(reply.statusCode).toBe(500);
     expect(reply.json().code).toBe('INTERNAL_ERROR');
@@ -319,7 +319,7 @@ describe('the server', () => {
     expect(unencodedReply.status).toBe(200);
   });
 
-  it('rejects a body that is not JSON, too large, or missing', async () => {
+  it('rejects an invalid, too large or missing body', async () => {
     const headers = { 'content-type': 'application/json' };
     const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
     const send = (payload: string | Buffer) =>
@@ -349,7 +349,7 @@ describe('the server', () => {
     }
     const response = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
     expect(response.json().reason).not.toContain('half');
-    // A lenient decoder would read the first payload as the second.
+    // A lenient decoder would replace the invalid byte by U+FFFD, which the next request sends.
     const invalidReply = await send(Buffer.from([0x22, 0xff, 0x22]));
     expect([invalidReply.statusCode, invalidReply.json().reason]).toEqual([
       400,

@@ -1,5 +1,5 @@
-// Replies are stored under their idempotency key for a week. Replies with personal data are stored encrypted.
-// A repeated request returns the identical reply.
+// Replies are stored under their idempotency key for a week. Replies with personal data are stored
+// encrypted. A repeated request returns the identical reply.
 import type { TSchema } from '@sinclair/typebox';
 import { expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';

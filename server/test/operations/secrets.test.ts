@@ -1,7 +1,7 @@
-// No secret appears in any output or storage. Wallets, customers under strong authentication, agents and a
-// card are used in the sandbox and in production, where codes are real. Then logs, metrics, events, webhooks,
-// errors, console output and the database are searched for every secret. Control values show that the search
-// works.
+// No secret appears in any output or storage. Wallets, customers under strong authentication,
+// agents and a card are used in the sandbox and in production, where codes are real. Then logs,
+// metrics, events, webhooks, errors, console output and the database are searched for every secret.
+// Control values show that the search works.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -92,7 +92,8 @@ const sandboxToken = (now: number) => async (claims: object) => {
   const seconds = Math.floor(now / 1000);
   const validTimes = { iss: 'https://accounts.google.com', iat: seconds - 1, exp: seconds + 300 };
   const signature = randomBytes(32).toString('base64url');
-  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...validTimes, ...claims })}.${signature}`;
+  const header = segment({ alg: 'RS256', typ: 'JWT' });
+  return [header, segment({ ...validTimes, ...claims }), signature].join('.');
 };
 
 async function useInProduction(lifecycle: WalletHarness): Promise<void> {
@@ -103,15 +104,15 @@ async function useInProduction(lifecycle: WalletHarness): Promise<void> {
   const { fixture, accountId, email, session } = completedLifecycle;
   ok(await fixture.callSigned('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
-  const reason = { actor: 'Ada', reason: 'lost the mailbox' };
-  const recoveryInput = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...reason } as const;
+  const operatorInput = { actor: 'Ada', reason: 'lost the mailbox' };
+  const recoveryInput = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...operatorInput } as const;
   await app.operate((ctx) => startRecovery(ctx, recoveryInput), lifecycle.platform);
   await app.advance(HOUR);
   const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
 }
 
-/** Damaged rows, each read by a request. */
+/** Damages rows, each of which a request then reads. */
 async function damage(
   { secrets: list }: WalletHarness,
   { fixture, accountId, session }: CompletedWallet,
@@ -125,16 +126,16 @@ async function damage(
     );
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: generateKeys().uncompressedKey };
-  const recovery = ok(await fixture.call('POST', path, body), 202);
+  const challengeReply = ok(await fixture.call('POST', path, body), 202);
   await db.query('update wallets set seed = $2 where id = $1', [
     accountId,
     `s1.${noteSecret(SEEDS)}`,
   ]);
-  const headers = await signedHeaders(recovery, session);
+  const headers = await signedHeaders(challengeReply, session);
   expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
 
-  const otherRecovery = ok(await fixture.call('POST', path, body), 202);
-  const row = await db.read(walletRequests, otherRecovery.requestId);
+  const secondChallengeReply = ok(await fixture.call('POST', path, body), 202);
+  const row = await db.read(walletRequests, secondChallengeReply.requestId);
   const [person] = await db.query<{ id: string; data_key: string }>(
     'select id, data_key from customers where id = $1',
     [row?.customer_id],
@@ -145,7 +146,7 @@ async function damage(
     row?.id,
     app.runtime.vault.seal(key, noteSecret(), context),
   ]);
-  const secondSignedHeaders = await signedHeaders(otherRecovery, session);
+  const secondSignedHeaders = await signedHeaders(secondChallengeReply, session);
   expect((await fixture.call('POST', path, body, secondSignedHeaders)).status).toBe(500);
 
   const facts = noteSecret('credentials.facts');
@@ -157,7 +158,7 @@ async function damage(
   await sendMalformed(list, '/auth/credentials');
 }
 
-/** A body that is truncated within a secret. */
+/** Sends a body that is truncated within a secret. */
 async function sendMalformed(list: SecretList, path: string): Promise<void> {
   const brokenSecret = list.note(
     'a text in a broken body',
@@ -175,7 +176,7 @@ async function sendMalformed(list: SecretList, path: string): Promise<void> {
   searchedTexts.push({ name: 'the error of a broken body', text: reply.body });
 }
 
-/** All wallet operations and payments. Then the database is damaged. */
+/** Runs all wallet operations and payments, and then damages rows of the database. */
 async function useInSandbox(lifecycle: WalletHarness): Promise<void> {
   const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
   lifecycle.wait();
@@ -205,7 +206,9 @@ async function useStrongAuthentication(lifecycle: StrongAuthenticationHarness): 
 
 const readDatabaseText = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
-/** Creates a session whose encrypted key is in the database until it is requested. */
+/**
+ * Creates a session whose encrypted key is in the database until the client retries the request.
+ */
 async function finishWallet(completedLifecycle: CompletedWallet): Promise<void> {
   const setPollsSql = 'update platforms set wallet_polls = $2 where id = $1';
   await app.runtime.db.query(setPollsSql, [completedLifecycle.platform.id, 1]);

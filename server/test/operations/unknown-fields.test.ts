@@ -1,5 +1,5 @@
-// Operations outside the public contract reject unknown query parameters and body fields by their names. A
-// mistyped filter would return all rows, and a mistyped field would be ignored.
+// Operations outside the public contract reject unknown query parameters and body fields by their
+// names. A mistyped filter would return all rows, and a mistyped field would be ignored.
 import { expect, it } from 'vitest';
 import type { Contract } from '../../src/kernel/contract/operation.ts';
 import { testApp } from '../kit/app/test-app.ts';

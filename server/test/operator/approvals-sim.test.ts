@@ -1,7 +1,7 @@
-// A simulator of approvals. Concurrently and in random order, operators request, approve and reject changes
-// of money, and the command makes the same changes. Requesters are disabled or lose their role or token. A
-// change has one effect, which requires the permission of its requester and, if a policy applies, the
-// decision of another person.
+// A simulator of approvals. Concurrently and in random order, operators request, approve and reject
+// changes of money, and the command makes the same changes. Requesters are disabled or lose their
+// role or token. At most one change of a deposit is executed. It requires the permission of its
+// requester and, if a policy applies, the decision of another person.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';
@@ -23,7 +23,9 @@ const { service, call, newOperator } = operatorService();
 interface Person {
   name: string;
   secret: string;
-  /** Whether the person may release and reject deposits, or undefined if this changes during a run. */
+  /**
+   * Whether the person may release and reject deposits, or undefined if this changes during a run.
+   */
   mayDecide: boolean | undefined;
   person: string;
 }
@@ -101,7 +103,9 @@ async function changeRights({ chance, member: { userId, tokenId } }: Run): Promi
   assertAnswered(await call('PATCH', `/operator-users/${userId}`, { body, secret }));
 }
 
-/** Whether the member could request changes when the approval was executed, or now without one. */
+/**
+ * Whether the member may request changes at the execution of the approval, or now without an ID.
+ */
 async function hadPermission({ userId, tokenId }: Member, approvalId?: string): Promise<boolean> {
   const rows = await service.app.runtime.db.query<{ operation_id: string; reason: string }>(
     `SELECT operation_id, reason FROM operator_audit
@@ -170,7 +174,7 @@ async function decide({ chance, people, approvals, executions }: Run): Promise<v
   executions.push({ verb, by: decider.person, requester });
 }
 
-/** Changes the deposit by a function of the command, to which no policy applies. */
+/** Changes the deposit with a function of the command, to which no policy applies. */
 async function changeByCommand({ chance, id, executions }: Run): Promise<void> {
   const verb = chance.pick(VERBS);
   const input = { transactionId: id };

@@ -1,7 +1,7 @@
-// The commands of docs/guides/backup.md. The embedded database is restored to just before the deletion of a
-// customer, and an erasure after that time is repeated. Debian's PostgreSQL is backed up with pgBackRest,
-// verified, and restored to before its tables were dropped. The second part requires root and Debian's
-// packages postgresql and pgbackrest.
+// The commands of docs/guides/backup.md. The embedded database is restored to just before the
+// deletion of a customer, and an erasure after that time is repeated. Debian's PostgreSQL is backed
+// up with pgBackRest, verified, and restored to before its tables were dropped. The second part
+// requires root and Debian's packages postgresql and pgbackrest.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// The commands of docs/backups.md, run as the page shows them on the data folder of a stopped server.
+// The commands of docs/backups.md, run as the page shows them on the data folder of a stopped
+// server.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -51,9 +52,9 @@ it('a restored backup has balanced books and readable personal data', async () =
 
   fs.rmSync(dataFolder.dir, { recursive: true });
   fs.renameSync(restoredFolder as string, dataFolder.dir);
-  const secondStart = await dataFolder.start();
-  expect(await call(secondStart, 'GET', `/customers/${id}`)).toMatchObject({
+  const restartedServer = await dataFolder.start();
+  expect(await call(restartedServer, 'GET', `/customers/${id}`)).toMatchObject({
     fullName: 'Ada Lovelace',
   });
-  await stop(secondStart);
+  await stop(restartedServer);
 }, 180_000);

@@ -1,6 +1,6 @@
-// The clock of a sandbox platform with several processes on one database. All processes use the time of an
-// acknowledged change. The clock survives a restart. Another process continues a change that a kill
-// interrupts, and returns every payment once.
+// The clock of a sandbox platform with several processes on one database. All processes use the
+// time of an acknowledged change. The clock survives a restart. Another process continues a change
+// that a kill interrupts, and returns every payment once.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
@@ -79,7 +79,8 @@ async function createPayer(server: Running) {
 }
 
 async function count(condition: string): Promise<number> {
-  const text = `select count(*)::int as n from transactions where type = 'OUTGOING' and ${condition}`;
+  const text = `select count(*)::int as n from transactions
+    where type = 'OUTGOING' and ${condition}`;
   return (await database.query<{ n: number }>(text)).rows[0]?.n ?? 0;
 }
 
@@ -144,7 +145,7 @@ describe('the clock of several processes', () => {
     const { currentTime, target } = await clockOf(secondServer);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
     expect(Date.parse(target)).toBe(start + DAY);
-    // The lease of its job would expire within 20 seconds, and the lease of the clock within 40.
+    // The lease of the job would expire within 20 seconds, and the lease of the clock within 40.
     await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
     const continuedClock = await changeClock(secondServer, { to: target });

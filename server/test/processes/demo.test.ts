@@ -1,6 +1,6 @@
-// The demonstration as a separate process, with a new server and with a running one. The demonstration checks
-// its results, so the exit code is decisive. The test checks the main lines of the output, and that no
-// process or file remains.
+// The demonstration as a separate process, with a new server and with a running one. The
+// demonstration checks its results, so the exit code is decisive. The test checks the main lines of
+// the output, and that no process or file remains.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
@@ -12,7 +12,8 @@ import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
 /**
- * The demonstration has a timeout of 60 s. The process may also build before and stop a server afterwards.
+ * The demonstration has a timeout of 60 s. The process may also build before and stop a server
+ * afterwards.
  */
 const DEMO_MS = 120_000;
 
@@ -142,7 +143,8 @@ describe('npm run demo, with errors', () => {
     expect(code).toBe(1);
     expect(out).not.toContain('✓');
     expect(err).toBe(
-      '\nThe demonstration failed: The x-service-signature of a webhook does not match the public key.\n',
+      '\nThe demonstration failed: The x-service-signature of a webhook does not match the public ' +
+        'key.\n',
     );
     expect((await callConfig()).webhookEndpoint).toBe(endpoint.url);
   }, 60_000);

@@ -1,5 +1,5 @@
-// A follower receives every event after a crash of the database. The database then assigns transaction IDs
-// again whose records were not on the disk.
+// A follower receives every event after a crash of the database. The database then assigns
+// transaction IDs again whose records were not on the disk.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callOrThrow } from '../kit/crash/load.ts';

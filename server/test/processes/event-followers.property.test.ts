@@ -1,5 +1,6 @@
-// Clients follow the events of four processes while transactions commit in any order. Each client receives
-// every event once, in one order. RAILHEAD_FOLLOWED_EVENTS sets the number of events of the second test.
+// Clients follow the events of four processes while transactions commit in any order. Each client
+// receives every event once, in one order. RAILHEAD_FOLLOWED_EVENTS sets the number of events of
+// the second test.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -100,8 +101,9 @@ interface Commit {
   events: number;
   /** Age of the IDs when they are written. */
   ageMs: number;
-  /** Time between the ID of the transaction, and its events and commit. */
+  /** Time between the ID of the transaction and its events. */
   beforeMs: number;
+  /** Time between the events and the end of the transaction. */
   openMs: number;
   isRolledBack: boolean;
 }
@@ -170,9 +172,9 @@ async function createAccount(processIndex: number): Promise<string> {
   return data[0].id;
 }
 
-it(`a follower receives ${EVENTS} events of four processes without a gap or a duplicate`, async () => {
+it(`a follower receives ${EVENTS} events of four processes exactly once`, async () => {
   const from = await readNewestCursor();
-  const storedEventIds = async () => {
+  const readStoredEventIds = async () => {
     const text = 'select id from events where position >= $1 order by position, id';
     return (await pool.query(text, [position])).rows.map((row) => row.id as string);
   };
@@ -193,7 +195,7 @@ it(`a follower receives ${EVENTS} events of four processes without a gap or a du
   };
   await Promise.all(accounts.map(deposit));
   const writtenAt = performance.now();
-  const expectedIds = await storedEventIds();
+  const expectedIds = await readStoredEventIds();
   count = expectedIds.length;
   const receivedIds = await whenFollowed;
   for (const eventIds of receivedIds) expect(eventIds).toEqual(expectedIds);

@@ -20,15 +20,15 @@ const examples = path.join(projectRoot(), 'examples');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'example-adapters-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const freePort = () => 20_000 + Math.floor(Math.random() * 20_000);
+const randomPort = () => 20_000 + Math.floor(Math.random() * 20_000);
 const run = promisify(execFile);
 
 /** Creates the keys of an adapter, and runs the conformance kit with this adapter. */
-async function testAdapter(name: string, program: readonly string[], port = freePort()) {
+async function testAdapter(name: string, program: readonly string[], port = randomPort()) {
   const keys = path.join(folder, name);
   const [command = '', ...args] = program;
   await run(command, [...args, 'keys', keys]);
-  const inbox = freePort();
+  const inbox = randomPort();
   const railhead = `http://127.0.0.1:${inbox}/connectors/acme-bank`;
   const serve = ['serve', keys, '--port', String(port), '--railhead', railhead, '--test'];
   const printedLines: string[] = [];
@@ -78,7 +78,7 @@ describe('the adapter of a bank', () => {
   beforeEach(async () => {
     const file = new URL('../../../examples/provider-bank/test/bank.mjs', import.meta.url);
     const { startBank } = await import(file.href);
-    port = freePort();
+    port = randomPort();
     bank = await startBank({
       ...{ clientId: 'railhead', clientSecret: 'client-secret', webhookSecret: 'webhook-secret' },
       ...{ webhookUrl: `http://127.0.0.1:${port}/bank-events`, delayMs: 100 },

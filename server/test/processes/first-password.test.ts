@@ -1,4 +1,5 @@
-// On a built server, the first administrator opens the printed link, sets a password and signs in with it.
+// On a built server, the first administrator opens the printed link, sets a password and signs in
+// with it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { PASSWORD } from '../kit/operator/people.ts';

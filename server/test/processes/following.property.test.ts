@@ -1,6 +1,6 @@
-// Several processes follow the same queue of events while transactions commit in any order. Late transactions
-// have early IDs, early ones have late IDs, and some are rolled back. Exactly the committed events are
-// delivered, each once.
+// Several processes follow the same queue of events while transactions commit in any order. Late
+// transactions have early IDs, early ones have late IDs, and some are rolled back. Exactly the
+// committed events are delivered, each once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -92,7 +92,7 @@ async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<s
   }
 }
 
-it('a group of processes delivers every committed event once, in any order of IDs and commits', async () => {
+it('processes deliver every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (generatedCommits) => {
       const countBefore = receiver.arrivals.length;

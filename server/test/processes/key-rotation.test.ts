@@ -1,6 +1,7 @@
-// The commands of docs/guides/keys.md on two servers under load. The rotation is killed together with one of
-// the servers, and continues. At the end no column contains a sealed value of an earlier key, and every
-// customer is readable. A start with the old master key fails without a write.
+// The commands of docs/guides/keys.md on two servers under load. The rotation is killed together
+// with one of the servers, and continues. At the end no column contains a sealed value of an
+// earlier key, and every customer is readable. A start with the old master key fails without a
+// write.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -152,7 +153,7 @@ async function killDuringRotation(): Promise<void> {
   servers[0] = await folder.start([], env);
 }
 
-it('a rotation under load continues after a kill, and the new master key opens all values', async () => {
+it('a rotation killed under load continues, and the new master key opens all values', async () => {
   await createEndpoint(servers[0] as Running);
   const clients = [1, 2, 3, 4].map(runLoad);
   await vi.waitFor(() => expect(fullNames.size).toBeGreaterThan(100), { timeout: 60_000 });

@@ -1,6 +1,6 @@
-// The alert rules pass their tests, and Prometheus accepts the configuration of the documentation. A
-// Prometheus scrapes a server that has executed payments. Each query of the dashboards is valid, and queries
-// for features of every server return series. No alert fires for this server.
+// The alert rules pass their tests, and Prometheus accepts the configuration of the documentation.
+// Prometheus scrapes a server that has executed payments. Each query of the dashboards is valid,
+// and queries for features of every server return series. No alert fires for this server.
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -20,7 +20,7 @@ import {
 const RULES = path.join(projectRoot(), 'deploy', 'prometheus');
 const DASHBOARDS = path.join(projectRoot(), 'deploy', 'grafana');
 /** At least two scrapes, so that rates have values. */
-const SCRAPED_MS = 6_000;
+const SCRAPES_MS = 6_000;
 
 interface Dashboard {
   panels: { title: string; targets: { expr: string }[] }[];
@@ -33,7 +33,10 @@ const queries = fs.readdirSync(DASHBOARDS).flatMap((name) => {
   );
 });
 
-/** A server without providers, replicas, waiting jobs, failures or card payments has no series for these. */
+/**
+ * A server without providers, replicas, waiting jobs, failures or card payments has no series for
+ * these.
+ */
 const MAY_BE_EMPTY = [
   /railhead_provider_/,
   /railhead_circuit_state/,
@@ -89,7 +92,7 @@ async function pay(server: Running): Promise<void> {
     destination: { destinationType: 'ACCOUNT', accountId: id },
     ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 25_000, immediatelyExecute: true },
   });
-  for (let wait = 0; wait < 300; wait++) {
+  for (let attempt = 0; attempt < 300; attempt++) {
     const { status } = await call(server, 'GET', `/transactions/${quote.transactionId}`);
     if (status === 'COMPLETED') return;
     await sleep(100);
@@ -129,10 +132,10 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
     await client.end();
     folder = fs.mkdtempSync(path.join(scratchFolder(), 'prometheus-'));
     prometheus = await startPrometheus(folder, configurationFor(server.origin), await freePort());
-    await sleep(SCRAPED_MS);
+    await sleep(SCRAPES_MS);
     // Counters that first appear with a value have a rate only after a change.
     await pay(server);
-    await sleep(SCRAPED_MS / 2);
+    await sleep(SCRAPES_MS / 2);
   }, 180_000);
 
   afterAll(async () => {

@@ -12,7 +12,7 @@ import { systemEffects } from '../../src/runtime/config/system-effects.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
 
-/** A proxy to the database whose connections can be cut. */
+/** A proxy to the database whose connections can be closed. */
 async function startProxy(url: string) {
   const proxyUrl = new URL(url);
   const folder = proxyUrl.searchParams.get('host');

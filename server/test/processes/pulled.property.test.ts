@@ -1,5 +1,5 @@
-// Pulled deliveries of two processes. Transactions commit in any order, and a process is killed and started
-// again. A client that acknowledges each page receives every event once, in one order.
+// Pulled deliveries of two processes. Transactions commit in any order, and a process is killed and
+// started again. A client that acknowledges each page receives every event once, in one order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -102,7 +102,7 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
   }
 }
 
-/** Events in the order in which they are followed, from a position. */
+/** IDs of the events from a position, in the order in which they are followed. */
 async function readStoredIds(position: string): Promise<string[]> {
   const text = `select id from events where position >= $1 and platform_id = $2
     order by position, id`;
@@ -116,8 +116,9 @@ interface Commit {
   events: number;
   /** Age of the IDs when they are written. */
   ageMs: number;
-  /** Time between the ID of the transaction, and its events and commit. */
+  /** Time between the ID of the transaction and its events. */
   beforeMs: number;
+  /** Time between the events and the end of the transaction. */
   openMs: number;
   isRolledBack: boolean;
 }
@@ -138,7 +139,9 @@ const INSERT = `insert into events (id, platform_id, type, subject, data, create
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
 
-/** Writes events and deliveries in a separate transaction. Returns the number of committed events. */
+/**
+ * Writes events and deliveries in a separate transaction. Returns the number of committed events.
+ */
 async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit): Promise<number> {
   const client = await pool.connect();
   try {
@@ -163,10 +166,10 @@ it('a client receives every committed event once, in any order of IDs and commit
     fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (generatedCommits, limit) => {
       const from = await readHorizon();
       let count = Number.POSITIVE_INFINITY;
-      const pulledIds = pullAll(limit, () => count);
+      const whenPulled = pullAll(limit, () => count);
       const writtenCounts = await Promise.all(generatedCommits.map(write));
       count = writtenCounts.reduce((sum, addedCount) => sum + addedCount, 0);
-      const receivedIds = await pulledIds;
+      const receivedIds = await whenPulled;
       expect(receivedIds).toEqual(await readStoredIds(from));
       expect(receivedIds).toHaveLength(count);
     }),
@@ -177,7 +180,7 @@ it('a client receives every committed event once, in any order of IDs and commit
 it('a client receives every event of two processes, one of which is killed', async () => {
   const from = await readHorizon();
   let count = Number.POSITIVE_INFINITY;
-  const pulledIds = pullAll(25, () => count);
+  const whenPulled = pullAll(25, () => count);
   const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Li' };
   const accounts = await Promise.all(
     [0, 1, 2, 3].map(async (processIndex) => {
@@ -201,8 +204,9 @@ it('a client receives every event of two processes, one of which is killed', asy
   await deposits;
   const storedIds = await readStoredIds(from);
   count = storedIds.length;
-  const receivedIds = await pulledIds;
-  // A page whose acknowledgment had no reply is not read again, because the acknowledgment is repeated.
+  const receivedIds = await whenPulled;
+  // A page whose acknowledgment had no reply is not read again, because the acknowledgment is
+  // repeated.
   expect(receivedIds).toEqual(storedIds);
   expect(storedIds.length).toBeGreaterThan(600);
   const { rows } = await pool.query('select count(*)::int as n from webhook_queue');

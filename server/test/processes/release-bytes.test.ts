@@ -1,5 +1,5 @@
-// Two complete builds of the same commit, in two folders of different depth, have the same bytes. Only a long
-// run builds them, because each build needs minutes.
+// Two complete builds of the same commit, in two folders of different depth, have the same bytes.
+// Only a long run builds them, because each build needs minutes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ const root = projectRoot();
 const PARTS = ['', 'site', 'packages/console', 'packages/sdk', 'packages/cli'];
 const isPossible = PARTS.every((folder) => fs.existsSync(path.join(root, folder, 'node_modules')));
 
-// On the file system of the checkout, so that packages are links to the same files.
+// The folder is on the file system of the checkout, so that packages are links to the same files.
 fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
 const folder = fs.mkdtempSync(path.join(root, 'dist', 'two-builds-'));
 

@@ -1,6 +1,7 @@
-// A release as its users receive it, unpacked into an empty folder and started with Node as the only program.
-// The tests also cover its checksums, SBOM and licenses, the package of the server and the unit for systemd.
-// They are skipped without a built site and console, which .ci/run builds and requires.
+// A release as its users receive it, unpacked into an empty folder and started with Node as the
+// only program. The tests also cover its checksums, SBOM and licenses, the package of the server
+// and the unit for systemd. They are skipped without a built site and console, which .ci/run builds
+// and requires.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -68,10 +69,11 @@ describe.runIf(hasBuiltParts())('a release', () => {
       const { version } = JSON.parse(readText('release.json'));
       expect(await textOf('/metrics')).toContain(`railhead_build_info{version="${version}"} 1\n`);
       expect(await stopRelease(server)).toBe(0);
-      const secondStart = await startRelease(program(), { cwd, env });
-      expect(await stopRelease(secondStart)).toBe(0);
+      const restartedServer = await startRelease(program(), { cwd, env });
+      expect(await stopRelease(restartedServer)).toBe(0);
       console.info(
-        `first start ${Math.round(server.firstReplyMs)} ms, later ${Math.round(secondStart.firstReplyMs)} ms`,
+        `first start ${Math.round(server.firstReplyMs)} ms, ` +
+          `later ${Math.round(restartedServer.firstReplyMs)} ms`,
       );
     },
     START_MS,
@@ -143,7 +145,8 @@ describe.runIf(hasBuiltParts())('a release', () => {
     async () => {
       const project = emptyFolder('project');
       fs.writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
-      // The databases of the package are installed from the registry.
+      // The embedded databases are optional dependencies, which npm would download from the
+      // registry.
       const flags = ['--omit=optional', '--offline', '--no-audit', '--no-fund'];
       execFileSync('npm', ['install', ...flags, fileIn(out, '.tgz')], { cwd: project });
       const database = await createTestDatabase();
@@ -177,7 +180,7 @@ describe.runIf(hasSystemd)('the unit for systemd', () => {
     expect(analyze('verify', file)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('limits the privileges of the server: an exposure of at most 2.0 of 10', () => {
+  it('limits the exposure of the server to 2.0 of 10', () => {
     fs.writeFileSync(file, unit);
     const { status, stdout } = analyze('security', '--offline=yes', '--threshold=20', file);
     expect([status, stdout]).toEqual([0, expect.stringContaining('OK')]);

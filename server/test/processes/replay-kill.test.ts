@@ -1,5 +1,5 @@
-// A replay of thousands of events continues after a kill of the server and its database. Every event arrives
-// at least once, and few arrive twice.
+// A replay of thousands of events continues after a kill of the server and its database. Every
+// event arrives at least once, and only the events in progress may arrive twice.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { eventIdSql } from '../kit/app/query-plans.ts';

@@ -1,5 +1,5 @@
-// A killed process loses the records of at most its last second. The next process finds every request with an
-// earlier reply by its ID.
+// A killed process loses the records of at most its last second. The next process finds every
+// request with an earlier reply by its ID.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it, vi } from 'vitest';
 import { createDataFolder, type Running } from '../kit/crash/server.ts';

@@ -1,5 +1,5 @@
-// Two servers behind HAProxy, replaced one after the other under load, without a failed request, or a lost or
-// duplicated payment.
+// Two servers behind HAProxy, replaced one after the other under load, without a failed request, or
+// a lost or duplicated payment.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -43,8 +43,8 @@ async function createAccounts(): Promise<void> {
   await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
     amount: FUNDS,
   });
-  const bank = { customerId: id, currency: 'USD', accountInfo: accountInfos.USD?.('000') };
-  payee = (await callOrThrow(server, 'POST', '/customers/external-accounts', bank)).id;
+  const payeeBody = { customerId: id, currency: 'USD', accountInfo: accountInfos.USD?.('000') };
+  payee = (await callOrThrow(server, 'POST', '/customers/external-accounts', payeeBody)).id;
 }
 
 beforeAll(async () => {
@@ -99,15 +99,15 @@ function paySteadily() {
   const results = new Map<string, number>();
   let isRunning = true;
   let number = 0;
-  const client = async () => {
+  const runClient = async () => {
     while (isRunning) {
       const result = await pay(`payment ${number++}`);
       results.set(result, (results.get(result) ?? 0) + 1);
-      // Leaves processor time to the starting servers.
+      // The pause leaves processor time to the starting servers.
       await sleep(10);
     }
   };
-  const whenStopped = Promise.all(Array.from({ length: CLIENTS }, client));
+  const whenStopped = Promise.all(Array.from({ length: CLIENTS }, runClient));
   return async () => {
     isRunning = false;
     await whenStopped;

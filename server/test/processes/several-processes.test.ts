@@ -1,5 +1,5 @@
-// Start, restart after a kill, replacement without failed requests, and stop of several server processes of
-// one supervisor.
+// Start, restart after a kill, replacement without failed requests, and stop of several server
+// processes of one supervisor.
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => dataFolder.remove(), 60_000);
 
-/** IDs of the server processes, by their parent. */
+/** IDs of the server processes, which are children of the supervisor. */
 function readPids(): number[] {
   const parent = server.child.pid;
   return fs
@@ -44,15 +44,15 @@ async function get(path: string): Promise<number> {
 function sendSteadily(clients: number) {
   const results = new Map<string, number>();
   let isRunning = true;
-  const client = async () => {
+  const runClient = async () => {
     while (isRunning) {
       const result = await get('/config').then(String, (error) => String(error.cause ?? error));
       results.set(result, (results.get(result) ?? 0) + 1);
-      // Leaves processor time to the new processes.
+      // The pause leaves processor time to the new processes.
       await sleep(5);
     }
   };
-  const whenStopped = Promise.all(Array.from({ length: clients }, client));
+  const whenStopped = Promise.all(Array.from({ length: clients }, runClient));
   return async () => {
     isRunning = false;
     await whenStopped;

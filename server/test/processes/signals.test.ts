@@ -197,8 +197,8 @@ describe('SIGTERM', () => {
     receiver.behave(() => undefined);
     const server = await folder.start();
     const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
-    const fund = `/sandbox/internal-accounts/${body.data[0].id}/fund`;
-    expect((await call(server, 'POST', fund, { amount: 100 })).status).toBe(200);
+    const fundPath = `/sandbox/internal-accounts/${body.data[0].id}/fundPath`;
+    expect((await call(server, 'POST', fundPath, { amount: 100 })).status).toBe(200);
     const deliveries = () =>
       receiver.arrivals.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
     await vi.waitUntil(() => deliveries().length === 1, WAIT);
@@ -218,7 +218,7 @@ describe('SIGTERM', () => {
     const countBefore = await countCustomers(server);
     let replyCount = 0;
     let isStopped = false;
-    const client = async () => {
+    const sendUntilStopped = async () => {
       while (!isStopped) {
         const body = { customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
         const { status } = await call(server, 'POST', '/customers', body).catch(() => UNREACHABLE);
@@ -226,7 +226,7 @@ describe('SIGTERM', () => {
         if (status === UNREACHABLE.status) isStopped = true;
       }
     };
-    const clients = Array.from({ length: 16 }, client);
+    const clients = Array.from({ length: 16 }, sendUntilStopped);
     await vi.waitUntil(() => replyCount > 32, WAIT);
     server.child.kill('SIGTERM');
     await Promise.all(clients);

@@ -43,7 +43,7 @@ async function waitForResult<T>(read: () => Promise<T | undefined>): Promise<T> 
   throw new Error('timed out');
 }
 
-/** Starts a server. Returns the address that it prints. */
+/** Starts a server, checks the URLs that it prints, and stops it. Returns its origin. */
 async function startAndCheck(folder: DataFolder, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await folder.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
@@ -188,7 +188,7 @@ describe('the sample customer', () => {
     const lock = new pg.Client({ connectionString: database.url });
     await lock.connect();
     try {
-      // The lock delays its first external account until the reset waits as well.
+      // The lock delays the first external account of the customer until the reset waits too.
       await lock.query('begin; lock table external_accounts in access exclusive mode');
       const { child, credentials } = await folder.start([], {
         DATABASE_URL: database.url,

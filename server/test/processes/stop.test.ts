@@ -13,7 +13,7 @@ import { type IdentityService, startIdentityService } from '../kit/http/identity
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const LIMIT_MS = 10_000;
-const OPERATOR = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
+const COMMAND_PATH = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
 const JSON_TYPE = 'content-type: application/json\r\n';
 
 /** A customer who verifies a telephone number by text message. */
@@ -91,11 +91,11 @@ async function connect(text: string): Promise<{ socket: net.Socket; receivedText
   return { socket, receivedText: () => output };
 }
 
-/** The headers of a request, up to the empty line. */
+/** The request line and headers, without the empty line after them. */
 const requestHead = (line: string, extraHeaders = '') =>
   `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${extraHeaders}`;
 
-/** Sends the signal, expects a clean exit, and returns its duration. */
+/** Sends the signal, expects exit code 0 within the limit, and returns the duration in ms. */
 async function measureStop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   const sentMs = performance.now();
   server.child.kill(signal);
@@ -106,10 +106,10 @@ async function measureStop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> 
   return ms;
 }
 
-/** Each request leaves a connection or a job open that does not end automatically. */
+/** Each function opens a connection that the client does not close. */
 const DELAYS: Record<string, () => Promise<unknown>> = {
   'a connection that never sent a byte': () => connect(''),
-  'a kept connection after a reply': async () => {
+  'a keep-alive connection after a reply': async () => {
     const { receivedText } = await connect(`${requestHead('GET /healthz')}\r\n`);
     await vi.waitUntil(() => receivedText().includes('"ok"'));
   },
@@ -150,7 +150,7 @@ describe('a stop', () => {
     expect(await readNames()).toEqual(['Ada Lovelace']);
   }, 90_000);
 
-  it.each(['a kept connection after a reply', 'a connection that never sent a byte'])(
+  it.each(['a keep-alive connection after a reply', 'a connection that never sent a byte'])(
     'is immediate despite %s',
     async (delay) => {
       await DELAYS[delay]?.();
@@ -197,7 +197,7 @@ describe('a stop', () => {
 
   it('leaves a hanging job and a hanging delivery for the next start', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
-      ...[OPERATOR, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],
+      ...[COMMAND_PATH, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],
       ...['--currencies', 'USD,EUR', '--data-dir', dataFolder.dir, '--json'],
     ]);
     const productionToken = JSON.parse(stdout) as Token;

@@ -1,6 +1,6 @@
-// Two server processes on one PostgreSQL, as for a rolling update. Both processes start on an empty database
-// and create one platform. Clients then send concurrent requests for the same funds under the same keys to
-// both processes. Every request has one effect.
+// Two server processes on one PostgreSQL, as for a rolling update. Both processes start on an empty
+// database and create one platform. The test then sends each payment to both processes concurrently
+// under one idempotency key. Each key creates at most one payment.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -22,9 +22,9 @@ let url: string;
 let dataFolders: DataFolder[];
 let servers: Running[];
 let receiver: Receiver;
-let account: string;
-let payee: string;
-/** Events that were rejected once. */
+let usdAccountId: string;
+let payeeId: string;
+/** IDs of the events that the receiver rejected once. */
 const rejectedIds = new Set<string>();
 
 beforeAll(async () => {
@@ -125,8 +125,8 @@ describe('two processes on one database', () => {
       'GET',
       `/customers/internal-accounts?${query}`,
     );
-    account = internalAccounts.data[0].id;
-    await callOrThrow(secondServer, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+    usdAccountId = internalAccounts.data[0].id;
+    await callOrThrow(secondServer, 'POST', `/sandbox/internal-accounts/${usdAccountId}/fund`, {
       amount: FUNDS,
     });
     const createdExternalAccount = await callOrThrow(
@@ -139,15 +139,15 @@ describe('two processes on one database', () => {
         accountInfo: accountInfos.USD?.('000'),
       },
     );
-    payee = createdExternalAccount.id;
+    payeeId = createdExternalAccount.id;
   });
 
   it('do not overdraw an account, and accept each key once', async () => {
     const responses = await Promise.all(
       Array.from({ length: PAYMENTS }, (_, index) => {
         const transfer = {
-          source: { accountId: account },
-          destination: { accountId: payee },
+          source: { accountId: usdAccountId },
+          destination: { accountId: payeeId },
           amount: AMOUNT,
           remittanceInformation: `payment ${index}`,
         };
@@ -167,7 +167,7 @@ describe('two processes on one database', () => {
     );
     expect(payments).toBe(paidCount);
     const [accountRow] = await queryRows(
-      `select balance - held as left from ledger_accounts where id = '${account}'`,
+      `select balance - held as left from ledger_accounts where id = '${usdAccountId}'`,
     );
     expect(accountRow).toEqual({ left: String(FUNDS - paidCount * AMOUNT) });
   });
@@ -187,7 +187,7 @@ describe('two processes on one database', () => {
     expect(await readCounter('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);
   }, 40_000);
 
-  it('send each event once per attempt', async () => {
+  it('deliver each event once, and repeat only rejected deliveries', async () => {
     await vi.waitUntil(async () => (await countPending(url)).events === 0, {
       timeout: 30_000,
       interval: 100,

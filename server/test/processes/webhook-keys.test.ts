@@ -18,7 +18,7 @@ let url: string;
 let dataFolders: DataFolder[];
 let servers: Running[];
 let receiver: Receiver;
-let account: string;
+let accountId: string;
 
 interface ListedKey extends JsonWebKey {
   kid: string;
@@ -26,9 +26,11 @@ interface ListedKey extends JsonWebKey {
   status: string;
 }
 
-/** State of the receiver: public keys by ID, and the deliveries that it could not verify. */
+/** Published keys that the receiver has read, by key ID. */
 const publicKeys = new Map<string, KeyObject>();
+/** Event ID and key ID of each delivery that the receiver could not verify. */
 const unverifiableIds: string[] = [];
+/** Key IDs of the verified deliveries, by event ID. */
 const verifiedDeliveries = new Map<string, string>();
 let listingCount = 0;
 
@@ -114,8 +116,8 @@ beforeAll(async () => {
     fullName: 'Ada Lovelace',
   });
   const query = `customerId=${id}&currency=USD`;
-  account = (await callOrThrow(firstServer, 'GET', `/customers/internal-accounts?${query}`)).data[0]
-    .id;
+  accountId = (await callOrThrow(firstServer, 'GET', `/customers/internal-accounts?${query}`))
+    .data[0].id;
 }, 120_000);
 
 afterAll(async () => {
@@ -128,15 +130,15 @@ afterAll(async () => {
 /** Funds the account through both servers until the returned function is called. */
 function startLoad() {
   let isOver = false;
-  const client = async (server: Running) => {
+  const fundUntilOver = async (server: Running) => {
     while (!isOver) {
-      await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+      await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${accountId}/fund`, {
         amount: 100,
       });
       await sleep(20);
     }
   };
-  const clients = Promise.all(servers.map(client));
+  const clients = Promise.all(servers.map(fundUntilOver));
   return async () => {
     isOver = true;
     await clients;
@@ -183,18 +185,18 @@ async function listEventIds(): Promise<string[]> {
 
 it('two rotations under load cause no unverifiable or lost delivery', async () => {
   const stopLoad = startLoad();
-  const noticeTimes: number[] = [];
+  const listingTimesMs: number[] = [];
   for (let index = 0; index < 2; index++) {
     const { announcedKey, activeKey } = await rotate();
-    noticeTimes.push(await waitUntilListed(announcedKey, 'ANNOUNCED'));
+    listingTimesMs.push(await waitUntilListed(announcedKey, 'ANNOUNCED'));
     await waitUntilListed(announcedKey, 'ACTIVE');
     await sleep(1_500);
     await runOperator('webhooks', 'keys', 'retire', activeKey);
   }
   await stopLoad();
   // Both servers list at least one key within two seconds, and under load each key within five.
-  expect(Math.min(...noticeTimes)).toBeLessThan(2_000);
-  expect(Math.max(...noticeTimes)).toBeLessThan(5_000);
+  expect(Math.min(...listingTimesMs)).toBeLessThan(2_000);
+  expect(Math.max(...listingTimesMs)).toBeLessThan(5_000);
 
   await vi.waitFor(
     async () =>

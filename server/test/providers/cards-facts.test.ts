@@ -9,7 +9,7 @@ const { service, order, send, authorize, balances, payment, read } = issuer;
 const clearing = (cardId: string, authorizationId: string, amount: number, fields: object = {}) =>
   send(cardId, 'card.clearing', { authorizationId, amount, ...fields });
 
-const problemsOf = async () =>
+const readProblems = async () =>
   (await read('/provider-messages?result=CONTRADICTORY&limit=100')).data.map(
     (message: { problem: string }) => message.problem,
   );
@@ -116,7 +116,7 @@ describe('a reversal', () => {
     const reversal = { authorizationId, amount: 11_00 };
     expect((await send(cardId, 'card.reversal', reversal)).status).toBe(409);
     expect(await balances(account)).toEqual([20_00, 20_00]);
-    expect(await problemsOf()).toContain('The reversal of 1100 exceeds the open amount of 1000.');
+    expect(await readProblems()).toContain('The reversal of 1100 exceeds the open amount of 1000.');
   });
 });
 
@@ -141,7 +141,7 @@ describe('a refund', () => {
     const { cardId: otherCard } = await order('10.00');
     expect((await send(otherCard, 'card.refund', { authorizationId, amount: 1 })).status).toBe(409);
     expect(await balances(account)).toEqual([20_00, 20_00]);
-    expect(await problemsOf()).toEqual(
+    expect(await readProblems()).toEqual(
       expect.arrayContaining([
         'The refund of 1100 exceeds the cleared amount of 1000.',
         'The message has 100 EUR. The currency of the card is USD.',
@@ -157,7 +157,7 @@ describe('a message that cannot be applied', () => {
     const fields = { authorizationId: 'none', amount: 1_00 };
     expect((await send(cardId, 'card.adjustment', fields)).status).toBe(409);
     expect((await send(cardId, 'card.refund_reversal', fields)).status).toBe(409);
-    expect(await problemsOf()).toContain('No payment has this authorizationId.');
+    expect(await readProblems()).toContain('No payment has this authorizationId.');
   });
 
   it('is rejected with a list of its invalid fields', async () => {

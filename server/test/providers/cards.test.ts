@@ -123,7 +123,7 @@ describe('a payment', () => {
     });
   });
 
-  it('is declined with the first reason, without a hold', async () => {
+  it('is declined without a hold, with the first reason that applies', async () => {
     const { cardId, account } = await order('30.00', { maxSpendPerTransaction: 25_00 });
     const reasonOf = async (amount: number, fields: object = {}) => {
       const { decision, approvedAmount, reason } = await authorize(cardId, amount, fields);
@@ -153,7 +153,7 @@ describe('a payment', () => {
     });
   });
 
-  it('of zero checks whether the card is valid', async () => {
+  it('of zero is approved without a transaction', async () => {
     const { cardId, account } = await order('10.00');
     const { decision, transactionId } = await authorize(cardId, 0);
     expect({ decision, transactionId }).toEqual({ decision: 'APPROVED', transactionId: undefined });

@@ -96,7 +96,7 @@ describe('a delegated key', () => {
     expect(await authorize(walletCard.card.id)).toMatchObject({ approved: true });
   });
 
-  it('is created only by a response of the provider, and remains with this provider', async () => {
+  it('is created only if the provider responds, and remains with this provider', async () => {
     const walletCard = await fixture.createWalletCard({ funds: 20_000_000 });
     const { id } = await fixture.createKey(walletCard);
     await write('POST', '/providers/custodian/pause');

@@ -9,7 +9,7 @@ const DEALER = 'fx-dealer';
 const [QUOTE, REDEEM] = ['/rates/quote', '/rates/redeem'];
 let adapter: Adapter;
 let payer: Awaited<ReturnType<typeof service.createPayer>>;
-let payee: string;
+let payeeId: string;
 /** Bodies of the calls, by path. */
 const receivedBodies = new Map<string, Record<string, unknown>[]>();
 
@@ -45,13 +45,13 @@ beforeAll(async () => {
     ...{ providerId: DEALER, environment: 'production', priority: 10, kind: 'firm_quotes' },
   });
   payer = await service.createPayer('10000.00');
-  payee = await service.createPayee(payer.person.id);
+  payeeId = await service.createPayee(payer.person.id);
   replyWithRedemption();
 });
 afterAll(() => adapter.close());
 
 const createQuote = async (fields: object = {}) => {
-  const body = { ...quoteBody(payer.account, payee, 100_00), ...fields };
+  const body = { ...quoteBody(payer.account, payeeId, 100_00), ...fields };
   return ok(await service.app.call('POST', '/quotes', body, service.callOptions), 201);
 };
 
@@ -61,7 +61,7 @@ const execute = (id: string) =>
     headers: { 'idempotency-key': `execute ${id}` },
   });
 
-/** The quote in the operator API. */
+/** The `firmQuote` of a quote in the operator API, or null if it has none. */
 const firmQuoteOf = async (id: string) =>
   (await read('/quotes?limit=100')).data.find((quote: { id: string }) => quote.id === id).firmQuote;
 
@@ -103,7 +103,7 @@ describe('a firm quote', () => {
     replyWithQuote('2');
     const quote = await createQuote({ lockedCurrencySide: 'RECEIVING' });
     expect(receivedBodies.get(QUOTE)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });
-    // Rounding in favor of the FX position.
+    // The amount is rounded in favor of the FX position.
     expect([50_00, 50_01]).toContain(quote.totalSendingAmount - quote.feesIncluded);
   });
 

@@ -6,7 +6,7 @@ import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
 const { service, read, rejects, write } = operatorService();
 const BANK = 'acme-bank';
 let adapter: Adapter;
-let account: string;
+let accountId: string;
 let reference: string;
 
 const providerBody = (fields: object = {}) => ({
@@ -15,15 +15,15 @@ const providerBody = (fields: object = {}) => ({
 });
 
 const readBalance = async () =>
-  (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.callOptions))
+  (await service.app.call('GET', `/internal-accounts/${accountId}`, undefined, service.callOptions))
     .body.balance.amount;
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
   await write('POST', '/providers', providerBody());
   const payer = await service.createPayer();
-  account = payer.account;
-  const path = `/internal-accounts/${account}`;
+  accountId = payer.account;
+  const path = `/internal-accounts/${accountId}`;
   const { body } = await service.app.call('GET', path, undefined, service.callOptions);
   reference = body.fundingPaymentInstructions[0].accountOrWalletInfo.reference;
 });
@@ -50,7 +50,7 @@ describe('deposit.received', () => {
     ]);
     const directFields = {
       paymentReference: undefined,
-      accountId: account,
+      accountId,
       bankReference: 'STMT-2',
     };
     expect((await adapter.send(BANK, depositMessage(directFields))).body).toEqual({
@@ -62,7 +62,7 @@ describe('deposit.received', () => {
   it('is posted once if an operator also records it, in either order', async () => {
     const balanceBefore = await readBalance();
     const recordManually = (bankReference: string, amount: number) =>
-      write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });
+      write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId });
     const firstDeposit = await recordManually('STMT-H1', 3_00);
     expect(firstDeposit.recorded).toBe('now');
     const message = { id: 'hand', amount: 3_00, bankReference: 'STMT-H1' };
@@ -75,7 +75,7 @@ describe('deposit.received', () => {
     await adapter.send(BANK, depositMessage({ amount: 4_00, bankReference: 'STMT-H2' }));
     expect((await recordManually('STMT-H2', 4_00)).recorded).toBe('before');
     expect(await readBalance()).toBe(balanceBefore + 7_00);
-    // Another amount is another entry.
+    // The same bank reference with another amount is another deposit.
     await adapter.send(BANK, depositMessage({ amount: 5_00, bankReference: 'STMT-H1' }));
     expect(await readBalance()).toBe(balanceBefore + 12_00);
     const matches = await write('POST', '/search', { query: 'STMT-H2' });
@@ -121,16 +121,16 @@ describe('deposit.received', () => {
 
   it('never credits an account of the other environment', async () => {
     const sandbox = await service.app.call('GET', '/platform/internal-accounts');
-    const entry = depositMessage({
+    const deposit = depositMessage({
       ...{ paymentReference: undefined, accountId: sandbox.body.data[0].id },
       bankReference: 'STMT-4',
     });
-    expect((await adapter.send(BANK, entry)).status).toBe(409);
+    expect((await adapter.send(BANK, deposit)).status).toBe(409);
   });
 });
 
 describe('an invalid message', () => {
-  it('is rejected with every invalid field, has no effect, and is stored encrypted', async () => {
+  it('is rejected with every invalid field, and is stored encrypted', async () => {
     const message = depositMessage({ amount: 0, senderName: 'Grace Hopper' });
     const { status, body } = await adapter.send(BANK, { ...message, currency: 7, id: undefined });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
@@ -143,17 +143,17 @@ describe('an invalid message', () => {
     const rows = await service.app.runtime.db.query('select * from provider_messages');
     expect(JSON.stringify(rows, (_, value) => String(value))).not.toContain('Grace');
     expect(service.app.log.join('\n')).not.toContain('Grace');
-    const ambiguousDeposit = depositMessage({ accountId: account, bankReference: 'STMT-5' });
+    const ambiguousDeposit = depositMessage({ accountId, bankReference: 'STMT-5' });
     expect((await adapter.send(BANK, ambiguousDeposit)).status).toBe(400);
   });
 });
 
 describe('the signature of a message', () => {
   it('is required, and covers body, address and time', async () => {
-    const entry = depositMessage({ bankReference: 'STMT-6' });
+    const deposit = depositMessage({ bankReference: 'STMT-6' });
     // biome-ignore lint/suspicious/noExplicitAny: a changed request.
     const expectRejected = async (change: (request: any) => void) =>
-      expect((await adapter.send(BANK, entry, change)).status).toBe(401);
+      expect((await adapter.send(BANK, deposit, change)).status).toBe(401);
     await expectRejected((request) => delete request.headers.signature);
     await expectRejected((request) => {
       request.body = request.body.replace('2500', '9900');
@@ -165,11 +165,11 @@ describe('the signature of a message', () => {
     const now = app.effects.now();
     await expectRejected(() => app.effects.set(now + 400_000));
     app.effects.set(now);
-    expect((await adapter.send('other-bank', entry)).status).toBe(404);
+    expect((await adapter.send('other-bank', deposit)).status).toBe(404);
     expect(await readBalance()).toBe(25_00);
   });
 
-  it('is accepted with a new key immediately, and with the earlier key during the overlap', async () => {
+  it('is accepted with the new key, and with the earlier key during the overlap', async () => {
     const otherAdapter = await startAdapter(service.app);
     const { body } = await otherAdapter.send(BANK, depositMessage({ bankReference: 'STMT-7' }));
     expect(body.message).toContain('is not known');

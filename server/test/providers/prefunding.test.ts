@@ -1,5 +1,5 @@
-// The closing balance of a statement is the prefunded balance of a provider, less the transfers
-// that no statement contains.
+// The prefunded balance of a provider is the closing balance of its last statement, less the
+// transfers that no statement contains.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';
@@ -43,7 +43,7 @@ async function endDay(): Promise<string> {
 
 const readBalance = async () => (await read(`/providers/${BANK}`)).balances[0];
 
-it('the prefunded balance is the statement balance less the transfers that it does not contain', async () => {
+it('the prefunded balance is the closing balance less the transfers not yet booked', async () => {
   bank.dayOf(bank.today());
   const bookedPayout = await createPayout();
   bank.pay(bookedPayout.id);
@@ -112,7 +112,7 @@ it('the prefunded balance is unchanged by a statement of an earlier day', async 
   expect(await readBalance()).toMatchObject({ amount: 5_000_00, source: 'OPERATOR' });
 });
 
-it('the prefunded balance is not stored without prefunding', async () => {
+it('the prefunded balance is unchanged while the terms have no prefunding', async () => {
   await write('POST', `/providers/${BANK}/terms`, { terms: {} });
   const balanceBefore = await readBalance();
   bank.dayOf(bank.today());

@@ -1,4 +1,5 @@
-// The example adapter (examples/provider-python) executes payouts of a production platform.
+// The example adapter (examples/provider-python) executes payouts and issues cards of a production
+// platform.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,11 +35,11 @@ function argumentsOf(...argv: string[]): string[] {
   return ['-c', program.join('\n'), ...argv];
 }
 
-/** Runs the adapter until it exits. Asynchronous, because it calls the server of this process. */
+/** Runs the adapter until it exits. Asynchronous, because it calls the server in this process. */
 const run = async (...argv: string[]) =>
   (await promisify(execFile)(python, argumentsOf(...argv), { timeout: 30_000 })).stdout;
 
-/** Starts the adapter on a free port or on this one, and returns its address. */
+/** Starts the adapter on the port, or on a free port if the port is 0. Returns its URL. */
 async function serve(port = '0'): Promise<string> {
   const child = spawn(python, argumentsOf('serve', folder, '--port', port), {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -132,7 +133,7 @@ describe.skipIf(python === '')('the Python adapter', () => {
     expect(closedDay.closingBalance).toBeLessThan(1_000_000_00);
   }, 60_000);
 
-  it('issues one card even if it is killed during the order, and requests authorizations', async () => {
+  it('issues one card even if killed during the order, and requests authorizations', async () => {
     await write('POST', '/provider-routes', {
       ...{ providerId: BANK, environment: 'production', priority: 10 },
       ...{ kind: 'card', currency: 'USD', maxAmount: 15_00 },

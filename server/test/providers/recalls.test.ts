@@ -6,7 +6,7 @@ import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapte
 
 const { service, read, rejects, write } = operatorService();
 const BANK = 'acme-bank';
-const CALL = '/transfers/recall';
+const RECALL_PATH = '/transfers/recall';
 let adapter: Adapter;
 
 const offerRecalls = (recall: boolean) => {
@@ -27,10 +27,10 @@ beforeAll(async () => {
 afterAll(() => adapter.close());
 
 function reply(body: object, status = 200) {
-  adapter.replies[CALL] = () => ({ status, body });
+  adapter.replies[RECALL_PATH] = () => ({ status, body });
 }
 
-const callCount = () => adapter.calls.filter((call) => call === CALL).length;
+const callCount = () => adapter.calls.filter((call) => call === RECALL_PATH).length;
 
 const reportState = (id: string, transfer: object) =>
   adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
@@ -90,7 +90,7 @@ describe('recallTransfer', () => {
     expect(await readBalance()).toBeGreaterThan(balanceBefore);
   });
 
-  it('is repeated while the provider does not respond, and polled until there is a decision', async () => {
+  it('is repeated until the provider responds, and polled until the provider decides', async () => {
     const { id } = await createSettledPayment();
     reply({}, 503);
     const countBefore = callCount();

@@ -18,7 +18,7 @@ const { service, read, write } = operatorService();
 const BANK = 'acme-bank';
 let adapter: Adapter;
 let bank: BankAccount;
-let account: string;
+let accountId: string;
 
 /** A seeded generator of integers below a limit (mulberry32). */
 function createRandom(seed: number) {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   adapter = await startAdapter(service.app);
   await connectBank(write, adapter, BANK);
   const { person } = await service.createPayer();
-  account = (await findInternalAccount(service.app, person.id, 'EUR', service.callOptions)).id;
+  accountId = (await findInternalAccount(service.app, person.id, 'EUR', service.callOptions)).id;
   bank = bankAccount(service.app, adapter, 'EUR', 1_000_00);
 }, 60_000);
 afterAll(() => adapter.close());
@@ -45,7 +45,7 @@ async function sendDeposit(amount: number): Promise<Partial<Entry>> {
   depositCount += 1;
   const bankReference = `DEP-${depositCount}`;
   await adapter.send(BANK, {
-    ...{ type: 'deposit.received', bankReference, amount, currency: 'EUR', accountId: account },
+    ...{ type: 'deposit.received', bankReference, amount, currency: 'EUR', accountId },
   });
   return { bankReference, kind: 'deposit' };
 }
@@ -57,7 +57,7 @@ async function createPayout(isSettled: boolean): Promise<string> {
   return id;
 }
 
-/** Faulty entries of a payout, each with the kinds of differences that it must cause. */
+/** Bookings of a payout with and without faults, each with the differences that it must cause. */
 const FAULTS: readonly [string[], (id: string) => void][] = [
   [[], (id) => void bank.pay(id)],
   [[], (id) => void bank.pay(id, { transferId: undefined })],
@@ -79,15 +79,15 @@ const FAULTS: readonly [string[], (id: string) => void][] = [
 
 /** Books a day with random faults. Returns the kinds of differences that they must cause. */
 async function bookFaultyDay(random: (limit: number) => number): Promise<string[]> {
-  const expected: string[] = [];
+  const expectedKinds: string[] = [];
   bank.dayOf(bank.today());
   for (let count = 0; count < 5; count++) {
     const [kinds, bookEntries] = FAULTS[random(FAULTS.length)] as (typeof FAULTS)[number];
-    expected.push(...kinds);
+    expectedKinds.push(...kinds);
     bookEntries(await createPayout(true));
   }
   if (random(2)) {
-    expected.push('STATE_DIFFERS');
+    expectedKinds.push('STATE_DIFFERS');
     bank.pay(await createPayout(false));
   }
   // The amounts are unique, so that no entry is matched by its amount.
@@ -95,13 +95,13 @@ async function bookFaultyDay(random: (limit: number) => number): Promise<string[
     const amount = 1_000 + depositCount * 10 + count;
     const fields = await sendDeposit(amount);
     if (random(3)) bank.book({ direction: 'in', amount, ...fields });
-    else expected.push('MISSING_AT_PROVIDER');
+    else expectedKinds.push('MISSING_AT_PROVIDER');
   }
   for (let count = random(3); count > 0; count--) {
-    expected.push('MISSING_WITH_US');
+    expectedKinds.push('MISSING_WITH_US');
     bank.book({ direction: random(2) ? 'in' : 'out', amount: 5_000 + random(999), kind: 'other' });
   }
-  return expected.sort();
+  return expectedKinds.sort();
 }
 
 /** Requests and reconciles the statement of a day. Returns the day. */
@@ -123,12 +123,14 @@ it.each([1, 2, 3, 4, 5, 6])(
   async (seed) => {
     const random = createRandom(seed * 7_919);
     const day = bank.today();
-    const expected = await bookFaultyDay(random);
+    const expectedKinds = await bookFaultyDay(random);
     await service.app.advance(DAY);
     const key = { currency: 'EUR', day };
     await reconcile(key);
     const { data } = await read('/differences?limit=100');
-    expect(data.map((difference: { kind: string }) => difference.kind).sort()).toEqual(expected);
+    expect(data.map((difference: { kind: string }) => difference.kind).sort()).toEqual(
+      expectedKinds,
+    );
     for (const { differenceId, kind } of data) {
       const choices = DECISIONS[kind] ?? DEFAULT_DECISIONS;
       const decision = choices[random(choices.length)];
@@ -170,7 +172,7 @@ it('a statement that arrives late resolves the differences of later days', async
   }
 }, 60_000);
 
-it('days that two processes reconcile concurrently have no differences', async () => {
+it('days that are reconciled concurrently have no differences', async () => {
   for (let round = 0; round < 3; round++) {
     const days = [];
     for (let count = 0; count < 3; count++) {

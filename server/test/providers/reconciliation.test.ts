@@ -16,7 +16,7 @@ const { service, read, rejects, write } = operatorService();
 const BANK = 'acme-bank';
 let adapter: Adapter;
 let bank: BankAccount;
-let account: string;
+let accountId: string;
 /** The day under test. */
 let day: string;
 const PROVIDER_ACCOUNT = `system:production:provider:EUR:${BANK}`;
@@ -47,7 +47,7 @@ let depositCount = 0;
 async function reportDeposit(amount = 40_00): Promise<string> {
   depositCount += 1;
   const bankReference = `DEP-${depositCount}`;
-  const entry = { bankReference, amount, currency: 'EUR', accountId: account };
+  const entry = { bankReference, amount, currency: 'EUR', accountId };
   await adapter.send(BANK, { type: 'deposit.received', ...entry });
   return bankReference;
 }
@@ -71,9 +71,9 @@ async function endDay() {
   await service.app.advance(DAY);
   return reconcile();
 }
-const CLOSE = `/providers/${BANK}/close-day`;
-const SOURCE = `/providers/${BANK}/statement-source`;
-const closeDay = () => write('POST', CLOSE, currentKey());
+const CLOSE_PATH = `/providers/${BANK}/close-day`;
+const SOURCE_PATH = `/providers/${BANK}/statement-source`;
+const closeDay = () => write('POST', CLOSE_PATH, currentKey());
 const kindsOf = (differences: { kind: string }[]) => differences.map(({ kind }) => kind);
 const listOpen = async () => (await read('/differences?limit=100')).data;
 const decide = (difference: { differenceId: string }, decision: string, fields: object = {}) =>
@@ -102,7 +102,7 @@ beforeAll(async () => {
   adapter.replies['/capabilities'] = () => ({ body: { ...capabilities, statements: true } });
   await connectBank(write, adapter, BANK);
   const { person } = await service.createPayer();
-  account = (await findInternalAccount(service.app, person.id, 'EUR', service.callOptions)).id;
+  accountId = (await findInternalAccount(service.app, person.id, 'EUR', service.callOptions)).id;
   bank = bankAccount(service.app, adapter, 'EUR', 50_000_00);
   // The job requests the statement of the last complete day immediately.
   day = '2026-01-04';
@@ -136,13 +136,13 @@ describe('a day', () => {
     // Payouts are settled with the provider, so only the opening balance remains.
     expect(await systemBalance('external_settlement')).toBe(50_000_00);
     await expectBalanced();
-    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: currentKey() });
+    await rejects(409, 'CONFLICT', 'POST', CLOSE_PATH, { body: currentKey() });
     const [row] = (await read(`/provider-balances?providerId=${BANK}`)).data;
     const balance = bank.balance();
     expect(row).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
   }, 60_000);
 
-  it('has a statement that a job requests after its end until the provider returns it', async () => {
+  it('has a statement that a job requests after its end until the provider sends it', async () => {
     const payout = await settlePayout();
     bank.pay(payout);
     const reply = adapter.replies['/statements/day'];
@@ -157,7 +157,7 @@ describe('a day', () => {
     await expectBalanced();
   }, 60_000);
 
-  it('can be reported by messages, whose pages arrive in any order and are stored once', async () => {
+  it('can be reported in messages with pages in any order, each stored once', async () => {
     const payout = await settlePayout();
     bank.pay(payout);
     bookDeposit(await reportDeposit());
@@ -196,16 +196,16 @@ describe('a difference', () => {
     expect(await systemBalance('suspense')).toBe(12_34);
     const difference = await onlyDifference('MISSING_WITH_US');
     expect(difference).toMatchObject({ amount: 12_34, status: 'OPEN', ownerId: null });
-    const balanceBefore = await balanceOf(account);
+    const balanceBefore = await balanceOf(accountId);
     await rejects(400, 'INVALID_INPUT', 'POST', `/differences/${difference.differenceId}/decide`, {
       body: { decision: 'SETTLE', reason: 'x' },
     });
-    const decidedDifference = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
+    const decidedDifference = await decide(difference, 'RECORD_DEPOSIT', { accountId });
     expect(decidedDifference).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
-    expect(await balanceOf(account)).toBe(balanceBefore + 12_34);
+    expect(await balanceOf(accountId)).toBe(balanceBefore + 12_34);
     expect(await systemBalance('suspense')).toBe(0);
-    // The deposit exists, so that the later message of the provider is ignored.
-    const fields = { amount: 12_34, currency: 'EUR', accountId: account };
+    // The deposit exists, so the later message of the provider is ignored.
+    const fields = { amount: 12_34, currency: 'EUR', accountId };
     const message = { type: 'deposit.received', ...fields };
     const reply = await adapter.send(BANK, { ...message, bankReference: 'UNKNOWN-1' });
     expect(reply.body).toEqual({ result: 'IGNORED' });
@@ -281,14 +281,14 @@ describe('a difference', () => {
   it('MISSING_AT_PROVIDER of a payout and of a deposit can be returned', async () => {
     const payout = await settlePayout();
     await reportDeposit(15_00);
-    const balanceBefore = await balanceOf(account);
+    const balanceBefore = await balanceOf(accountId);
     await endDay();
     const allOpen = await listOpen();
     expect(allOpen).toHaveLength(2);
     for (const difference of allOpen) await decide(difference, 'RETURN');
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
-    expect(await balanceOf(account)).toBe(balanceBefore - 15_00);
+    expect(await balanceOf(accountId)).toBe(balanceBefore - 15_00);
     await expectBalanced();
   }, 60_000);
 
@@ -340,11 +340,11 @@ describe('a difference', () => {
     await decide(difference, 'WRITE_OFF');
     expect(await balanceOf('system:production:suspense:USD')).toBe(0);
     expect(await balanceOf(`system:production:provider:USD:${BANK}`)).toBe(amount);
-    expect((await write('POST', CLOSE, { currency: 'USD', day })).status).toBe('CLOSED');
+    expect((await write('POST', CLOSE_PATH, { currency: 'USD', day })).status).toBe('CLOSED');
     await expectBalanced();
   }, 60_000);
 
-  it('STATE_DIFFERS is settled by a decision, or resolved by a message of the provider', async () => {
+  it('STATE_DIFFERS is settled by a decision, or resolved by a provider message', async () => {
     const firstPayment = await service.createPayment();
     const secondPayment = await service.createPayment();
     bank.pay(firstPayment.id);
@@ -390,7 +390,7 @@ describe('a difference', () => {
     await expectBalanced();
   }, 60_000);
 
-  it('FEE_UNEXPECTED can be recorded as an expense, and is not opened if fees are expected', async () => {
+  it('FEE_UNEXPECTED can be posted as an expense, and is absent if fees are expected', async () => {
     const totals = await readBalances();
     bank.pay(await settlePayout(), { fee: 35 });
     await endDay();
@@ -400,14 +400,14 @@ describe('a difference', () => {
     expect(await readBalances()).toEqual({ ...totals, expenses: totals.expenses - 35 });
     await expectBalanced();
     const source = { feesExpected: true, timeZone: 'UTC' };
-    expect(await write('POST', SOURCE, source)).toMatchObject(source);
+    expect(await write('POST', SOURCE_PATH, source)).toMatchObject(source);
     day = bank.today();
     bank.pay(await settlePayout(), { fee: 35 });
     bank.book({ direction: 'out', amount: 65, kind: 'fee' });
     await endDay();
     expect(await readBalances()).toEqual({ ...totals, expenses: totals.expenses - 1_35 });
     await expectBalanced();
-    await write('POST', SOURCE, { feesExpected: false });
+    await write('POST', SOURCE_PATH, { feesExpected: false });
   }, 60_000);
 
   it('BALANCE_DIFFERS can be written off', async () => {
@@ -417,7 +417,7 @@ describe('a difference', () => {
     expect(result).toMatchObject({ ties: false, closingBalance: bank.balance() });
     const difference = await onlyDifference('BALANCE_DIFFERS');
     expect(difference.amount).toBe(-9_00);
-    await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: currentKey() });
+    await rejects(409, 'CONFLICT', 'POST', CLOSE_PATH, { body: currentKey() });
     await decide(difference, 'WRITE_OFF');
     expect(await readBalances()).toEqual({ ...totals, losses: totals.losses - 9_00 });
     await expectBalanced();
@@ -471,8 +471,8 @@ describe('a corrected statement', () => {
   }, 60_000);
 });
 
-describe('decisions', () => {
-  it('have an owner and a note, and require approval if a policy exists', async () => {
+describe('an open difference', () => {
+  it('can be assigned with a note, and its decision can require approval', async () => {
     bank.book({ direction: 'in', amount: 10_00, kind: 'other' });
     await endDay();
     const difference = await onlyDifference('MISSING_WITH_US');

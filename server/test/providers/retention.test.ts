@@ -1,4 +1,5 @@
-// Messages of providers are deleted after their retention, and their bodies with the customer.
+// Messages of providers are deleted after their retention period, and their bodies with the
+// customer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { providerMessagePersonalData } from '../../src/features/payments/provider-messages/personal-data.ts';
 import { DAY } from '../kit/app/production.ts';

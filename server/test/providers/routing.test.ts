@@ -36,7 +36,7 @@ const explain = (fields: Record<string, string> = {}): Promise<any> => {
   return read(`/provider-routes/choice?${query}`);
 };
 
-/** The verdict of each route, by its provider. */
+/** The provider and the verdict of each route. */
 const verdictsOf = (choice: { routes: { providerId: string | null; verdict: string }[] }) =>
   choice.routes.map((route) => `${route.providerId ?? 'built-in'} ${route.verdict}`);
 
@@ -185,10 +185,10 @@ describe('a prefunded balance', () => {
     });
     const metrics = await service.app.server.inject('/metrics');
     expect(metrics.body).toContain('railhead_provider_balances_low{provider="alpha-bank"} 1');
-    // A report of a time before the payment does not contain it.
-    const timeBefore = new Date(service.app.effects.now() + 1).toISOString();
+    // A report of a time after the payment includes the payment.
+    const balanceTime = new Date(service.app.effects.now() + 1).toISOString();
     await service.app.advance(60_000);
-    const laterBalance = await reportBalance(50_000, { asOf: timeBefore });
+    const laterBalance = await reportBalance(50_000, { asOf: balanceTime });
     expect(laterBalance.balances).toMatchObject([{ amount: 50_000, sentSince: 0, isLow: false }]);
     await rejects(400, 'INVALID_INPUT', 'POST', '/providers/alpha-bank/balances', {
       body: { currency: 'EUR', amount: 1, asOf: '2026-01-01T00:00:00Z' },
@@ -276,8 +276,8 @@ describe('listProviders', () => {
     const { data } = await read('/providers');
     const providerOf = (id: string, environment: string) =>
       data.find(
-        (route: { providerId: string; environment: string }) =>
-          route.providerId === id && route.environment === environment,
+        (provider: { providerId: string; environment: string }) =>
+          provider.providerId === id && provider.environment === environment,
       );
     expect(providerOf('alpha-bank', 'production')).toMatchObject({
       ...{ kind: 'GATEWAY', status: 'ACTIVE', serves: ['payout', 'refund'], operations: [] },

@@ -101,7 +101,7 @@ describe('a mint', () => {
     const processing = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
     expect(await resultOf(id, pendingState('processing'), processing)).toBe('APPLIED');
     expect(await statusOf(id)).toBe('PROCESSING');
-    // Repeated, late and reordered messages.
+    // Repeated, late and reordered messages have no effect.
     expect(await resultOf(id, pendingState('processing'), processing)).toBe('DUPLICATE');
     expect(await resultOf(id, pendingState('funding'))).toBe('IGNORED');
     expect(await resultOf(id, orderState('expired'))).toBe('IGNORED');

@@ -1,4 +1,4 @@
-// Transfers of a production platform that an adapter over the protocol executes: real HTTP and
+// Transfers of a production platform that an adapter executes over the protocol: real HTTP and
 // signatures in both directions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '../kit/app/production.ts';
@@ -44,7 +44,7 @@ describe('checkProvider', () => {
 });
 
 describe('a payout', () => {
-  it('is sent once to the selected provider, settled by a message, and returned days later', async () => {
+  it('is sent once to its provider, settled by a message, and returned days later', async () => {
     const { id } = await service.createPayment();
     expect(adapter.transfers.get(id)).toMatchObject({
       ...{ kind: 'payout', currency: 'EUR', count: 1, beneficiaryName: 'Grace Hopper' },
@@ -81,7 +81,7 @@ describe('a payout', () => {
     expect(results.sort()).toEqual(['APPLIED', 'APPLIED', 'IGNORED']);
   });
 
-  it('is retried with the same ID after a lost reply, and never sent to another provider', async () => {
+  it('is retried with the same ID and provider after a lost reply', async () => {
     const send = adapter.replies['/transfers/send'];
     adapter.replies['/transfers/send'] = () => null;
     const { id } = await service.createPayment();

@@ -38,7 +38,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 ' "$@"
 `;
 
-/** Defined before the commands of the guide. */
+/** Shell functions that the commands of the guide call. */
 const FUNCTIONS = `set -eu
 railhead-server() { printf '%s\\0' "$@" | curl -sS --fail-with-body --data-binary @- "$CONTROL/command"; }
 python3() { sh ${folder}/python3 "$@"; }

@@ -1,5 +1,5 @@
-// Network messages that the sandbox rejects: notices in other states, about payments of other cards, and with
-// invalid bodies. Repeated requests have one effect.
+// Network messages that the sandbox rejects: notices that the state of the payment does not permit,
+// notices about payments of other cards, and invalid bodies. A repeated request has one effect.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';

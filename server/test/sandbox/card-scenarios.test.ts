@@ -1,5 +1,6 @@
-// Payments with sandbox cards from the first to the last message, by their events, with every outcome that
-// the sandbox scripts. Each payment is funded by dollars and by a stablecoin.
+// Payments with sandbox cards from the first to the last message, with every outcome that the
+// sandbox scripts. Each message is compared by its events. Each payment is funded by dollars and by
+// a stablecoin.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openForFile } from '../kit/app/test-app.ts';
 import {
@@ -16,7 +17,7 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** No event is expected just before the time. */
+/** Advances the clock by this time, and expects no event before its end. */
 const waitFor =
   (ms: number): Step =>
   async (scenario) => {
@@ -28,7 +29,7 @@ const waitFor =
 interface Scenario extends ScenarioOptions {
   steps: readonly (readonly [Step, readonly string[]])[];
   end: string;
-  /** Balance of the system account for cards, in dollars. */
+  /** Balance of the system account for cards, in dollars. Default: 0. */
   storedBalance?: number;
 }
 
@@ -272,7 +273,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     steps: [creditStep('credit_authorization'), [notice('clearing', 40), CREDITED]],
     end: `${CREDITED[1]}; account 1040/1040`,
   },
-  'is a credit that is cleared partly in several clearings': {
+  'is a credit that is only partly cleared': {
     steps: [
       creditStep('credit_authorization'),
       [notice('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],

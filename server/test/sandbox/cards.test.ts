@@ -164,9 +164,9 @@ interface Row {
   decision: string;
   immediateEvents: string[];
   laterEvents?: string[];
-  /** The current payment and account. None without a payment. */
+  /** The final payment and account. Absent without a payment. */
   end?: string;
-  /** Balance of the system account for cards, in dollars. */
+  /** Balance of the system account for cards, in dollars. Default: 0. */
   storedBalance?: number;
 }
 
@@ -208,7 +208,7 @@ const debitRows = (events: string, stuckEvents: string): Record<string, Row> => 
   };
 };
 
-/** Without a debit, no debit can be slow or fail. */
+/** The suffixes of slow and failed debits have no effect on a message without a debit. */
 const rowsWithoutDebit = (row: Row): Record<string, Row> => ({
   ...{
     [OTHER_SUFFIX]: row,
@@ -306,7 +306,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'is frozen': {
     options: () => ({}),
     patch: { state: 'FROZEN' },
-    // An advice cannot be declined.
+    // An authorization adjustment cannot be declined.
     declines: { ...declineAll('CARD_PAUSED'), credit_authorization_advice: undefined },
   },
   'is closed': {
@@ -330,7 +330,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 };
 
 describe('a card funded by a wallet', () => {
-  // An account verification also checks that the account could pay.
+  // A balance inquiry also requires a funding source that can pay.
   const DECLINES_WITHOUT_KEY: Partial<Record<RequestKind, string>> = {
     ...declineDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
@@ -368,10 +368,10 @@ describe('a card that', () => {
     await scenario.request(kind, 40);
     const emittedLines = await scenario.next();
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${declines[kind] ?? 'approved'}`);
-    const pays = declines[kind] === undefined && kind !== 'balance_inquiry';
+    const hasPayment = declines[kind] === undefined && kind !== 'balance_inquiry';
     expect([emittedLines.length > 0, (await scenario.payments()).length]).toEqual([
-      pays,
-      pays ? 1 : 0,
+      hasPayment,
+      hasPayment ? 1 : 0,
     ]);
   });
 });

@@ -153,7 +153,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
       const firstCheck = ok(await fixture.submitVerification(platform, id), 200);
       const events: string[] = [];
       if (isLite && isFinal(row.customer)) {
-        // Only the number was required, because validation is skipped.
+        // No further data is required, because validation is skipped.
         expect([firstCheck.verificationStatus, firstCheck.errors]).toEqual([row.verification, []]);
         expect(await fixture.readStatuses(platform, id)).toEqual([row.customer]);
         events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
@@ -209,7 +209,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     },
   );
 
-  it('without a registration number must provide it, or is approved if validation is skipped', async () => {
+  it('requires a registration number unless validation is skipped', async () => {
     const platform = platformOf(kind);
     const { id } = await fixture.createBusiness(platform, undefined);
     const body = ok(await fixture.submitVerification(platform, id), 200);

@@ -170,7 +170,7 @@ const signedContracts = Object.values(document.paths)
 
 describe('sandbox-valid-signature', () => {
   it('has a case in this file for every signed operation of the API', () => {
-    // An agent sends the stamp of a quote without a Request-Id. The last test of this file covers it.
+    // The last test of this file covers agentExecuteQuote, which needs no Request-Id.
     expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedContracts);
     const contracts = app.operations.flatMap(({ contract }) =>
       contract.signedRetry ? [contract.operationId] : [],

@@ -67,7 +67,7 @@ async function readFeeAccount(): Promise<ObservedAccount> {
   };
 }
 
-/** Platforms charge fees for payments from dollars. */
+/** Fees of quotes from USD. */
 const fees = {
   platformFeeOverride: {
     platformFixedFee: { amount: 50, currency: 'USD' },

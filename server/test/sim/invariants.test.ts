@@ -33,7 +33,7 @@ async function applyStatements(statements: readonly string[]): Promise<boolean> 
   return true;
 }
 
-/** Problems reported after these statements, or undefined if they change no row. */
+/** Problems reported after the statements, or undefined if one changes no row or fails. */
 async function reportCorruption(statements: readonly string[]): Promise<string | undefined> {
   const { client, changeLog, effects } = sim;
   await client.query('begin');
@@ -47,7 +47,7 @@ async function reportCorruption(statements: readonly string[]): Promise<string |
     problems.push(...(await recount(client, model, deliveredIds)));
     return problems.join('\n');
   } catch (error) {
-    // For example a column that must not be null, copied from another row.
+    // A statement violated a constraint, for example with a missing value of another row.
     if (error instanceof DatabaseError) return undefined;
     throw error;
   } finally {

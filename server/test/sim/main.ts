@@ -10,7 +10,10 @@ import { connect } from './model/model.ts';
 import { type Report, simulate } from './run.ts';
 
 interface SimFlags {
-  /** The first seed. Random when absent. Each further seed is one higher. */
+  /**
+   * The first seed. Random when absent. Each further seed is one higher, or has a numbered suffix
+   * if the first seed is not a number.
+   */
   seed: string | undefined;
   steps: number;
   seeds: number;

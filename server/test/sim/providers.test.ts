@@ -12,7 +12,7 @@ const { RAILHEAD_SIM_SEED, RAILHEAD_SIM_STEPS, RAILHEAD_SIM_SEEDS } = process.en
 const STEPS = Number(RAILHEAD_SIM_STEPS ?? lengthOf(200, 5_000));
 const SEEDS = Number(RAILHEAD_SIM_SEEDS ?? lengthOf(1, 20));
 const FIRST_SEED = Number(RAILHEAD_SIM_SEED ?? runSeed());
-/** Faults that every run of this length has. */
+/** Faults that every run of at least 1,000 steps has. */
 const COMMON_FAULTS = ['lost replies', 'invalid replies', 'forged messages', 'lost messages'];
 
 it.each(Array.from({ length: SEEDS }, (_, index) => String(FIRST_SEED + index)))(

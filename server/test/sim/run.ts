@@ -27,7 +27,7 @@ import { recount } from './rules/recount.ts';
 export interface Report {
   seed: string;
   steps: number;
-  /** The trace of actions, choices and results, which is the same for every run of a seed. */
+  /** SHA-256 digest of the trace of actions and results, equal for every run of a seed. */
   trace: string;
   /** Number of runs of each action. */
   actionCounts: Map<string, number>;

@@ -39,8 +39,8 @@ describe('alert rules', () => {
 
   it('have tests in which they fire and tests in which they do not', () => {
     const names = [...TESTS.matchAll(/^ {2}- name: (.*)$/gm)].map(([, name]) => name);
-    const expected = rules.flatMap(({ name }) => [name, `${name} does not fire`]);
-    expect(names.toSorted()).toEqual(expected.toSorted());
+    const expectedNames = rules.flatMap(({ name }) => [name, `${name} does not fire`]);
+    expect(names.toSorted()).toEqual(expectedNames.toSorted());
   });
 
   it('name verbs of the command on their pages', () => {

@@ -1,5 +1,5 @@
-// CHANGELOG.md has the form of Keep a Changelog, and the page of the documentation site is the same text:
-// `npm test -- server/test/structure/changelog.test.ts -u` copies it.
+// CHANGELOG.md has the form of Keep a Changelog, and the page of the documentation site has the
+// same text. `npm test -- server/test/structure/changelog.test.ts -u` copies the text to the page.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { read, root } from './sources.ts';

@@ -110,8 +110,8 @@ export function rejectedByTheCompiler(ctx: Ctx): void {
 
 describe('events', () => {
   it('have one definition each, by a literal name', () => {
-    const expected = EVENT_TYPES.filter((type) => !WITHOUT_DEFINITION.includes(type));
-    expect(namesOf(definitions)).toEqual([...expected].sort());
+    const expectedTypes = EVENT_TYPES.filter((type) => !WITHOUT_DEFINITION.includes(type));
+    expect(namesOf(definitions)).toEqual([...expectedTypes].sort());
   });
 
   it('are documented by one webhook contract each', () => {

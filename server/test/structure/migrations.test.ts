@@ -1,4 +1,5 @@
-// Versions of the server run side by side on one database (docs/decisions/0110-migrations-in-two-steps.md).
+// Migrations permit two versions of the server on one database
+// (docs/decisions/0110-migrations-in-two-steps.md).
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

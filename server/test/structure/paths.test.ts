@@ -12,7 +12,7 @@ const documents = trackedFiles.filter(
     /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(file) && !file.startsWith('docs/decisions/'),
 );
 
-const isFile = /\.(ts|mjs|cjs|js|md|sql|json|jsonc)$/;
+const FILE_PATTERN = /\.(ts|mjs|cjs|js|md|sql|json|jsonc)$/;
 const FOLDERS = new Set([
   ...[
     'server',
@@ -31,7 +31,7 @@ const FOLDERS = new Set([
 /** A file or folder of the repository, as opposed to an API path, a type or a command. */
 const isPath = (text: string) =>
   /^[\w@.-]+(\/[\w@.-]+)*\/?$/.test(text) &&
-  (isFile.test(text) || (text.includes('/') && FOLDERS.has(text.split('/')[0] as string)));
+  (FILE_PATTERN.test(text) || (text.includes('/') && FOLDERS.has(text.split('/')[0] as string)));
 
 const exists = (name: string) => {
   const target = name.replace(/\/$/, '');

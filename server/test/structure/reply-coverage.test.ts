@@ -67,8 +67,8 @@ describe('the replies of a complete run', () => {
       ],
     ],
     ['createQuote 409 CONFLICT', ['common error but not produced by a test: CONFLICT']],
-  ])('are reported as incomplete without %s', (omittedReply, expected) => {
-    expect(problemsAfter({ omittedLine: omittedReply })).toEqual(expected);
+  ])('are reported as incomplete without %s', (omittedReply, expectedProblems) => {
+    expect(problemsAfter({ omittedLine: omittedReply })).toEqual(expectedProblems);
   });
 
   it('are required of each operation if none is the same as another one', () => {
@@ -94,8 +94,11 @@ describe('the list of untested replies', () => {
   });
 
   it('may contain only codes that the operation declares', () => {
-    const [first, second] = ERRORS;
-    const errors = [first, { ...second, specificCodes: ['INVALID_CURRENCY', 'FORBIDDEN'] }];
+    const [quoteErrors, agentQuoteErrors] = ERRORS;
+    const errors = [
+      quoteErrors,
+      { ...agentQuoteErrors, specificCodes: ['INVALID_CURRENCY', 'FORBIDDEN'] },
+    ];
     expect(problemsAfter({ errors })).toEqual([
       'untested but not declared: agentCreateQuote USER_NOT_READY',
     ]);
@@ -113,8 +116,10 @@ describe('the list of untested replies', () => {
       { INVALID_CURRENCY: 'same as makeQuote' },
       'untested of makeQuote but not produced there: agentCreateQuote INVALID_CURRENCY',
     ],
-  ])('reports %o', (replies, expected) => {
-    expect(problemsAfter({ untestedCodes: { agentCreateQuote: replies } })).toContain(expected);
+  ])('reports %o', (replies, expectedProblem) => {
+    expect(problemsAfter({ untestedCodes: { agentCreateQuote: replies } })).toContain(
+      expectedProblem,
+    );
   });
 
   it('may contain only existing operations', () => {

@@ -84,7 +84,7 @@ const openSwitches = (source: ts.SourceFile): string[] =>
     .filter((statement) => !endsInAssertNever(statement))
     .map((statement) => `${source.fileName}: ${statement.expression.getText()}`);
 
-/** Sources other than tests and scripts. */
+/** Sources of the server, of the test kit and of the simulator. */
 const sourcePattern = /^server\/(src|test\/(kit|sim))\//;
 
 describe('a switch', () => {

@@ -49,8 +49,8 @@ describe('the source code', () => {
   });
 
   it('starts every source with a header comment', () => {
-    const withoutHeader = files.filter((file) => !/^(#!.*\n)?(\/\/ |\/\*)/.test(read(file)));
-    expect(withoutHeader).toEqual([]);
+    const filesWithoutHeader = files.filter((file) => !/^(#!.*\n)?(\/\/ |\/\*)/.test(read(file)));
+    expect(filesWithoutHeader).toEqual([]);
   });
 
   it('accesses clock, randomness and network only through Effects', () => {

@@ -84,7 +84,9 @@ const rotate = operation({
         minimum: 0,
         maximum: MAX_OVERLAP_HOURS,
         default: DEFAULT_OVERLAP_HOURS,
-        description: `Hours until the new keys become active. Defaults to ${DEFAULT_OVERLAP_HOURS}.`,
+        description:
+          'Hours until the new keys become active. With 0, they become active after 5 seconds. ' +
+          `Defaults to ${DEFAULT_OVERLAP_HOURS}.`,
       }),
     ),
     ...OptionalReason,

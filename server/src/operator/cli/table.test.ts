@@ -26,7 +26,7 @@ describe('table', () => {
     ).toBe(['NAME       AMOUNT  X', 'a            1.00  y', 'longer  12,345.00', ''].join('\n'));
   });
 
-  it('prints a note without rows', () => {
+  it('prints None without rows', () => {
     expect(table([{ heading: 'NAME' }], [])).toBe('None.\n');
   });
 

@@ -88,7 +88,7 @@ const cells = (text: string) =>
     .map((line) => line.split(/ {2,}/));
 
 describe('a reset without an identity service', () => {
-  it("waits for a day for the operator's decision, and proceeds after it", async () => {
+  it('is pending for a day, and continues after the decision of the operator', async () => {
     const { id } = await createVerifiedCustomer();
     const startedReset = await start(id);
     const now = app.effects.now();

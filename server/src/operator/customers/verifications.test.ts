@@ -256,7 +256,7 @@ describe('a decision', () => {
     expect(await fixture.readStatuses(platform, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
   });
 
-  it('keeps the documents that it is based on', async () => {
+  it('prevents the deletion of the documents that it is based on', async () => {
     const { id } = await fixture.createBusiness(platform, 'REG-11');
     const [owner] = await fixture.completeBusiness(platform, id);
     await runJson('verifications', 'reject', owner?.id as string);

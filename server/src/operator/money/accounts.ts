@@ -149,7 +149,7 @@ export const accountVerbs: readonly Verb[] = [
   statusVerb(
     'freeze',
     'freeze',
-    'Freeze an account: new transfers are rejected in both directions',
+    'Freeze an account. New transfers are rejected in both directions',
     true,
   ),
   statusVerb('unfreeze', 'unfreeze', 'Unfreeze an account'),

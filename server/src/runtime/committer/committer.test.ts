@@ -200,7 +200,7 @@ describe('commit', () => {
     ]);
   });
 
-  it('isolates values that PostgreSQL rejects and values that cannot be encoded', async () => {
+  it('rejects only change sets with values that cannot be stored or encoded', async () => {
     start();
     const insertion = (fields: object) => ({
       inserts: [insertThing(thingRow(newId('thing'), fields))],

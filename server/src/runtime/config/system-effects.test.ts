@@ -325,7 +325,7 @@ describe('stream', () => {
 });
 
 describe('call', () => {
-  it('rejects at its deadline and aborts, even if the library ignores it', async () => {
+  it('rejects at its deadline and aborts, even if the library ignores the abort', async () => {
     let isAborted = false;
     const unresponsiveCall = (signal: AbortSignal) =>
       new Promise<never>(() => {

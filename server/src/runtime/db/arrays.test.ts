@@ -104,7 +104,7 @@ describe('pgArray', () => {
     ]);
   });
 
-  it('needs no more bytes than its values', () => {
+  it('contains only the header, the lengths and the values', () => {
     expect(pgArray('text', ['é€', null]).length).toBe(20 + 4 + 5 + 4);
     expect(pgArray('int8', []).length).toBe(12);
   });

@@ -110,7 +110,7 @@ describe('find', () => {
     expect(await db.find(things, { rank: 901, flag: false, name })).toEqual([]);
   });
 
-  it('orders and limits', async () => {
+  it('orders and limits the rows', async () => {
     const ids = [3, 1, 2].map(() => newId('thing'));
     for (const [i, id] of ids.entries())
       await sample.thing(id, { rank: 902, amount: BigInt((i * 2) % 5) });

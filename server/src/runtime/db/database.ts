@@ -61,7 +61,7 @@ export interface Database {
   confirm(): Promise<void>;
   /** Resolves if the database responds. */
   ping(): Promise<void>;
-  /** The connections for reading. */
+  /** Counts of the connections for reading and of their queries in flight. */
   pool(): PoolStats;
   close(): Promise<void>;
 }
@@ -125,8 +125,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     read: (table, id) => reader.read(table, id) as Promise<never>,
     // The interface states the row type, which follows from the table. An arrow function cannot repeat it.
-    find: async (table, where, columnOptions = {}) =>
-      (await run(findSql(table, where, columnOptions))) as never,
+    find: async (table, where, findOptions = {}) =>
+      (await run(findSql(table, where, findOptions))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
       const [rows, countRows] = await Promise.all([
         run(pageSql(table, query)),

@@ -6,7 +6,7 @@ import type { ColumnType, Table } from './table.ts';
 const twoDigits = (text: string, offset: number) =>
   (text.charCodeAt(offset) - 48) * 10 + text.charCodeAt(offset + 1) - 48;
 
-/** `2026-01-05 09:00:00+00` or the same with a fraction, which covers every time since the year 0100. */
+/** Whether a time has the format `2026-01-05 09:00:00+00`, with or without a fraction of a second. */
 const isPlainUtc = (text: string) =>
   text.charCodeAt(4) === 45 && text.charCodeAt(10) === 32 && text.endsWith('+00');
 
@@ -27,6 +27,7 @@ export function parseTime(text: string): number {
     const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
     const seconds = twoDigits(text, 17);
     const time = Date.UTC(year, month, day, twoDigits(text, 11), twoDigits(text, 14), seconds, ms);
+    // `Date.UTC` adds 1900 to a year below 100.
     if (year >= 100 && !Number.isNaN(time)) return time;
   }
   const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
@@ -59,12 +60,12 @@ const PARSE: Record<ColumnType, Parse> = {
 };
 
 /** Decodes a row of the table's columns, in the order of `columnNames`. */
-export function rowDecoder({ columns, columnNames }: Table): (response: TextRow) => ResultRow {
+export function rowDecoder({ columns, columnNames }: Table): (textRow: TextRow) => ResultRow {
   const parsers = columnNames.map((name) => PARSE[columns[name]?.type ?? 'text']);
-  return (response) => {
+  return (textRow) => {
     const row: ResultRow = {};
     for (let i = 0; i < parsers.length; i++) {
-      const text = response[i] as string | null;
+      const text = textRow[i] as string | null;
       row[columnNames[i] as string] = text === null ? null : (parsers[i] as Parse)(text);
     }
     return row;

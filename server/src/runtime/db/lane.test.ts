@@ -58,7 +58,7 @@ const terminateBackends = () =>
     where application_name = 'railhead committer' and datname = current_database()`);
 
 describe('openLane', () => {
-  it('runs all statements of a message as one transaction and returns the rows of each', async () => {
+  it('runs a message as one transaction and returns the rows of each statement', async () => {
     const lane = await openTestLane();
     const responses = await lane.execute([
       insert('l1', 'l2'),

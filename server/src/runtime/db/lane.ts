@@ -27,7 +27,7 @@ export interface Lane {
 
 interface LaneOptions {
   connect(): Promise<pg.Client>;
-  /** Called after each connection of the lane. */
+  /** Called after the first connection and each reconnection, but not when an old connection is replaced. */
   onUp(): void;
   /** Maximum duration of a batch, which is then abandoned with its connection. */
   timeoutMs: number;

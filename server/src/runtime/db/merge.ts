@@ -1,5 +1,6 @@
 // Merges lists of the same order, such as those of two indexes, into one page. Each list is read
-// from the same position up to a different end. The page ends at the nearest of these ends.
+// from the same position up to a different end. The page ends at the nearest of these ends, or earlier at
+// its limit.
 
 /** A page of one list. */
 export interface Part<I, P> {
@@ -15,7 +16,10 @@ interface Order<I, P> {
   compare(first: P, second: P): number;
 }
 
-/** Returns the first items of all parts. `end` is the position after which the next page continues. */
+/**
+ * Returns the first items of all parts. `end` is the position after which the next page continues, or
+ * undefined on the last page.
+ */
 export function mergeParts<I, P>(
   parts: readonly Part<I, P>[],
   { limit, positionOf, compare }: Order<I, P>,

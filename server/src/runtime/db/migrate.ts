@@ -126,12 +126,12 @@ function pendingMigrations(files: Migration[], appliedMigrations: AppliedMigrati
   const appliedNames = new Set(appliedMigrations.map(({ name }) => name));
   const lastName = appliedMigrations.findLast(({ name }) => byName.has(name))?.name ?? '';
   const pendingFiles = files.filter(({ name }) => !appliedNames.has(name));
-  const outOfOrder = pendingFiles.find(
+  const outOfOrderFile = pendingFiles.find(
     ({ name, contractsAfter }) => contractsAfter === undefined && name < lastName,
   );
-  if (outOfOrder)
+  if (outOfOrderFile)
     throw migrationError(
-      `Migration ${outOfOrder.name} sorts before ${lastName}, which is already applied.`,
+      `Migration ${outOfOrderFile.name} sorts before ${lastName}, which is already applied.`,
     );
   return pendingFiles;
 }
@@ -309,9 +309,11 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
  */
 export async function announceMigrations(client: pg.Client, folder = FOLDER): Promise<void> {
   const names = fs.readdirSync(folder).filter((name) => NAME.test(name));
-  const newest = Number(names.sort().at(-1)?.slice(0, 4) ?? 0);
-  const lock = 'pg_advisory_lock_shared';
-  await client.query(`select ${lock}(${CONTRACTION}), ${lock}(${SERVERS}, ${newest})`);
+  const newestNumber = Number(names.sort().at(-1)?.slice(0, 4) ?? 0);
+  const lockFunction = 'pg_advisory_lock_shared';
+  await client.query(
+    `select ${lockFunction}(${CONTRACTION}), ${lockFunction}(${SERVERS}, ${newestNumber})`,
+  );
   const appliedMigrations = await readApplied(client);
   await client.query(`select pg_advisory_unlock_shared(${CONTRACTION})`);
   const laterContraction = appliedMigrations.find(

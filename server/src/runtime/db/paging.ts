@@ -17,7 +17,7 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
-/** Conditions for the requested columns. Undefined values add no condition. */
+/** Conditions that columns equal these values. Undefined values add no condition. */
 export const equals = <C extends string>(acceptedValues: Readonly<Record<C, unknown>>) =>
   Object.entries(acceptedValues).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
@@ -148,7 +148,7 @@ interface Position {
   id: string;
 }
 
-/** The position after this row. */
+/** The cursor of the position after this row. */
 export function cursorOf({ created_at, id }: Position): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url');
 }
@@ -298,7 +298,7 @@ export function pageOf<T extends Table>(
   };
 }
 
-/** The rows of a page: after the cursor of an earlier page, at most `limit`. */
+/** The cursor after which a page starts, absent for the first page, and the maximum number of rows. */
 export interface PageInput {
   cursor?: string | undefined;
   limit: number;

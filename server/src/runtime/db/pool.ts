@@ -11,7 +11,10 @@ import { parseInt8s, parseTime, type ResultRow } from './decode.ts';
 interface PoolOptions extends ConnectionLimits {
   url: string;
   size: number;
-  /** Period without queries after which a connection is closed. */
+  /**
+   * Interval of the check for idle and old connections. A connection without a query for one to two
+   * intervals is closed. Defaults to 4,000.
+   */
   idleMs?: number;
 }
 
@@ -27,8 +30,8 @@ interface Statement {
 
 interface Pool {
   /**
-   * The rows of a statement. Throws SERVICE_UNAVAILABLE if the database cannot be reached or too many
-   * queries are in flight. Any other error is an error of the database.
+   * The rows of a statement. Throws SERVICE_UNAVAILABLE if the pool is closed, if the database cannot be
+   * reached or if too many queries are in flight. Any other error is an error of the database.
    */
   run(statement: Statement): Promise<ResultRow[]>;
   /** Writes statements together to one connection. Each statement has a separate result. */
@@ -61,7 +64,6 @@ interface Slot {
 
 const MAX_IN_FLIGHT = 20_000;
 const MAX_NAMES = 500;
-/** A connection without a query for one to two such periods is closed. */
 const IDLE_MS = 4_000;
 
 const PARSERS: Record<number, (text: string) => unknown> = {

@@ -16,6 +16,7 @@ interface ReaderOptions {
   runSeparately(statements: readonly Sql[]): Promise<ResultRow[]>[];
   timeoutMs: number;
   maxAgeMs?: number;
+  /** Maximum number of connections. Defaults to 3. */
   lanes?: number;
 }
 
@@ -59,11 +60,15 @@ function fail(error: unknown, waitersById: WaitersById): void {
   for (const waiters of waitersById.values()) for (const each of waiters) each.reject(error);
 }
 
-export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: ReaderOptions) {
+export function createReader({
+  runSeparately,
+  lanes: maxLanes = 3,
+  ...laneOptions
+}: ReaderOptions) {
   const lanes: Lane[] = [];
   const idleLanes = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
-  let tables = new Map<Table, WaitersById>();
+  let waitersByTable = new Map<Table, WaitersById>();
   let waitingCount = 0;
   let isScheduled = false;
   let isClosed = false;
@@ -94,11 +99,11 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
   }
 
   async function runOn(lane: Lane, batch: Map<Table, WaitersById>): Promise<void> {
-    const bounds = [...batch].map(([table, waitersById]) =>
+    const boundStatements = [...batch].map(([table, waitersById]) =>
       bind(selectOf(table).statement, [...waitersById.keys()]),
     );
     try {
-      const responses = await lane.execute(bounds);
+      const responses = await lane.execute(boundStatements);
       if (lane.isConnected) idleLanes.add(lane);
       [...batch].forEach(([table, waitersById], i) => {
         const { decode } = selectOf(table);
@@ -110,7 +115,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
       // a lost connection succeed.
       runSingly(batch);
     }
-    if (tables.size) schedule();
+    if (waitersByTable.size) schedule();
   }
 
   function freeLane(): Lane | undefined {
@@ -123,12 +128,12 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
 
   function flush(): void {
     isScheduled = false;
-    if (tables.size === 0) return;
+    if (waitersByTable.size === 0) return;
     const lane = isClosed ? undefined : freeLane();
-    if (!lane && !isClosed && lanes.length < max) addLane();
+    if (!lane && !isClosed && lanes.length < maxLanes) addLane();
     if (!lane && inFlight.size) return; // A lane sends the reads after its current batch.
-    const batch = tables;
-    tables = new Map();
+    const batch = waitersByTable;
+    waitersByTable = new Map();
     waitingCount = 0;
     if (!lane) runSingly(batch);
     else {
@@ -155,11 +160,11 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
       }
       waitingCount++;
       return new Promise((resolve, reject) => {
-        if (tables.size === 0) schedule();
-        let waitersById = tables.get(table);
+        if (waitersByTable.size === 0) schedule();
+        let waitersById = waitersByTable.get(table);
         if (!waitersById) {
           waitersById = new Map();
-          tables.set(table, waitersById);
+          waitersByTable.set(table, waitersById);
         }
         const waiters = waitersById.get(id);
         if (waiters) waiters.push({ resolve, reject });

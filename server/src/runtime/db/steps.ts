@@ -62,16 +62,16 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   const { scope, filters, createdAfter, createdBefore } = query;
   const values: unknown[] = [];
   const placeholder = (value: unknown) => `$${values.push(value)}`;
-  const range = [conditions(table, scope, values)];
+  const rangeConditions = [conditions(table, scope, values)];
   const isOrderedByTime = hasTimes(query);
   const order = isOrderedByTime ? 'created_at desc, id desc' : 'id desc';
   if (after && isOrderedByTime) {
     const time = placeholder(new Date(after.created_at));
-    range.push(`(created_at, id) < (${time}::timestamptz, ${placeholder(after.id)})`);
+    rangeConditions.push(`(created_at, id) < (${time}::timestamptz, ${placeholder(after.id)})`);
   }
   if (!isOrderedByTime) {
     // A semicolon is the character after the colon.
-    range.push(
+    rangeConditions.push(
       `id < ${placeholder(after ? after.id : `${resource};`)} and id > ${placeholder(`${resource}:`)}`,
     );
   }
@@ -80,7 +80,7 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
     ['<=', createdBefore, DISORDER_MS],
   ] as const) {
     if (time === undefined) continue;
-    range.push(
+    rangeConditions.push(
       isOrderedByTime
         ? `created_at ${op} ${placeholder(new Date(time))}::timestamptz`
         : `id ${op} ${placeholder(idsFrom(resource, time + slack))}`,
@@ -95,7 +95,7 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   const filterSql = conditions(table, [...filters, ...(isOrderedByTime ? [] : bounds)], values);
   const columns = columnList(table);
   const text = `with step as materialized (select ${columns} from ${quoteName(table.name)}
-      where ${range.join(' and ')} order by ${order} limit ${placeholder(length)}::int)
+      where ${rangeConditions.join(' and ')} order by ${order} limit ${placeholder(length)}::int)
     select s.*, m.* from (
       select (select count(*)::int4 from step) as step_length, created_at as step_time,
         id as step_id from step order by ${order.replaceAll('desc', 'asc')} limit 1) s

@@ -50,8 +50,8 @@ it.each([
   [0, 'OK'],
   [5_000, 'WARNING'],
   [-40_000, 'ERROR'],
-])('checkClock reports a clock that differs by %i ms as %s', async (difference, status) => {
-  expect((await checkClock(client, () => Date.now() + difference)).status).toBe(status);
+])('checkClock reports a clock that differs by %i ms as %s', async (differenceMs, status) => {
+  expect((await checkClock(client, () => Date.now() + differenceMs)).status).toBe(status);
 });
 
 it('checkConnections reports fewer connections than this machine needs', async () => {

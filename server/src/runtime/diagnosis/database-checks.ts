@@ -1,4 +1,4 @@
-// Read-only checks of the database by one connection. Each check reads catalogs or a few rows.
+// Read-only checks of the database. Each check reads catalogs or a few rows.
 import type pg from 'pg';
 import type { Time } from '../../kernel/effects.ts';
 import { CONNECTIONS_PER_PROCESS } from '../db/connections/limits.ts';
@@ -13,7 +13,7 @@ const CLOCK_ERROR_MS = 30_000;
  * events and vacuum.
  */
 const OLD_TRANSACTION_S = 3_600;
-/** Age of the oldest row in transactions above which it is reported. PostgreSQL stops at 2.1 billion. */
+/** Age of the oldest row, in transactions, above which it is reported. */
 const OLD_XID = 1_000_000_000;
 const OLD_DELIVERY_S = 3_600;
 /** Oldest supported major version, which docs/settings.md also states. */
@@ -56,11 +56,13 @@ export async function checkDurability(client: pg.Client): Promise<Finding> {
     ...(row.encoding === 'UTF8' ? [] : [`The encoding is ${row.encoding} instead of UTF8.`]),
   ];
   if (problems.length === 0) return success('durability', 'Commits are on disk when they return.');
-  const remedy = 'Change postgresql.conf. A crash would lose or damage acknowledged payments.';
+  const remedy =
+    'Correct postgresql.conf, because a crash can lose or damage acknowledged payments. ' +
+    'A database with another encoding must be created again with UTF8.';
   return failure('durability', problems.join(' '), remedy);
 }
 
-export async function checkReplica(client: pg.Client, production: boolean): Promise<Finding> {
+export async function checkReplica(client: pg.Client, isProduction: boolean): Promise<Finding> {
   const { names, synchronous } = await rowOf<{ names: string; synchronous: number }>(
     client,
     `select current_setting('synchronous_standby_names') as names,
@@ -69,7 +71,7 @@ export async function checkReplica(client: pg.Client, production: boolean): Prom
   );
   if (names === '') {
     const detail = 'There is no synchronous replica.';
-    if (!production) return success('replica', detail);
+    if (!isProduction) return success('replica', detail);
     return warning(
       'replica',
       `${detail} Payments since the last backup are lost with the disk of the primary.`,
@@ -106,11 +108,11 @@ export async function checkClock(client: pg.Client, now: () => Time): Promise<Fi
     'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
   );
   // The middle of the query's duration is compared, because the query itself needs time.
-  const difference = Math.abs(at - (startTime + now()) / 2);
-  const detail = `The clocks of this machine and the database differ by ${Math.round(difference)} ms.`;
+  const differenceMs = Math.abs(at - (startTime + now()) / 2);
+  const detail = `The clocks of this machine and the database differ by ${Math.round(differenceMs)} ms.`;
   const remedy = 'Synchronize both with NTP (chrony).';
-  if (difference > CLOCK_ERROR_MS) return failure('clock', detail, remedy);
-  return difference > CLOCK_WARNING_MS
+  if (differenceMs > CLOCK_ERROR_MS) return failure('clock', detail, remedy);
+  return differenceMs > CLOCK_WARNING_MS
     ? warning('clock', detail, remedy)
     : success('clock', detail);
 }
@@ -148,7 +150,7 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
   }
 }
 
-export async function checkArchive(client: pg.Client, production: boolean): Promise<Finding> {
+export async function checkArchive(client: pg.Client, isProduction: boolean): Promise<Finding> {
   const row = await rowOf<{ mode: string; failing: boolean; age: number | null }>(
     client,
     `select current_setting('archive_mode') as mode,
@@ -158,7 +160,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
   );
   if (row.mode === 'off') {
     const detail = 'The write-ahead log is not archived.';
-    if (!production) return success('backup', detail);
+    if (!isProduction) return success('backup', detail);
     return warning(
       'backup',
       `${detail} A restore returns to the last dump.`,
@@ -210,7 +212,11 @@ export async function checkPartitions(client: pg.Client, now: Time): Promise<Fin
     return success('partitions', 'Partitions of the next weeks exist.');
   }
   const remedy = 'Start a process with the role jobs. See docs/retention.md.';
-  return warning('partitions', 'Partitions of the next weeks are missing.', remedy);
+  return warning(
+    'partitions',
+    'Partitions of the next weeks or of stored rows are missing.',
+    remedy,
+  );
 }
 
 /** Checks for dead jobs, which are no longer retried. */

@@ -49,17 +49,17 @@ it('checkDataFolder reports whether the data folder exists', () => {
   expect(checkDataFolder({ dataDir: folder }).detail).toContain('can be read and written');
 });
 
-describe('the master key', () => {
+describe('checkMasterKeyFile', () => {
   const settings = { masterKey: undefined, production: false, dataDir: folder };
 
-  it('is created by the first start outside production only', () => {
+  it('reports a missing key as an error in production only', () => {
     expect(checkMasterKeyFile(settings).status).toBe('OK');
     expect(checkMasterKeyFile({ ...settings, production: true }).status).toBe('ERROR');
     const masterKey = new Uint8Array(32);
     expect(checkMasterKeyFile({ ...settings, masterKey, production: true }).status).toBe('OK');
   });
 
-  it.skipIf(process.platform === 'win32')('is readable by its owner only', () => {
+  it.skipIf(process.platform === 'win32')('warns about a file that other users can read', () => {
     const file = path.join(folder, 'master.key');
     fs.writeFileSync(file, '', { mode: 0o600 });
     expect(checkMasterKeyFile(settings).status).toBe('OK');

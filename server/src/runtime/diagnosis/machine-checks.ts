@@ -98,17 +98,17 @@ export function checkMasterKeyFile({
 }
 
 function checkKeyFile(file: string): Finding {
-  const state = fs.statSync(file, { throwIfNoEntry: false });
-  if (!state) {
+  const fileStats = fs.statSync(file, { throwIfNoEntry: false });
+  if (!fileStats) {
     return failure('master-key', `${file} does not exist.`, 'Restore the file of the master key.');
   }
-  if (process.platform !== 'win32' && (state.mode & 0o077) !== 0) {
+  if (process.platform !== 'win32' && (fileStats.mode & 0o077) !== 0) {
     return warning('master-key', `${file} can be read by other users.`, `Run chmod 600 ${file}.`);
   }
   return success('master-key', `${file} can be read by its owner only.`);
 }
 
-/** Checks for settings that are valid and unsuitable in production. */
+/** Checks for settings that are valid but unsuitable in production. */
 export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
   if (!production) return success('settings', 'All settings are valid.');
   const problems = [

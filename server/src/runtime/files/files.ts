@@ -34,7 +34,7 @@ export const files = table(
     id: col.text,
     platform_id: col.text,
     state: col.enum<FileState>().mut,
-    /** Size and hash of the clear content. Set when the upload is complete. */
+    /** Size and hash of the clear content. Set when the file is attached. */
     size: col.int8.null.mut,
     sha256: col.text.null.mut,
     created_at: col.time,
@@ -53,7 +53,8 @@ interface PutOptions {
 export interface Files {
   /**
    * Seals `source` and sends it to storage. Throws INVALID_INPUT for the field `file` if the content is
-   * longer than `maxBytes`. Throws SERVICE_UNAVAILABLE if storage fails. In both cases no file remains.
+   * longer than `maxBytes`. Throws SERVICE_UNAVAILABLE if storage fails. In both cases the file is removed,
+   * at the latest by the sweep.
    */
   put(
     caller: Caller,
@@ -159,7 +160,7 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
   }
   return {
     content: passThrough(),
-    /** Reason of a source that stopped early. */
+    /** The error of a source that failed, or undefined. */
     broken: () => sourceError,
     measured: () => ({ size, sha256: hash.digest('hex'), findings: inspector?.end() }),
   };

@@ -6,7 +6,7 @@ import { type Circuits, createCircuits } from './circuits.ts';
 
 const VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Consecutive failures that open the circuit of the storage. A single file may cause four. */
+/** Consecutive failures that open the circuit of the storage. A single file may cause four failures. */
 export const STORAGE_FAILURES = 20;
 
 export function reportedCircuits(effects: Effects, log: Log, metrics: Metrics): Circuits {

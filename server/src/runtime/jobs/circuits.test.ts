@@ -32,7 +32,7 @@ function createFixture() {
 const OPEN = 'ECIRCUITOPEN';
 
 describe('circuit breaker', () => {
-  it('opens after consecutive calls without a response and then prevents calls to the origin', async () => {
+  it('opens after consecutive calls without a response, and rejects calls to the origin', async () => {
     const { request, circuits, changes, effects, smsEffects } = createFixture();
     const results = [];
     for (let index = 0; index < MAX_FAILURES; index++) results.push(await request(server.url, 30));
@@ -42,11 +42,11 @@ describe('circuit breaker', () => {
     expect(server.requests()).toBe(requestsBefore);
     expect(changes).toEqual([{ provider: 'sms', state: 'open', failures: MAX_FAILURES }]);
     expect([...circuits.states()]).toEqual([['sms', 'open']]);
-    const error = await smsEffects
+    const result = await smsEffects
       .call({ timeoutMs: 50 }, () => Promise.resolve(1))
       .catch((each: unknown) => each);
     // A circuit applies to one origin. Library calls have another origin.
-    expect(error).toBe(1);
+    expect(result).toBe(1);
     expect(effects.now()).toBe(testEffects().now());
   });
 
@@ -110,7 +110,7 @@ describe('circuit breaker', () => {
     ]);
   });
 
-  it('counts a stalled body and a library call without a response', async () => {
+  it('counts a stalled body and a library call without a response as failures', async () => {
     const { circuits, effects } = createFixture();
     const headServer = await startHanging('head');
     const storage = circuits.effects(effects, 'storage', 1);

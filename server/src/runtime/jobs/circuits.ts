@@ -32,7 +32,7 @@ const SEVERITY_ORDER: readonly CircuitState[] = ['closed', 'half-open', 'open'];
 
 interface Circuit {
   state(): CircuitState;
-  /** Throws if calls are currently rejected. */
+  /** Throws if calls are currently rejected. The first call after the pause becomes the probe. */
   enter(): void;
   recordSuccess(): void;
   recordFailure(): void;

@@ -93,7 +93,7 @@ export async function firstOnClock(
 }
 
 // A running job whose lease expired belongs to a process that has exited, so the job is due immediately.
-const ADOPT = `update jobs set state = 'queued', due_at = $3,
+const MOVE_TO_CLOCK = `update jobs set state = 'queued', due_at = $3,
     clock_due_at = case when state = 'running' then $4 else due_at end,
     version = version + case when state = 'running' then 1 else 0 end
   where state <> 'dead' and kind = any($2::text[]) and platform_id = $1 and clock_due_at is null
@@ -107,7 +107,7 @@ export async function moveToClock(
   { clock, realTime }: { clock: Time; realTime: Time },
 ): Promise<void> {
   const values = [platformId, kinds, new Date(ON_CLOCK), new Date(clock), new Date(realTime)];
-  await db.query(ADOPT, values);
+  await db.query(MOVE_TO_CLOCK, values);
 }
 
 const RUNNING_JOB = `select 1 from jobs where state <> 'dead' and kind = any($2::text[])

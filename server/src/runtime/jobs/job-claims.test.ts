@@ -10,11 +10,11 @@ import { createJobSlots, type JobLimits, laneOf } from './job-slots.ts';
 
 const app = testApp();
 let client: pg.Client;
-let checkFlat: Planned;
+let checkCost: Planned;
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
-  checkFlat = createPlanner(client);
+  checkCost = createPlanner(client);
 });
 afterAll(() => client?.end());
 afterEach(() => client.query('delete from jobs'));
@@ -77,7 +77,7 @@ describe('claim', () => {
     expect(countsOf(await all())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
   });
 
-  it('reaches every lane within several claims if more lanes wait than one claim visits', async () => {
+  it('reaches every lane in several claims if more lanes wait than one claim visits', async () => {
     await addDueJobs('sms', 'a', 1_000, 60_000);
     await client.query(
       `insert into jobs (id, kind, platform_id, input, due_at)
@@ -142,9 +142,9 @@ describe('claim', () => {
     for (const platform of ['b', 'c', 'd']) await addDueJobs('rail', platform, 1_000);
     await client.query('vacuum analyze jobs');
     const now = new Date(app.effects.now());
-    await checkFlat({ text: HEAD, values: [now, 64] }, 200);
+    await checkCost({ text: HEAD, values: [now, 64] }, 200);
     const fullLimits = [['sms'], [] as string[], [] as string[]];
-    await checkFlat({ text: IN_LANES, values: [now, '', '', 256, 4, ...fullLimits] }, 100);
+    await checkCost({ text: IN_LANES, values: [now, '', '', 256, 4, ...fullLimits] }, 100);
   }, 60_000);
 });
 

@@ -112,9 +112,9 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   /** Claims jobs that are due on the clocks of sandbox platforms. */
   async function claimOnClocks(now: Time): Promise<ClaimResult> {
     if (slots.freeCount() === 0) return { jobs: [], hasMore: false };
-    const dueJobs = await dueOnClocks(db, now, afterPlatform);
-    afterPlatform = dueJobs.after;
-    const selectedJobs = selectJobs(dueJobs.due, new Set());
+    const { due, after } = await dueOnClocks(db, now, afterPlatform);
+    afterPlatform = after;
+    const selectedJobs = selectJobs(due, new Set());
     if (!selectedJobs.length) return { jobs: [], hasMore: afterPlatform !== '' };
     const ids = selectedJobs.map(({ id }) => id);
     const jobs = await claimOnClock(db, now + leaseMs, ids).catch((error: unknown) => {
@@ -137,9 +137,9 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
         for (const each of selectedJobs) slots.release(each);
         throw error;
       });
-      const dueJobs = selectJobs(lanes.due, new Set(selectedJobs.map(({ id }) => id)));
-      selectedJobs.push(...dueJobs);
-      hasMore = !lanes.isLast || dueJobs.length > 0;
+      const jobsOfLanes = selectJobs(lanes.due, new Set(selectedJobs.map(({ id }) => id)));
+      selectedJobs.push(...jobsOfLanes);
+      hasMore = !lanes.isLast || jobsOfLanes.length > 0;
     }
     const jobs = await claimJobs(selectedJobs, now);
     // Another process may have claimed some of the selected jobs concurrently.

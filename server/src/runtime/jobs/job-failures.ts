@@ -8,12 +8,12 @@ import type { Runtime } from '../operation/operate.ts';
 import type { Job } from './job-claims.ts';
 import { dueAt } from './jobs-table.ts';
 
-/** Attempts of about ten hours, including the waits. */
+/** Maximum number of attempts. With the waits, they last about ten hours. */
 export const MAX_ATTEMPTS = 20;
 /**
- * Attempts of about a week, for jobs that call a provider, so that they continue after an outage of
- * days. The probe of a circuit counts as an attempt, and connectors that a program adds have no
- * circuit.
+ * Maximum number of attempts of jobs that call a provider. With the waits, they last about a week, so
+ * that jobs continue after an outage of days. The probe of a circuit counts as an attempt, and
+ * connectors that a program adds have no circuit.
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;

@@ -52,11 +52,11 @@ describe('job gauges', () => {
     app.effects.set(app.effects.now() + 5_000);
     expect(await readGauges('queued')).toMatchObject({ a: MAX_COUNTED });
     expect(await readGauges('dead')).toMatchObject({ b: MAX_COUNTED });
-    const checkFlat = createPlanner(client);
-    await checkFlat({ text: WAITING, values: [MAX_COUNTED, 1_000] }, 12_000);
-    await checkFlat({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
+    const checkCost = createPlanner(client);
+    await checkCost({ text: WAITING, values: [MAX_COUNTED, 1_000] }, 12_000);
+    await checkCost({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
     const platformIds = ['p1', 'p2'];
-    await checkFlat({ text: WAITING_OF_PLATFORMS, values: [MAX_COUNTED, platformIds] }, 12_000);
+    await checkCost({ text: WAITING_OF_PLATFORMS, values: [MAX_COUNTED, platformIds] }, 12_000);
     const [firstQueue, secondQueue] = await readQueues(app.runtime, platformIds);
     expect([firstQueue, secondQueue]).toMatchObject([
       { kind: 'a', queued: MAX_COUNTED },

@@ -1,12 +1,12 @@
-// Size of the job queue, as gauges by kind. For each kind, a read counts up to ten thousand rows and reads
-// the first job of each lane, at most once every few seconds. The cost of a scrape therefore does not
-// depend on the length of the queue.
+// Size of the job queue, as gauges by kind. A read counts up to ten thousand queued jobs per kind and ten
+// thousand dead jobs. For the oldest job, a read visits up to 1,000 lanes per kind. Reads occur at most
+// once every few seconds, so the cost of a scrape does not depend on the length of the queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Runtime } from '../operation/operate.ts';
 import { createWorker, type Worker, type WorkerOptions } from './jobs.ts';
 
-/** Maximum rows counted per kind. A larger count is shown as this value. */
+/** Maximum number of queued jobs counted per kind, and of dead jobs counted for all kinds together. */
 export const MAX_COUNTED = 10_000;
 /** Maximum lanes of one kind that are searched for the oldest job. */
 const MAX_LANES = 1_000;
@@ -67,8 +67,9 @@ const DEAD_OF_PLATFORMS = `select kind, count(*)::int4 as dead from (
 /** Jobs of one kind. */
 interface Queue {
   kind: string;
-  /** Counted up to `MAX_COUNTED`, like `dead`. */
+  /** Counted up to `MAX_COUNTED`. */
   queued: number;
+  /** Counted up to `MAX_COUNTED` for all kinds together. */
   dead: number;
   /** Age of the oldest job that is due. */
   oldestMs: number;
@@ -79,7 +80,7 @@ export async function readQueues(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   platformIds?: readonly string[],
 ): Promise<Queue[]> {
-  const [waitingCounts, dead] = await Promise.all([
+  const [waitingCounts, deadCounts] = await Promise.all([
     platformIds
       ? db.query<WaitingCount>(WAITING_OF_PLATFORMS, [MAX_COUNTED, platformIds])
       : db.query<WaitingCount>(WAITING, [MAX_COUNTED, MAX_LANES]),
@@ -88,12 +89,12 @@ export async function readQueues(
       : db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
   ]);
   const now = effects.now();
-  const kinds = [...new Set([...waitingCounts, ...dead].map(({ kind }) => kind))].sort();
+  const kinds = [...new Set([...waitingCounts, ...deadCounts].map(({ kind }) => kind))].sort();
   return kinds.map((kind) => {
     const { queued = 0, due_at = null } = waitingCounts.find((each) => each.kind === kind) ?? {};
     return {
       ...{ kind, queued },
-      dead: dead.find((each) => each.kind === kind)?.dead ?? 0,
+      dead: deadCounts.find((each) => each.kind === kind)?.dead ?? 0,
       oldestMs: Math.max(0, now - (due_at ?? now)),
     };
   });
@@ -112,8 +113,8 @@ interface QueueGauges {
 }
 
 /**
- * Returns a function that reads at most once per `KEPT_MS`. A kind that has occurred once remains with
- * zero.
+ * Returns a function that reads the gauges at most once per `CACHE_MS`. A kind that has occurred once
+ * remains with zero.
  */
 function createReader({
   db,
@@ -125,18 +126,18 @@ function createReader({
 
   async function read(): Promise<QueueGauges> {
     const now = effects.now();
-    const [waitingCounts, dead] = await Promise.all([
+    const [waitingCounts, deadCounts] = await Promise.all([
       db.query<WaitingCount>(WAITING, [MAX_COUNTED, MAX_LANES]),
       db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
     ]);
-    for (const { kind } of [...waitingCounts, ...dead]) kinds.add(kind);
+    for (const { kind } of [...waitingCounts, ...deadCounts]) kinds.add(kind);
     const zeroCounts = () => new Map([...kinds].map((kind) => [kind, 0]));
     const result = { queued: zeroCounts(), oldest: zeroCounts(), dead: zeroCounts() };
     for (const { kind, queued, due_at } of waitingCounts) {
       result.queued.set(kind, queued);
       result.oldest.set(kind, Math.max(0, now - (due_at ?? now)) / 1_000);
     }
-    for (const each of dead) result.dead.set(each.kind, each.dead);
+    for (const each of deadCounts) result.dead.set(each.kind, each.dead);
     return result;
   }
 

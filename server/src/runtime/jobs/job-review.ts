@@ -35,7 +35,7 @@ const aboutOf = (input: Record<string, unknown>): Record<string, string> =>
     ),
   );
 
-/** A job whose lease expired is queued again. */
+/** The state of a job. A running job whose lease expired is queued again. */
 const stateOf = ({ state, due_at }: Job, now: Time): JobState =>
   state === 'running' && due_at <= now ? 'queued' : state;
 

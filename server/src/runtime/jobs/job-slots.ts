@@ -46,7 +46,7 @@ function createCounter(limit: number) {
 
 /** The slots of one process, initially free. */
 export function createJobSlots({
-  slots: total,
+  slots: totalSlots,
   perKind,
   perPlatform,
   perLane,
@@ -58,10 +58,10 @@ export function createJobSlots({
   ];
   let usedSlots = 0;
   return {
-    freeCount: () => total - usedSlots,
+    freeCount: () => totalSlots - usedSlots,
     take(job) {
       const [kind, platform, lane] = [job.kind, job.platform_id, laneOf(job)];
-      if (usedSlots >= total || !kinds.hasRoom(kind)) return false;
+      if (usedSlots >= totalSlots || !kinds.hasRoom(kind)) return false;
       if (!platforms.hasRoom(platform) || !lanes.hasRoom(lane)) return false;
       usedSlots++;
       kinds.add(kind);

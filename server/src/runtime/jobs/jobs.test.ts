@@ -133,10 +133,10 @@ describe('worker', () => {
   });
 
   it('renews the lease of a long job, so that it runs once and waits after a failure', async () => {
-    const releases: ((error: Error) => void)[] = [];
+    const rejectFunctions: ((error: Error) => void)[] = [];
     const slowHandler: JobHandler = {
       kind: 'long',
-      run: () => new Promise((_, reject) => releases.push(reject)),
+      run: () => new Promise((_, reject) => rejectFunctions.push(reject)),
     };
     const worker = workerWith([slowHandler]);
     const readDueInMs = async () => {
@@ -145,13 +145,13 @@ describe('worker', () => {
     };
     await scheduleJobs('long');
     worker.start();
-    await waitUntil(async () => releases.length === 1);
+    await waitUntil(async () => rejectFunctions.length === 1);
     for (let step = 0; step < 3; step++) {
       app.effects.set(app.effects.now() + 15_000);
       await waitUntil(async () => (await readDueInMs()) === 20_000);
     }
-    expect(releases).toHaveLength(1);
-    releases[0]?.(new Error('too slow'));
+    expect(rejectFunctions).toHaveLength(1);
+    rejectFunctions[0]?.(new Error('too slow'));
     await worker.stop();
     expect(await readDueInMs()).toBe(2_000);
     await app.runtime.db.query('delete from jobs', []);

@@ -151,7 +151,8 @@ export function createWorker(options: WorkerOptions): Worker {
   let claimPromise: Promise<void> | undefined;
   let shouldClaimAgain = false;
   /**
-   * Clocks are read at each poll, and immediately if this process has read a clock of a platform.
+   * Whether the next claim includes jobs on clocks, which each poll sets. Other claims include these jobs
+   * only if this process has read a clock of a platform.
    */
   let shouldReadClocks = true;
   let isStopped = true;

@@ -172,11 +172,11 @@ const requestLine = (time: string, record: RequestRecord) =>
 
 /** A log that writes lines at or above `level` with `write`. */
 export function createLog(effects: Effects, level: Level, write: (line: string) => void): Log {
-  const min = LEVELS.indexOf(level);
+  const minIndex = LEVELS.indexOf(level);
   const flushes: (() => void)[] = [];
   const loggerAt = (name: Exclude<Level, 'silent'>) => {
-    if (LEVELS.indexOf(name) < min) return () => undefined;
-    const line = (fields: Fields, message: string) => {
+    if (LEVELS.indexOf(name) < minIndex) return () => undefined;
+    const writeLine = (fields: Fields, message: string) => {
       const fieldsWithTime = {
         time: iso(effects.now()),
         level: name,
@@ -185,12 +185,12 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
       };
       write(`${JSON.stringify(fieldsWithTime)}\n`);
     };
-    if (level === 'debug' || name === 'debug' || name === 'info') return line;
-    const { add, flush } = createLineLimiter(line);
+    if (level === 'debug' || name === 'debug' || name === 'info') return writeLine;
+    const { add, flush } = createLineLimiter(writeLine);
     flushes.push(flush);
     return add;
   };
-  const logsRequests = LEVELS.indexOf('info') >= min;
+  const logsRequests = LEVELS.indexOf('info') >= minIndex;
   return {
     debug: loggerAt('debug'),
     info: loggerAt('info'),

@@ -18,7 +18,7 @@ export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
   /** Counts a request that a rate limit rejected. `limit` is the name of the limit. */
   recordRateLimit(limit: string): void;
-  batch(units: number, ms: number, mode: string): void;
+  batch(changeSets: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
   /** A counter with labels, whose values must be bounded. */
@@ -187,7 +187,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5],
     registers,
   });
-  const units = new Counter({
+  const changeSets = new Counter({
     name: 'railhead_change_sets_total',
     help: 'Change sets sent to the database.',
     registers,
@@ -222,7 +222,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     request: (operation, status, ms) => requestsOf(operation, status).observe(ms / 1000),
     batch(count, ms, mode) {
       batches.observe({ mode }, ms / 1000);
-      units.inc(count);
+      changeSets.inc(count);
     },
     recordRateLimit: (limit) => rateLimitCounter.inc({ limit }),
     job: (kind, result) => jobs.inc({ kind, result }),

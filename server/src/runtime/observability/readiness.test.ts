@@ -98,7 +98,7 @@ describe('readiness', () => {
   });
 });
 
-/** Runs `work` with a separate PostgreSQL in `dir`. */
+/** Runs `work` with a separate PostgreSQL server in `dir`. */
 async function withCluster(dir: string, work: (url: string, pid: number) => Promise<void>) {
   const cluster = await startEmbedded({ dir, durable: false });
   try {
@@ -108,7 +108,7 @@ async function withCluster(dir: string, work: (url: string, pid: number) => Prom
   }
 }
 
-/** All processes of a PostgreSQL. If only the postmaster is stopped, its backends still respond. */
+/** All processes of a PostgreSQL server. If only the postmaster is stopped, its backends still respond. */
 const processesOf = (pid: number) => [
   pid,
   ...execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })

@@ -108,7 +108,7 @@ function maskJson(text: string): string | undefined {
 }
 
 /**
- * A response body without secrets. JSON is masked by the names of its members, and other text by its form.
+ * A response body without secrets. Text is masked by its form, and JSON also by the names of its members.
  */
 export const maskBody = (body: string): string => maskJson(body) ?? maskText(body);
 
@@ -121,8 +121,8 @@ const CLEAR_HEADERS = new RegExp(
 const REQUEST_ID = /^(cf-ray|traceparent|(x-)?(amzn-)?(request|correlation|trace)-?id)$/i;
 
 /**
- * The masked value of a response header, or `***` for other headers. Request IDs are unchanged. A
- * location has no fragment.
+ * The masked value of a response header. The value of an unlisted header is `***`. Request IDs are
+ * unchanged, and a location has no fragment.
  */
 export function maskHeader(name: string, value: string): string {
   if (REQUEST_ID.test(name)) return value;

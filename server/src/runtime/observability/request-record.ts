@@ -24,7 +24,7 @@ export interface RequestRecord {
   path: string;
   status: number;
   ms: number;
-  /** Neutral code of an error reply. */
+  /** Code of an error reply, under its neutral name (`Naming`). */
   errorCode: string | undefined;
   callerType: CallerType;
   tokenId: string | undefined;

@@ -91,7 +91,7 @@ describe('attempts', () => {
   it('are limited across two concurrent processes from the first attempt on', async () => {
     const secondProcess = openSecondProcess(app);
     const rules = [{ max: 5, withinMs: MINUTE }];
-    const retryTimes = () =>
+    const attemptTenTimes = () =>
       Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           retryAfterOf(
@@ -100,12 +100,12 @@ describe('attempts', () => {
           ),
         ),
       );
-    expect((await retryTimes()).toSorted((a, b) => a - b)).toEqual([
+    expect((await attemptTenTimes()).toSorted((a, b) => a - b)).toEqual([
       ...Array(5).fill(0),
       ...Array(5).fill(60),
     ]);
     advanceClock(MINUTE);
-    expect((await retryTimes()).filter((seconds) => seconds === 0)).toHaveLength(5);
+    expect((await attemptTenTimes()).filter((seconds) => seconds === 0)).toHaveLength(5);
     await secondProcess.close();
   });
 

@@ -83,7 +83,7 @@ describe('row update', () => {
     expect(skipInitialState).toThrow('flat has no transition from NEW to MID');
   });
 
-  it('applies several transitions within one change set, each checked against the previous state', () => {
+  it('checks each of several transitions in one change set against the previous state', () => {
     const ctx = context();
     const trackedRow = row({ kind: 'round' });
     ctx.update(trackedTable, trackedRow, { status: 'MID' });
@@ -195,7 +195,7 @@ describe('attempt', () => {
     expect(ctx.set.inserts).toHaveLength(1);
   });
 
-  it('keeps its work and is retried if an account cannot pay or accept it', async () => {
+  it('keeps its work and runs again for accounts without a separate fault', async () => {
     const ctx = context();
     ctx.transfer({ ...stepInput, step: 's', debit: 'before' });
     const result = await ctx.attempt(async () => {
@@ -275,7 +275,7 @@ describe('emitVersion', () => {
     emit(nextContext, 1, 'not rendered');
     expect(dataOf(nextContext)).toEqual([['{}', firstContext.set.events[1]?.id]]);
     expect(nextContext.set.events[0]?.account).toBe('account');
-    // The event refers to another event.
+    // An event that refers to another event is not cached.
     rememberEvents(db, nextContext.set);
     const lastContext = context(db);
     emit(lastContext, 1);

@@ -76,7 +76,7 @@ export interface Ctx {
   hold(transfer: TransferInput): void;
   /** Posts the funds that `hold` of the same step reserved. */
   post(transfer: TransferInput): void;
-  /** Releases the funds that `hold` of the same step reserved to the debit account. */
+  /** Releases to the debit account the funds that `hold` of the same step reserved. */
   void(transfer: TransferInput): void;
   /**
    * Freezes a ledger account after the transfers of the change set are written. With `empty`, the commit is
@@ -193,7 +193,7 @@ export function createContext(
   const changes = new Map<string, Set<string>>();
   const insufficientFundsFaults = new Map<string, () => Fault>();
   const retryAccounts = new Set<string>();
-  const events = createEventStaging({ effects, db, vault, caller, now, ownClock, set });
+  const eventStaging = createEventStaging({ effects, db, vault, caller, now, ownClock, set });
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const rowVersionOf = (table: Table, row: Row) => ({
     table,
@@ -274,7 +274,7 @@ export function createContext(
     freeze: (account, { empty = false } = {}) =>
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
-    ...events,
+    ...eventStaging,
     attempt: createAttempt({ set, stagedRows, insufficientFundsFaults, retryAccounts }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {
@@ -289,7 +289,7 @@ export function createContext(
   };
 }
 
-/** Fields with the same form in all resources. */
+/** The times of creation and last change, in the form that all resources share. */
 export const timestamps = (row: { created_at: Time; updated_at: Time }) => ({
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),

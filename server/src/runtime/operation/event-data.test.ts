@@ -54,7 +54,7 @@ describe('completeEventData', () => {
     expect(completeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
   });
 
-  it('returns the data of the other event if no field differs', () => {
+  it('returns the data of the base if no field differs', () => {
     expect(completeEventData('{}', '{ "b": 1.0 }')).toBe('{ "b": 1.0 }');
   });
 

@@ -24,8 +24,8 @@ export function customerKeyOf(customerId: string): number {
 }
 
 /**
- * Minimum saved bytes. Below it, data is stored complete, because the reference needs as many
- * bytes.
+ * Minimum saved bytes. If fewer bytes are saved, the data is stored completely, because the reference
+ * needs as many bytes.
  */
 const MIN_SAVED_BYTES = 200;
 
@@ -38,7 +38,7 @@ const isSame = (a: unknown, b: unknown) =>
 
 /**
  * The fields of `data` that differ from `base`, as JSON text. Undefined if `data` lacks a field of `base`,
- * or if less than `MIN_SAVED_BYTES` are saved. `baseText` is the JSON text of `base`.
+ * or if fewer than `MIN_SAVED_BYTES` are saved. `baseText` is the JSON text of `base`.
  */
 export function eventChanges(base: Fields, data: Fields, baseText: string): string | undefined {
   for (const name in base) {

@@ -42,9 +42,9 @@ const versionEvents = new WeakMap<Database, Map<string, VersionEvent>>();
 function versionEventsOf(db: Database): Map<string, VersionEvent> {
   const existingCache = versionEvents.get(db);
   if (existingCache) return existingCache;
-  const map = new Map<string, VersionEvent>();
-  versionEvents.set(db, map);
-  return map;
+  const cachedEvents = new Map<string, VersionEvent>();
+  versionEvents.set(db, cachedEvents);
+  return cachedEvents;
 }
 
 const keyOf = (type: string, subject: string) => `${type} ${subject}`;
@@ -59,13 +59,13 @@ function keyOfCustomer(subject: string, data: unknown): number | null {
 export function rememberEvents(db: Database, { events }: ChangeSet): void {
   for (const { id, type, subject, version, customer_key } of events) {
     if (version === undefined) continue;
-    const map = versionEventsOf(db);
+    const cachedEvents = versionEventsOf(db);
     const key = keyOf(type, subject);
-    map.delete(key);
-    map.set(key, { version, id, customerKey: customer_key ?? null });
-    if (map.size <= MAX_CACHED) continue;
-    for (const oldestKey of map.keys()) {
-      map.delete(oldestKey);
+    cachedEvents.delete(key);
+    cachedEvents.set(key, { version, id, customerKey: customer_key ?? null });
+    if (cachedEvents.size <= MAX_CACHED) continue;
+    for (const oldestKey of cachedEvents.keys()) {
+      cachedEvents.delete(oldestKey);
       break;
     }
   }

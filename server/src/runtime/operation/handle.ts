@@ -1,4 +1,4 @@
-// `handle` for the context of this server, which binds a contract to its function.
+// `handle` binds a contract to a function that receives the context of this server.
 import { handler } from '../../kernel/contract/operation.ts';
 import type { Ctx } from './context.ts';
 

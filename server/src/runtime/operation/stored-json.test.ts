@@ -84,7 +84,7 @@ describe('the list of texts', () => {
     expect(new Set(STORED_TEXTS).size).toBe(STORED_TEXTS.length);
   });
 
-  it('limits the readable tokens', () => {
+  it('rejects a token that it does not contain', () => {
     expect(() => unpackJson('{"a":1}\u0007z')).toThrow('stored JSON of a newer version');
   });
 });

@@ -87,13 +87,13 @@ export const STORED_TEXTS: readonly string[] = [
   '{"code":"USDC","name":"USD Coin","symbol":"USDC","decimals":6}',
 ];
 
-const ONE_BYTE = 24;
+const ONE_BYTE_TOKENS = 24;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** The token of the text at this position of the list. */
 function tokenAt(index: number): string {
-  if (index < ONE_BYTE) return String.fromCharCode(8 + index);
-  const offset = index - ONE_BYTE;
+  if (index < ONE_BYTE_TOKENS) return String.fromCharCode(8 + index);
+  const offset = index - ONE_BYTE_TOKENS;
   const leadingCode = 1 + Math.floor(offset / LETTERS.length);
   return String.fromCharCode(leadingCode) + LETTERS[offset % LETTERS.length];
 }

@@ -20,7 +20,7 @@ function isArchived(content: string): boolean {
   return spawnSync('/bin/sh', ['-c', command]).status === 0;
 }
 
-it('the archive command accepts the same segment again and rejects another content', () => {
+it('the archive command accepts the same segment again and rejects different content', () => {
   fs.mkdirSync(walFolder(folder));
   expect(isArchived('first')).toBe(true);
   expect(isArchived('first')).toBe(true);

@@ -74,10 +74,10 @@ function createLinks(native: string): boolean {
 
 /** Whether any user can enter `folder` and read its content. */
 function isOpenToAll(folder: string): boolean {
-  for (let index = folder; ; index = path.dirname(index)) {
-    const requiredMode = index === folder ? 0o005 : 0o001;
-    if ((fs.statSync(index).mode & requiredMode) !== requiredMode) return false;
-    if (index === path.dirname(index)) return true;
+  for (let currentFolder = folder; ; currentFolder = path.dirname(currentFolder)) {
+    const requiredMode = currentFolder === folder ? 0o005 : 0o001;
+    if ((fs.statSync(currentFolder).mode & requiredMode) !== requiredMode) return false;
+    if (currentFolder === path.dirname(currentFolder)) return true;
   }
 }
 
@@ -100,7 +100,10 @@ function* filesBelow(folder: string, subfolder = ''): Generator<string> {
   }
 }
 
-/** Whether every file exists with its size. A cleaner of temporary folders may have removed some files. */
+/**
+ * Whether every file exists with its size, and every link exists or can be created. A cleaner of temporary
+ * folders may have removed some files.
+ */
 function isComplete(native: string, copy: string): boolean {
   for (const name of filesBelow(native)) {
     const [from, to] = [native, copy].map((base) =>

@@ -42,7 +42,7 @@ function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (process.platform !== 'linux') {
     throw unavailable(
-      'The embedded PostgreSQL cannot run as root here. Start the server as another user.',
+      'The embedded PostgreSQL cannot run as root on this system. Start the server as another user.',
     );
   }
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
@@ -75,19 +75,20 @@ function runInitdb({ binaries, cluster, user }: ClusterLocation, options: Cluste
   args.push('--no-instructions', ...(durable ? [] : ['--no-sync']));
   args.push(...(process.platform === 'win32' ? passwordArguments(dir, random) : ['-A', 'trust']));
   const program = path.join(binaries, 'bin', 'initdb');
-  const run = spawnSync(program, args, {
+  const result = spawnSync(program, args, {
     ...user,
     env: cleanEnv(),
     cwd: cluster,
     encoding: 'utf8',
     windowsHide: true,
   });
-  // The program exists, so its loader is missing, because the system has another C library (Alpine).
-  if ((run.error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, run.error);
-  if (run.error)
-    throw unavailable(`PostgreSQL cannot be executed: ${run.error.message}.`, run.error);
-  if (run.status !== 0)
-    throw unavailable(`PostgreSQL cannot be initialized: ${lastLine(run.stderr)}`);
+  // For an existing program, ENOENT means that its loader is missing. The system has another C library
+  // (Alpine).
+  const { error } = result;
+  if ((error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, error);
+  if (error) throw unavailable(`PostgreSQL cannot be executed: ${error.message}.`, error);
+  if (result.status !== 0)
+    throw unavailable(`PostgreSQL cannot be initialized: ${lastLine(result.stderr)}`);
 }
 
 /**

@@ -183,7 +183,7 @@ describe('startEmbedded', () => {
     await startedServers[0]!.value.stop();
   });
 
-  it('removes the remains of a killed first start', async () => {
+  it('removes the incomplete cluster of a killed first start', async () => {
     const dir = path.join(base, 'race');
     fs.mkdirSync(path.join(dir, 'postgres.new-4194305-abc'));
     await (await startEmbedded({ dir, durable: false })).stop();
@@ -228,7 +228,7 @@ describe('crash', () => {
     await server.stop();
   });
 
-  it('of PostgreSQL is reported to the process that started it and repaired by the next start', async () => {
+  it('of PostgreSQL is reported to the caller and repaired by the next start', async () => {
     const database = await startEmbedded({ dir });
     await query(database.url, 'insert into stored_rows values (2)');
     process.kill(database.pid, 'SIGKILL');
@@ -239,7 +239,7 @@ describe('crash', () => {
     await nextServer.stop();
   });
 
-  it('of PostgreSQL during a long query delays the next start until the query has completed', async () => {
+  it('of PostgreSQL during a query delays the next start until the query completes', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     const longQuery = query(url, 'select sum(i) from generate_series(1, 15000000) i').catch(
       () => [],
@@ -256,7 +256,7 @@ describe('crash', () => {
     await nextServer.stop();
   });
 
-  it('of Node and PostgreSQL is repaired by the next start, even if the process ID was reused', async () => {
+  it('of Node and PostgreSQL is repaired by the next start despite a reused process ID', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await query(url, 'insert into stored_rows values (3)');
     child.kill('SIGKILL');

@@ -28,7 +28,7 @@ interface EmbeddedOptions {
   log?: (line: string) => void;
   /** False disables the safety in a crash or power failure for speed. Tests only. */
   durable?: boolean;
-  /** Maximum connections. Defaults to 100. */
+  /** Maximum number of connections. Defaults to 100, which is also the minimum. */
   maxConnections?: number;
   /** Required on Windows only, for the password of its loopback port. */
   random?: (bytes: number) => Uint8Array;
@@ -88,7 +88,7 @@ const DURABLE_FLAGS = { fsync: 'on', synchronous_commit: 'on', full_page_writes:
 const DURABLE_MAC_FLAGS = { ...DURABLE_FLAGS, wal_sync_method: 'fsync_writethrough' };
 const FAST_FLAGS = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
-  // Without a standby, and with the log in memory.
+  // There is no standby, and the small log remains in the cache of the operating system.
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
 };
 
@@ -230,7 +230,7 @@ async function startServer(
   );
 }
 
-/** The handle of the running PostgreSQL for its starter. */
+/** The handle of the running PostgreSQL for the caller that started it. */
 function handleOf(guard: ChildProcess, server: RunningPostgres, durable: boolean): Embedded {
   const exitCode = new Promise<number | null>((resolve) => guard.once('close', resolve));
   // If the caller exits without stopping PostgreSQL, the guard process stops it.

@@ -35,7 +35,10 @@ function ownerOf(cluster: string): RunAs | undefined {
   return { uid, gid };
 }
 
-/** PostgreSQL reads this setting before it loads the abbreviations of zones. */
+/**
+ * The target of the recovery. Its offset is a number, because PostgreSQL reads this setting before it loads
+ * the abbreviations of time zones.
+ */
 const targetOf = (until: Date) => until.toISOString().replace('Z', '+00');
 
 function settingsOf({ wal, until }: ScratchOptions): Record<string, string> {
@@ -70,23 +73,26 @@ const environmentOf = ({ bin }: ScratchOptions): NodeJS.ProcessEnv =>
         ...cleanEnv(),
       };
 
-/** Only the owner of the socket folder can connect, so connections need no password. */
+/**
+ * Creates the files that PostgreSQL needs, and returns the flags for its authentication. Only the owner of
+ * the socket folder can connect, so connections need no password.
+ */
 function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefined): string[] {
   const { cluster, wal, until } = options;
-  const access = path.join(sockets, 'pg_hba.conf');
-  fs.writeFileSync(access, 'local all all trust\n', { mode: 0o644 });
-  const createdFolders = [cluster];
+  const accessFile = path.join(sockets, 'pg_hba.conf');
+  fs.writeFileSync(accessFile, 'local all all trust\n', { mode: 0o644 });
+  const ownedPaths = [cluster];
   const create = (name: string) => {
     const file = path.join(cluster, name);
     if (!fs.existsSync(file)) fs.writeFileSync(file, '', { mode: 0o600 });
-    createdFolders.push(file);
+    ownedPaths.push(file);
   };
   // Debian stores this file in another folder.
   create('postgresql.conf');
   if (wal !== undefined || until) create('recovery.signal');
   fs.chmodSync(cluster, 0o700);
-  if (owner) for (const name of createdFolders) fs.chownSync(name, owner.uid, owner.gid);
-  return ['-c', `hba_file=${access}`];
+  if (owner) for (const name of ownedPaths) fs.chownSync(name, owner.uid, owner.gid);
+  return ['-c', `hba_file=${accessFile}`];
 }
 
 /** Starts the cluster and waits until the recovery is complete. */

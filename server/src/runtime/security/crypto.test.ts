@@ -15,7 +15,7 @@ import {
   sha256Hex,
 } from './crypto.ts';
 
-/** Effects whose random bytes are the hash of a counter. */
+/** Effects whose random bytes are first `firstBytes`, if present, and then hashes of a counter. */
 function countingEffects(firstBytes?: Uint8Array): Effects {
   let position = 0;
   return {

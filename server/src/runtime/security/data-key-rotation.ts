@@ -89,7 +89,7 @@ export async function staleTexts({ runtime, keys, columns }: RotationDeps) {
   return counts;
 }
 
-/** Publishes the next key, and all keys under each master key. */
+/** Publishes key `number`, if it is set, and all earlier keys under each master key. */
 async function publish(
   { runtime, keys, masterKey }: RotationDeps,
   newMasterKey: Uint8Array | undefined,
@@ -134,10 +134,10 @@ async function* reseal(deps: RotationDeps): AsyncGenerator<string> {
   const { runtime, keys, columns } = deps;
   const number = latestNumber(keys.rows());
   const activeFrom = Math.max(0, ...keys.rows().map((row) => row.active_from));
-  const wait = activeFrom - runtime.effects.now();
-  if (wait > 0) {
-    yield `Key ${number} seals in ${Math.ceil(wait / 1_000)} s. All servers read it before then.`;
-    await sleep(wait);
+  const waitMs = activeFrom - runtime.effects.now();
+  if (waitMs > 0) {
+    yield `Key ${number} seals in ${Math.ceil(waitMs / 1_000)} s. All servers read it before then.`;
+    await sleep(waitMs);
   }
   for (const column of columns) {
     const name = `${column.table}.${column.column}`;
@@ -206,8 +206,8 @@ export async function* rotateDataKeys(
 }
 
 /**
- * Deletes earlier keys, and the keys under every master key except the configured one. `isForced`
- * does not wait for requests that may still contain sealed values of an earlier key.
+ * Deletes earlier keys, and the keys under every master key except the configured one. Unless `isForced`
+ * is true, throws CONFLICT while requests may still contain sealed values of an earlier key.
  */
 export async function* retireDataKeys(
   deps: RotationDeps,

@@ -52,8 +52,8 @@ async function stageRotation(ctx: Ctx, environment: Mode, overlapMs: number): Pr
 }
 
 /**
- * Publishes a new pair of keys, which signs after `overlapMs`. The earlier pair remains published for
- * the same period. Throws CONFLICT while a rotation is in progress.
+ * Publishes a new pair of keys, which signs after the longer of `overlapMs` and `KEY_NOTICE_MS`. The
+ * earlier pair remains published for the same period. Throws CONFLICT while a rotation is in progress.
  */
 export async function rotateSigningKeys(
   runtime: Runtime,
@@ -91,8 +91,8 @@ export async function retireSigningKey(runtime: Runtime, keyId: string): Promise
   if (!row) throw new Fault('NOT_FOUND', 'Signing key not found.');
   const { environment, number } = row;
   await onKeys(runtime, environment, (ctx) => stageRetirement(ctx, environment, number));
-  const pair = (await allKeys(runtime.db))
+  const pairIds = (await allKeys(runtime.db))
     .filter((each) => each.environment === environment && each.number === number)
     .map((each) => keyIdOf(each.public_key));
-  return (await publicKeys(runtime)).filter((view) => pair.includes(view.keyId));
+  return (await publicKeys(runtime)).filter((view) => pairIds.includes(view.keyId));
 }

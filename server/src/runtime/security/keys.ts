@@ -145,9 +145,9 @@ export function activeKey(rows: readonly KeyRow[], kind: KeyKind, now: Time): Ke
 
 export function statusOf(rows: readonly KeyRow[], row: KeyRow, now: Time): KeyStatus {
   if (isRetired(row, now)) return 'retired';
-  const active = activeKey(rows, row, now);
-  if (!active || active.id === row.id) return 'active';
-  return row.number > active.number ? 'announced' : 'superseded';
+  const activeRow = activeKey(rows, row, now);
+  if (!activeRow || activeRow.id === row.id) return 'active';
+  return row.number > activeRow.number ? 'announced' : 'superseded';
 }
 
 /** The public key of a PEM as a JWK. */

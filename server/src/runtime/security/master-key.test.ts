@@ -34,7 +34,7 @@ describe('masterKeyIn', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe('something else');
   });
 
-  it('reports a folder that cannot be created in one line', () => {
+  it('reports in one line a folder that cannot be created', () => {
     fs.writeFileSync(folder(), 'a file');
     expect(() => masterKeyIn(folder(), effects)).toThrow(/cannot be (read|written): \w+\.$/);
   });

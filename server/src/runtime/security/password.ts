@@ -55,7 +55,10 @@ const ABSENT_HASH = [
   ...[SALT_BYTES, HASH_BYTES].map((bytes) => Buffer.alloc(bytes).toString('base64url')),
 ].join('$');
 
-/** Whether a password has this hash. False without a hash, after the same duration. */
+/**
+ * Whether a password has this hash. False without a hash, after the same duration. Throws RATE_LIMITED if
+ * `MAX_WAITING` computations wait.
+ */
 export async function matchesPassword(
   password: string,
   storedHash: string | null,

@@ -7,7 +7,7 @@ const key = Buffer.alloc(32, 3);
 const ID = 'File:00000000-0000-7000-8000-000000000001';
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + 16;
 
-/** Deterministic bytes for a size, with different chunks. */
+/** Deterministic bytes of a size, which differ in each chunk. */
 function sample(size: number): Buffer {
   const blocks: Buffer[] = [];
   for (let index = 0; index * 32 < size; index++) {

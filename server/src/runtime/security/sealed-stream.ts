@@ -77,7 +77,7 @@ export async function* openContent(
   let index = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
   let skippedBytes = from - index * CHUNK_BYTES;
   for await (const { bytes, isLast } of chunksOf(get(index * SEALED_BYTES), SEALED_BYTES)) {
-    const clearBytes = openSegment(key, nonceOf(index++, isLast), bytes, aad, id);
+    const clearBytes = openChunk(key, nonceOf(index++, isLast), bytes, aad, id);
     if (skippedBytes > clearBytes.length) throw new Error(`${id} has no byte ${from}`);
     if (skippedBytes < clearBytes.length)
       yield skippedBytes ? clearBytes.subarray(skippedBytes) : clearBytes;
@@ -85,7 +85,7 @@ export async function* openContent(
   }
 }
 
-function openSegment(
+function openChunk(
   key: Uint8Array,
   nonce: Buffer,
   ciphertext: Buffer,

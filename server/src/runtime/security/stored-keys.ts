@@ -76,8 +76,8 @@ export async function assertMasterKey(
 export async function masterKeyFor(
   url: string,
   masterKey: Uint8Array | undefined,
-  ...options: Parameters<typeof masterKeyIn>
+  ...folderAndEffects: Parameters<typeof masterKeyIn>
 ): Promise<Uint8Array> {
   await assertMasterKey(url, masterKey);
-  return masterKey ?? masterKeyIn(...options);
+  return masterKey ?? masterKeyIn(...folderAndEffects);
 }

@@ -31,7 +31,7 @@ describe('vault', () => {
     );
   });
 
-  it('limits the number of cached keys and opens the others again', () => {
+  it('opens a data key again after the key was removed from the cache', () => {
     const firstKey = keyFor('Customer:0');
     const sealedText = vault.seal(firstKey, 'kept', 'place');
     for (let index = 0; index < 4_200; index++)

@@ -75,8 +75,9 @@ export function createVault(
     const cachedKey = openedKeys.get(sealed);
     if (cachedKey) return cachedKey;
     const key = openOwn(sealed, dataKeyContext(owner));
-    const [oldest] = openedKeys.keys();
-    if (openedKeys.size >= MAX_CACHED_KEYS && oldest !== undefined) openedKeys.delete(oldest);
+    const [oldestSealedKey] = openedKeys.keys();
+    if (openedKeys.size >= MAX_CACHED_KEYS && oldestSealedKey !== undefined)
+      openedKeys.delete(oldestSealedKey);
     openedKeys.set(sealed, key);
     return key;
   }

@@ -47,7 +47,7 @@ async function holdConnections(
 }
 
 /** Writes one character every 100 ms until the signal or the end of the connection. */
-async function trickle({ socket }: Client, { stop }: Flood, text: string): Promise<void> {
+async function writeSlowly({ socket }: Client, { stop }: Flood, text: string): Promise<void> {
   for (const letter of text) {
     if (stop.aborted || socket.destroyed) return;
     socket.write(letter);
@@ -67,7 +67,7 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
   'idle connections': (flood) => holdConnections(flood, 150, () => waitForStop(flood)),
   'slow heads': (flood) =>
     holdConnections(flood, 50, (client) =>
-      trickle(
+      writeSlowly(
         client,
         flood,
         `GET ${BASE}/config HTTP/1.1\r\nhost: localhost\r\na: ${'x'.repeat(9_999)}`,
@@ -76,7 +76,7 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
   'slow bodies': (flood) =>
     holdConnections(flood, 50, async (client) => {
       client.socket.write(requestHead(flood.authorization, 10_000));
-      await trickle(client, flood, 'x'.repeat(10_000));
+      await writeSlowly(client, flood, 'x'.repeat(10_000));
     }),
   'large bodies without a credential': (flood) =>
     holdConnections(flood, 16, async ({ socket, whenClosed }) => {

@@ -19,8 +19,8 @@ interface Draft {
 }
 
 /**
- * A policy would require an approval for later changes. A reset removes rows that concurrent requests read,
- * which then return a 404 with a code that is not documented.
+ * A policy would require an approval for later changes. A reset removes rows that concurrent requests read.
+ * These requests then return a 404 with a code that is not documented.
  */
 const EXCLUDED = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
 /** A global operator calls only operations that do not change the victim. */
@@ -151,10 +151,10 @@ function draftOf(operation: Operation, session: Session): Draft {
   };
 }
 
-/** Replaces or adds one element outside the body. */
-function mutateHead(draft: Draft, operation: Operation, session: Session): void {
+/** Changes one element of the request: the path, the query, a header, or the size of the body. */
+function mutateDraft(draft: Draft, operation: Operation, session: Session): void {
   const { chance, callers } = session;
-  const replace = (name: string, value: string) => {
+  const replaceHeader = (name: string, value: string) => {
     draft.headers = draft.headers.filter(([fieldName]) => fieldName.toLowerCase() !== name);
     draft.headers.push([name, value.replaceAll(/[\r\n\0]/g, '')]);
   };
@@ -166,11 +166,11 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
   const [path = '', query = ''] = draft.path.split('?');
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const changes: (() => void)[] = [
-    () => replace('content-type', chance.pick(CONTENT_TYPES)),
-    () => replace('idempotency-key', chance.pick(IDEMPOTENCY_KEYS)),
-    () => replace(...(chance.pick(HEADERS) as [string, string])),
+    () => replaceHeader('content-type', chance.pick(CONTENT_TYPES)),
+    () => replaceHeader('idempotency-key', chance.pick(IDEMPOTENCY_KEYS)),
+    () => replaceHeader(...(chance.pick(HEADERS) as [string, string])),
     () => {
-      replace('authorization', chance.pick(CREDENTIALS));
+      replaceHeader('authorization', chance.pick(CREDENTIALS));
       draft.isAuthorized = false;
     },
     () => {
@@ -239,7 +239,7 @@ async function sendFuzzRequest(session: Session): Promise<void> {
   const draft = draftOf(operation, session);
   const authorization = draft.headers.find(([name]) => name === 'authorization')?.[1] ?? '';
   if (!isAllowed(operation, authorization, session)) return;
-  if (chance.percent(30)) mutateHead(draft, operation, session);
+  if (chance.percent(30)) mutateDraft(draft, operation, session);
   let { method } = operation;
   if (chance.percent(2)) {
     method = chance.pick(['PUT', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'DELETE', 'QUERY']);

@@ -15,7 +15,7 @@ import {
   requestBytes,
 } from '../target/tenants.ts';
 
-/** A provider that the attacker controls, with the account that its deposits are for. */
+/** A provider that the attacker controls, with the account that receives its deposits. */
 export interface ProviderTarget {
   providerId: string;
   keyId: string;
@@ -75,8 +75,8 @@ async function sendMessage(
 const statusOf = (reply: Json): number => (typeof reply === 'string' ? 0 : reply.status);
 
 /**
- * A deposit of a provider, sent twice concurrently, again, with another content, and with a wrong
- * signature.
+ * Sends a deposit of a provider with a changed body, an expired and a future signature, and then twice with
+ * a valid signature. The same ID with another amount must be rejected.
  */
 async function replayMessage(session: Session, provider: ProviderTarget): Promise<void> {
   const { chance, report } = session;
@@ -157,7 +157,7 @@ async function replayKey(session: Session): Promise<void> {
   }
   if (otherBodyReply.status !== 409)
     addProblem(report, sentRequest, `another body returned ${otherBodyReply.status}`);
-  // The key of one platform is unknown to another. The reply must not contain the name of the victim.
+  // The key of one platform is unknown to another platform, so the same request creates a customer.
   const victimReply = await call('POST', path, victim.authorization, body, {
     'idempotency-key': key,
   });
@@ -172,7 +172,7 @@ async function replayKey(session: Session): Promise<void> {
   session.rules.hide([victimReply.body.id]);
 }
 
-/** A payment whose quote is executed several times concurrently. */
+/** Executes the quote of a payment four times, each time with another idempotency key. */
 async function replayExecution(session: Session): Promise<void> {
   const { chance, callers, report, call, documents } = session;
   const { authorization } = callers.attacker;

@@ -65,7 +65,7 @@ async function callWithForeignPath(session: Session): Promise<void> {
   if (typeof reply !== 'string' && reply.status === 401) await callers.renew();
 }
 
-/** Replaces every ID of the attacker in a valid body by one of the victim. */
+/** Calls an operation with IDs of the victim in the query and the body, and of the attacker in the path. */
 async function callWithForeignBody(session: Session): Promise<void> {
   const { chance, callers, connection, documents } = session;
   const operation = chance.pick(

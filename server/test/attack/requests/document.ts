@@ -104,9 +104,9 @@ function readDocument(api: Api): { operations: Operation[]; document: Json } {
 }
 
 export function readDocuments(): Documents {
-  const parts = { platform: readDocument('platform'), operator: readDocument('operator') };
+  const documents = { platform: readDocument('platform'), operator: readDocument('operator') };
   return {
-    operations: [...parts.platform.operations, ...parts.operator.operations],
-    resolve: (api, schema) => resolveReference(parts[api].document, schema),
+    operations: [...documents.platform.operations, ...documents.operator.operations],
+    resolve: (api, schema) => resolveReference(documents[api].document, schema),
   };
 }

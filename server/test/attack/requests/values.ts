@@ -53,9 +53,14 @@ function randomObject(
 }
 
 /** A random value of a schema. */
-function randomValue(input: Json, api: Operation['api'], source: ValueSource, depth = 0): Json {
+function randomValue(
+  schemaOrReference: Json,
+  api: Operation['api'],
+  source: ValueSource,
+  depth = 0,
+): Json {
   const { chance, documents } = source;
-  const schema = documents.resolve(api, input) ?? {};
+  const schema = documents.resolve(api, schemaOrReference) ?? {};
   const next = (partSchema: Json) => randomValue(partSchema, api, source, depth + 1);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return chance.pick(schema.enum);
@@ -63,7 +68,7 @@ function randomValue(input: Json, api: Operation['api'], source: ValueSource, de
   if (choices) return next(chance.pick(choices));
   if (schema.allOf) {
     const parts = schema.allOf.map(next);
-    return parts.every((partSchema: Json) => partSchema && typeof partSchema === 'object')
+    return parts.every((part: Json) => part && typeof part === 'object')
       ? Object.assign({}, ...parts)
       : parts[0];
   }

@@ -4,7 +4,7 @@ import type { Chance } from '../../sim/harness/chance.ts';
 /** IDs of all kinds in a string. */
 export const ID =
   /\b([A-Z][A-Za-z]+):(?:\d+-)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
-/** Further IDs replace the oldest ones. */
+/** Further IDs replace earlier IDs. */
 const MAX_PER_KIND = 40;
 
 export interface Ids {

@@ -24,11 +24,12 @@ function readChunks(bytes: Buffer): { body: Buffer; remainingBytes: Buffer } | u
     const end = bytes.indexOf('\r\n', offset);
     if (end < 0) return undefined;
     const size = Number.parseInt(bytes.toString('latin1', offset, end), 16);
-    const next = end + 2 + size + 2;
-    if (bytes.length < next) return undefined;
-    if (size === 0) return { body: Buffer.concat(parts), remainingBytes: bytes.subarray(next) };
+    const nextOffset = end + 2 + size + 2;
+    if (bytes.length < nextOffset) return undefined;
+    if (size === 0)
+      return { body: Buffer.concat(parts), remainingBytes: bytes.subarray(nextOffset) };
     parts.push(bytes.subarray(end + 2, end + 2 + size));
-    offset = next;
+    offset = nextOffset;
   }
 }
 

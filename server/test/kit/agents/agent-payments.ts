@@ -18,7 +18,6 @@ export const limitsOf = (overrides: object) => ({
 /** Status and code of a rejection. */
 export const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
-/** An audit entry. */
 interface AuditEntry extends Record<string, unknown> {
   what: string;
   actor: string;
@@ -28,7 +27,10 @@ interface AuditEntry extends Record<string, unknown> {
 
 export type AgentPayer = Awaited<ReturnType<typeof openAgentPayer>>;
 
-/** An agent of a new customer with an external account. `overrides` replaces parts of its policy. */
+/**
+ * Creates an agent of a funded customer with an external account. `overrides` replaces parts of the
+ * policy.
+ */
 export async function openAgentPayer(
   app: TestApp,
   fixture: AgentFixture,
@@ -45,15 +47,19 @@ export async function openAgentPayer(
   });
 
   const createQuote = async (
-    sending: number,
+    sentAmount: number,
     to: string = externalPayee.id,
     from: string = agent.usd,
-  ) => ok(await agent.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
+  ) => ok(await agent.call('POST', '/agents/me/quotes', quoteBody(from, to, sentAmount)), 201);
 
   const execute = (id: string, headers?: Record<string, string>) =>
     agent.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
 
-  const transfer = (direction: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
+  const transfer = (
+    direction: 'out' | 'in',
+    sentAmount: number,
+    headers?: Record<string, string>,
+  ) => {
     const [internalParty, externalParty] = [
       { accountId: agent.usd },
       { accountId: externalPayee.id },
@@ -62,23 +68,23 @@ export async function openAgentPayer(
       direction === 'out'
         ? { source: internalParty, destination: externalParty }
         : { source: externalParty, destination: internalParty };
-    const body = { ...accounts, amount: sending };
+    const body = { ...accounts, amount: sentAmount };
     return agent.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
   };
 
   /** Requests a payment of this kind. */
-  async function request(kind: Kind, sending = 100_00): Promise<ApiResponse> {
-    if (kind === 'EXECUTE_QUOTE') return execute((await createQuote(sending)).id);
-    return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sending);
+  async function request(kind: Kind, sentAmount = 100_00): Promise<ApiResponse> {
+    if (kind === 'EXECUTE_QUOTE') return execute((await createQuote(sentAmount)).id);
+    return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sentAmount);
   }
 
   /** Requests a payment and returns its action, which must have this status. */
   async function requestAction(
     kind: Kind,
     status: string,
-    sending?: number,
+    sentAmount?: number,
   ): Promise<ApiResponse['body']> {
-    const body = ok(await request(kind, sending), kind === 'EXECUTE_QUOTE' ? 200 : 201);
+    const body = ok(await request(kind, sentAmount), kind === 'EXECUTE_QUOTE' ? 200 : 201);
     expect([body.type, body.status]).toEqual([kind, status]);
     return body;
   }
@@ -148,7 +154,7 @@ export const decideTransaction = (
   body?: object,
 ): Promise<ApiResponse> => app.call('POST', `/transactions/${id}/${decision}`, body);
 
-/** Creates an agent with a pending action. */
+/** Returns a function that creates an agent with a pending action. */
 export const pendingActionFactory =
   (app: TestApp, fixture: AgentFixture) =>
   async (kind: Kind, overrides: object = {}, amount?: number) => {

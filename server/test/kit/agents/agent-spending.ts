@@ -1,5 +1,5 @@
-// Fixture for the usage of agents. Each payment is evaluated and counted in one operation, in any process, at
-// configured rates. No funds are posted unless a start function is passed.
+// Fixture for the usage of agents. Each payment is evaluated and counted in one operation, in any
+// process, at configured rates. No funds are posted unless a start function is passed.
 import type { AgentDeps } from '../../../src/features/agents/deps.ts';
 import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';
 import {
@@ -71,7 +71,7 @@ export function spendingFixture(app: TestApp) {
       return id;
     });
 
-  /** Changes an agent, including the currency of its limits. */
+  /** Changes the limits of an agent, including their currency, and whether the agent is paused. */
   const changeLimits = (id: string, limits: Partial<Limits>, { paused = false } = {}) =>
     app.operate(async (ctx) => {
       const row = (await ctx.read(agents, id)) as AgentRow;

@@ -1,5 +1,5 @@
-// Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the access
-// token of the agent.
+// Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the
+// access token of the agent.
 import { createCustomer, findInternalAccount, fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
@@ -24,7 +24,7 @@ export type FundedAgent = Awaited<ReturnType<AgentFixture['createAgent']>>;
 
 let counter = 0;
 
-/** `as` is the platform of the agents. Defaults to the main platform. */
+/** `platform` is the platform of the agents. Defaults to the main platform. */
 export function agentFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const callAsPlatform = (
     method: string,
@@ -52,7 +52,7 @@ export function agentFixture(app: TestApp, { platform }: Pick<CallOptions, 'plat
       });
     };
 
-  /** A customer with `amount` in USD and, if it has an account, in EUR. */
+  /** A customer with `amount` minor units of USD and of EUR. */
   async function createFundedCustomer(amount = 10_000_00) {
     const person = await createCustomer(app, { platform });
     const [usd, eur] = [

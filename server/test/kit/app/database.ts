@@ -13,7 +13,10 @@ export interface TestServer {
   /** An unused database on the server, for administrative statements. */
   url: string;
   template: string;
-  /** Copy strategy. Files are faster and require a server without flushing. Other servers copy by the log. */
+  /**
+   * Copy strategy. Files are faster and require a server without flushing. Other servers copy by
+   * the log.
+   */
   strategy: 'file_copy' | 'wal_log';
 }
 
@@ -57,7 +60,7 @@ async function administer(url: string, sql: string): Promise<void> {
       administrator = undefined;
     });
     await client.connect();
-    // Absent from the types. An open connection must not keep the process alive.
+    // The types lack `unref`. An open connection must not keep the process alive.
     (client as pg.Client & { unref(): void }).unref();
     return client;
   })();
@@ -69,7 +72,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('testServer') as TestServer | undefined;
   if (!server) {
     throw new Error(
-      'No test database: run `npm test -- FILE` or vitest with server/vitest.config.ts.',
+      'No test database. Run `npm test -- FILE` or vitest with server/vitest.config.ts.',
     );
   }
   const { url, template, strategy } = server;

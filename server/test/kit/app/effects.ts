@@ -1,5 +1,5 @@
-// The effects of a test server: a clock that moves only when set, random bytes from the seed of the run, and
-// the emitted events. Network access is real.
+// The effects of a test server: a clock that moves only when set, and random bytes from the seed of
+// the run. Network access is real. This file also moves the clock and reads the emitted events.
 import { createCipheriv, createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import type { App } from '../../../src/compose.ts';
@@ -12,7 +12,10 @@ export interface TestEffects extends Effects {
   set(time: number): void;
 }
 
-/** The seed of this run, printed by vitest. A test file receives the same random bytes for the same seed. */
+/**
+ * The seed of this run, printed by vitest. A test file receives the same random bytes for the same
+ * seed.
+ */
 export const runSeed = (): string => process.env.RAILHEAD_TEST_SEED ?? '0';
 
 /** Number of effects that each test file has created. */
@@ -49,7 +52,7 @@ export function testEffects(start = TEST_START, seed = nextSeed()): TestEffects 
   };
 }
 
-const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
+const NEXT_DUE_SQL = `select extract(epoch from min(due)) * 1000 as due from (
   select min(due_at) as due from jobs union all
   select min(q.due_at) from webhook_queue q where not exists (select from webhook_endpoints w
     where w.platform_id = q.platform_id and w.number = q.endpoint
@@ -69,14 +72,14 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
   }
 
   /**
-   * Advances the clock by `ms` and runs the work that is due. The clock stops at every due time, or only at
-   * multiples of `intervalMs`, as on a busy server.
+   * Advances the clock by `ms` and runs the work that is due. The clock stops at every due time, or
+   * only at multiples of `intervalMs`, as on a busy server.
    */
   async function advance(ms: number, intervalMs = 1): Promise<void> {
     const endTime = effects.now() + ms;
     await settle();
     for (let round = 0; round < 10_000; round++) {
-      const [row] = await runtime.db.query(NEXT_DUE, []);
+      const [row] = await runtime.db.query(NEXT_DUE_SQL, []);
       const nextDue =
         row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
       const stopTime = Math.ceil(nextDue / intervalMs) * intervalMs;

@@ -1,11 +1,11 @@
-// Fixtures that most tests need: a customer with funds, an external account.
+// Fixtures that most tests need, such as a customer with funds and an external account.
 import { expect } from 'vitest';
 import type { ApiResponse, CallOptions, TestApp } from './harness.ts';
 
 let counter = 0;
 const nextNumber = () => String(++counter).padStart(6, '0');
 
-/** Fails with the body when the status differs. */
+/** Returns the body. Fails with the body in the message if the status differs. */
 export function ok(response: ApiResponse, status: number): ApiResponse['body'] {
   expect(response.status, JSON.stringify(response.body)).toBe(status);
   return response.body;
@@ -36,7 +36,8 @@ export async function createCustomer(
 }
 
 /**
- * An internal account in a currency, except wallets. `customerId` null selects the account of the platform.
+ * An internal account in a currency, except wallets. `customerId` null selects the account of the
+ * platform.
  */
 export async function findInternalAccount(
   app: TestApp,

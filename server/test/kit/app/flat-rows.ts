@@ -1,5 +1,6 @@
-// Hundreds of thousands of rows for tests of the cost of lists. A row of each kind is created over the API
-// and copied. IDs, owners and times of the copies follow from their number. Some owners have very many rows.
+// Hundreds of thousands of rows for tests of the cost of lists. A row of each kind is created over
+// the API and copied. IDs, owners and times of the copies follow from their number. Some owners
+// have very many rows.
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { openAgentPayer, REQUIRES_APPROVAL } from '../agents/agent-payments.ts';
@@ -20,17 +21,17 @@ export const ACCOUNTS = 3 * PEOPLE;
 /** Number of rows for each row with a rare status. */
 export const RARE = TRANSACTIONS / 40;
 
-/** Inserts copies of one row into a table, with other values in some columns. */
+/** Inserts copies of one row into a table, with SQL expressions for some columns. */
 type Fill = (
   table: string,
   id: string,
   count: number,
-  input: Record<string, string>,
+  expressions: Record<string, string>,
 ) => Promise<void>;
 
 /**
- * Runs `work` without indexes, because building an index afterwards is much faster than inserting single
- * entries.
+ * Runs `work` without indexes, because building an index afterwards is much faster than inserting
+ * single entries.
  */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
@@ -44,14 +45,17 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Every fourth copy belongs to the other platform. Each copy is a second older than the previous one. */
+/**
+ * Every fourth copy belongs to the other platform. Each copy is a second older than the previous
+ * one.
+ */
 export const createFiller =
   (app: TestApp, client: pg.Client): Fill =>
-  async (table, id, count, input) => {
+  async (table, id, count, expressions) => {
     const columns: Record<string, string> = {
       platform_id: `case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end`,
       created_at: `to_timestamp(${app.effects.now() / 1000} - n)`,
-      ...input,
+      ...expressions,
     };
     const { rows } = await client.query<{ name: string }>(
       `select column_name as name from information_schema.columns
@@ -68,7 +72,10 @@ export const createFiller =
 const oneThirdFirst = (resource: string, max = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
-/** Owners, documents, verifications and messages. The first customer has about a third of the last two. */
+/**
+ * Owners, documents, verifications and messages. The first customer has about a third of the
+ * verifications and messages.
+ */
 async function fillOnboarding(app: TestApp, fill: Fill) {
   const business = await ownerHarness(app).create();
   const person = await createEuropeanCustomer(app);
@@ -107,8 +114,8 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 }
 
 /**
- * Actions of agents, three in seven of them pending. The first agent and the first customer have two thirds,
- * because PostgreSQL sorts all rows of a customer with fewer rows than a count reads.
+ * Actions of agents, three in seven of them pending. The first agent and the first customer have
+ * two thirds, because PostgreSQL sorts all rows of a customer with fewer rows than a count reads.
  */
 async function fillActions(app: TestApp, fill: Fill) {
   const twoThirdsFirst = (resource: string) =>
@@ -125,8 +132,9 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed. The first customer has a third of them, and the first account funds a third, of
- * which few are open. The first card has a third of the messages and reveal links, and few declines.
+ * Cards, most of them closed. The first customer has a third of them, and the first account funds a
+ * third, of which few are open. The first card has a third of the messages and reveal links, and
+ * few declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {
   const fixture = cardFixture(app);
@@ -164,7 +172,9 @@ async function fillCards(app: TestApp, fill: Fill) {
   });
 }
 
-/** Provider accounts and coins. Each of three coins has a third of the orders, few of which are burns. */
+/**
+ * Provider accounts and coins. Each of three coins has a third of the operations, with few burns.
+ */
 async function fillMints(app: TestApp, fill: Fill) {
   const fixture = mintFixture(app);
   const coin = await fixture.createCoin();

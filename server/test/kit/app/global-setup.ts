@@ -1,7 +1,7 @@
-// Starts a PostgreSQL before all tests and stops it after them, with the template database that
-// createTestDatabase copies. The server is the embedded one without flushing to disk, one with the programs
-// of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL. The embedded server exits when the run is
-// killed. The next run removes its folder.
+// Starts a PostgreSQL server before all tests and stops it after them, with the template database
+// that createTestDatabase copies. The server is the embedded one without flushing to disk, one with
+// the programs of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL. The embedded server
+// exits when the run is killed. The next run removes its folder.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -36,8 +36,8 @@ function removeLeftovers(base: string): void {
 }
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const input = process.env.TEST_DATABASE_URL;
-  if (input) return { url: input, stop: async () => undefined };
+  const externalUrl = process.env.TEST_DATABASE_URL;
+  if (externalUrl) return { url: externalUrl, stop: async () => undefined };
   const base = scratchFolder();
   removeLeftovers(base);
   const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
@@ -47,12 +47,12 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     ? await startOtherPostgres(binaries, dir)
     : await startEmbedded({ dir, durable: false, maxConnections: 300 });
   // Runs on Ctrl-C too. The database may still write while it shuts down. Then the next run removes
-  // it.
+  // the folder.
   const remove = () => {
     try {
       fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     } catch {
-      // See above.
+      // The next run removes the folder.
     }
   };
   process.once('exit', remove);

@@ -1,4 +1,5 @@
-// Reports of the harness about replies that violate their contract, and about postings of operators.
+// Reports of the harness about replies that violate their contract, and about postings of
+// operators.
 import { describe, expect, it } from 'vitest';
 import { namingFor } from '../../../src/catalog/naming.ts';
 import { faultBody } from '../../../src/http/fault-body.ts';

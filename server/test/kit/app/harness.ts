@@ -1,6 +1,6 @@
-// A complete server in the test's process, on a separate copy of the migrated template database, with a clock
-// that only tests advance. Requests use the real routes, and every reply is checked against its contract and
-// recorded, so that declared statuses without a test can be listed.
+// A complete server in the test's process, on a separate copy of the migrated template database,
+// with a clock that only tests advance. Requests use the real routes, and every reply is checked
+// against its contract and recorded, so that declared statuses without a test can be listed.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -69,7 +69,10 @@ function checkEvents({ operationId }: Contract, problems: string[], repliesFile?
   }
 }
 
-/** Records the status and code of every reply, and reports replies that violate their contract. */
+/**
+ * Returns a function that records the status and code of every reply, and adds a problem for each
+ * reply that violates its contract.
+ */
 export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutralName(code) as Code;
@@ -85,27 +88,27 @@ export function contractChecker(problems: string[], serviceNamePrefix = 'Service
       return;
     }
     const schema =
-      contract.replies[status] ?? (status >= 400 ? errorSchemas(status, naming) : null);
+      contract.replies[status] ?? (status >= 400 ? errorSchemaOf(status, naming) : null);
     if (!schema) {
       if (body !== undefined && body !== null) problems.push(`${name}: has a body`);
       return;
     }
-    const wire = JSON.parse(JSON.stringify(body)) as unknown;
-    for (const error of fieldErrors(schema, wire, 'body')) {
+    const jsonBody = JSON.parse(JSON.stringify(body)) as unknown;
+    for (const error of fieldErrors(schema, jsonBody, 'body')) {
       problems.push(`${name}: ${error.field} ${error.message}`);
     }
   };
 }
 
 const errorCache = new Map<string, ReturnType<typeof errorSchema>>();
-function errorSchemas(status: number, naming: Naming) {
+function errorSchemaOf(status: number, naming: Naming) {
   const key = `${naming.prefix} ${status}`;
   const schema = errorCache.get(key) ?? errorSchema(status, naming);
   errorCache.set(key, schema);
   return schema;
 }
 
-/** A body as sent: a `FormData` as multipart/form-data, anything else as JSON. */
+/** A body as sent: a `FormData` as multipart/form-data, and any other body as JSON. */
 export async function wireOf(body: unknown): Promise<{ type: string; payload: string | Buffer }> {
   if (!(body instanceof FormData))
     return { type: 'application/json', payload: JSON.stringify(body) };
@@ -125,10 +128,10 @@ const TEST_SETTINGS = {
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
 export interface AppOptions {
-  /** Initial time of its clock, in milliseconds since 1970. */
+  /** Initial time of the clock, in milliseconds since 1970. */
   start?: number;
   /**
-   * Seed of its random bytes. By default the seed of the run, the file and the number of the
+   * Seed of the random bytes. By default the seed of the run, the file and the number of the
    * server.
    */
   seed?: string;
@@ -147,8 +150,9 @@ export interface AppOptions {
 }
 
 /**
- * Starts a server with four platforms: two regulated, one unregulated and one production platform. `testApp`
- * starts and closes a server for a file. `startApp` is for a server that a single test needs.
+ * Starts a server with four platforms: two regulated, one unregulated and one production platform.
+ * `testApp` starts and closes a server for a file. `startApp` is for a server that a single test
+ * needs.
  */
 export async function startApp(options: AppOptions = {}) {
   const database = await createTestDatabase();
@@ -223,16 +227,16 @@ export async function startApp(options: AppOptions = {}) {
   ): Promise<ApiResponse> {
     const auth =
       platform && Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString('base64');
-    const wire = body === undefined ? undefined : await wireOf(body);
+    const encodedBody = body === undefined ? undefined : await wireOf(body);
     const request = {
       method: method as 'GET',
       url: path.startsWith('/healthz') ? path : `${BASE_PATH}${path}`,
       headers: {
         ...(auth ? { authorization: `Basic ${auth}` } : {}),
-        ...(wire ? { 'content-type': wire.type } : {}),
+        ...(encodedBody ? { 'content-type': encodedBody.type } : {}),
         ...headers,
       },
-      ...(wire ? { payload: wire.payload } : {}),
+      ...(encodedBody ? { payload: encodedBody.payload } : {}),
     };
     const reply = await emittedTypes.run(new Set(), async () => server.inject(request));
     if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
@@ -265,7 +269,10 @@ export async function startApp(options: AppOptions = {}) {
     settle,
     advance,
     events: () => emittedEvents(runtime),
-    /** A token of the main platform with these permissions. Returns the same token for the same name. */
+    /**
+     * A token of the main platform with these permissions. Returns the same token for the same
+     * name.
+     */
     async tokenWith(permissions: Permission[], name = permissions.join('+')) {
       const token = tokensByName.get(name);
       if (token) return token;

@@ -104,14 +104,14 @@ async function createCoin(app: TestApp, platform: TestPlatform) {
   };
 }
 
-/** Returns the ID of a stored event, read directly because the list contains events later. */
+/** Returns the ID of a stored event, read from the table because the list shows events later. */
 async function readEventId(app: TestApp, platform: TestPlatform): Promise<string> {
   const text = 'select id from events where platform_id = $1 limit 1';
   const [event] = await app.runtime.db.query<{ id: string }>(text, [platform.id]);
   return (event as { id: string }).id;
 }
 
-/** A pending delivery of a test event. */
+/** A pending delivery of a stored event. */
 async function createDelivery(
   app: TestApp,
   platform: TestPlatform,
@@ -132,7 +132,7 @@ async function createReplay(
   return ok(await app.call('POST', '/webhook-replays', body, { platform }), 202).id;
 }
 
-/** Creates one of each resource, owned by `as`. Returns the IDs by the name of their path parameter. */
+/** Creates one resource of each type for a platform. Returns the IDs by their path parameters. */
 export async function createOneOfEach(
   app: TestApp,
   platform: TestPlatform,

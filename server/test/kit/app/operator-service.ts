@@ -1,5 +1,6 @@
-// The operator's command for tests that call it hundreds of times. The process of the tests runs the command
-// on one open installation. Each start of the program needs 0.3 s of processor time.
+// The operator's command for tests that call it hundreds of times. The process of the tests runs
+// the command on one open installation, because each start of the program needs 0.3 s of processor
+// time.
 import { readConfig } from '../../../src/config.ts';
 import { withSystem } from '../../../src/operator/cli/system.ts';
 import type { System } from '../../../src/operator/cli/verb.ts';
@@ -20,12 +21,12 @@ export interface OperatorService {
 export async function openOperator(
   env: Readonly<Record<string, string>>,
 ): Promise<OperatorService> {
-  const read = readConfig(env, []);
-  if (!('config' in read)) throw new Error('the settings are not valid');
+  const settings = readConfig(env, []);
+  if (!('config' in settings)) throw new Error('the settings are not valid');
   let release: () => void = () => undefined;
   let whenClosed = Promise.resolve();
   const system = await new Promise<System>((resolve, reject) => {
-    whenClosed = withSystem(read.config, (system) => {
+    whenClosed = withSystem(settings.config, (system) => {
       resolve(system);
       return new Promise<void>((resolveDone) => {
         release = resolveDone;

@@ -1,6 +1,7 @@
-// A new production platform, with commands and requests on one installation and one clock. Rates and
-// collection accounts are files. The platform's webhooks are recorded and not sent, because production sends
-// to public addresses only. Customers are approved by the operator's command.
+// A new production platform, with commands and requests on one installation and one clock. Rates
+// and collection accounts are read from files. The platform's webhooks are recorded and not sent,
+// because production sends to public addresses only. Customers are approved by the operator's
+// command.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -55,7 +56,7 @@ function startWithFiles(folder: string, options: AppOptions): Promise<TestApp> {
   return startApp({ start: START, connectors, ...options });
 }
 
-/** Runs the operator command on the installation of the app. */
+/** Returns a function that runs the operator's command on the installation of the app. */
 export const commandRunner =
   (app: TestApp) =>
   async (
@@ -89,7 +90,7 @@ export const commandRunner =
     return result;
   };
 
-/** Records the webhooks of the platform. */
+/** Records the webhooks of the platform instead of sending them. */
 function recordWebhooks(app: TestApp): HttpRequest[] {
   const requests: HttpRequest[] = [];
   const http = app.effects.http;
@@ -119,12 +120,12 @@ export async function startProduction(options: AppOptions = {}) {
     ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
     ...['--currencies', 'USD,EUR'],
   );
-  const service: TestPlatform = {
+  const platform: TestPlatform = {
     id: createdPlatform.platformId,
     environment: 'production',
     ...createdPlatform,
   };
-  const callOptions = { platform: service };
+  const callOptions = { platform };
   const config = { webhookEndpoint: 'https://hooks.example.com/shop' };
   ok(await app.call('PATCH', '/config', config, callOptions), 200);
 
@@ -155,7 +156,7 @@ export async function startProduction(options: AppOptions = {}) {
 
   return {
     app,
-    platform: service,
+    platform,
     callOptions,
     sent: webhooks,
     run,
@@ -186,7 +187,7 @@ export async function startProduction(options: AppOptions = {}) {
         'payouts',
         'list',
         '--platform',
-        service.id,
+        platform.id,
       );
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       return allEntries.filter((entry) => entry.transactionId === id) as any[];

@@ -1,5 +1,5 @@
-// Reads from PostgreSQL's query plans whether a statement reads a range of an index or sorts many rows, and
-// how many blocks it reads. Tests of the cost of lists use it with generated IDs.
+// Reads from PostgreSQL's query plans whether a statement reads a range of an index or sorts many
+// rows, and how many blocks it reads. The file also generates IDs for the rows of these tests.
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { PLANS } from '../../../src/runtime/db/connections/connect.ts';
@@ -11,11 +11,13 @@ export type Planned = (sql: Sql, max: number) => Promise<void>;
 export const uuid = (n: number | string) =>
   `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-/** SQL for `resource` and the hexadecimal of an expression as an ID. */
+/** SQL for the ID of a resource whose last 12 digits are the value of the expression `n`. */
 export const idSql = (resource: string, n: string) =>
   `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
-/** SQL for the ID of an event of a time and a number. Events are deleted by the time of their ID. */
+/**
+ * SQL for the ID of an event of a time and a number. Events are deleted by the time of their ID.
+ */
 export function eventIdSql(timeOfIds: number, n: string): string {
   const hex = timeOfIds.toString(16).padStart(12, '0');
   const time = `${hex.slice(0, 8)}-${hex.slice(8)}`;
@@ -48,15 +50,18 @@ const blocksOf = ([root]: Plan[]) =>
   (root?.['Shared Hit Blocks'] ?? 0) + (root?.['Shared Read Blocks'] ?? 0);
 
 /**
- * Sorts of more than 50 rows. Incremental sorts are permitted, because each sorts only the rows of one
- * time.
+ * Sorts of more than 50 rows. Incremental sorts are permitted, because each sorts only the rows of
+ * one time.
  */
 const longSorts = (nodes: Plan[]) =>
   nodes.filter(
     (node) => node['Node Type'] === 'Sort' && (node.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
   );
 
-/** Blocks that a statement reads with the plan that the server uses, which does not depend on the values. */
+/**
+ * Blocks that a statement reads with the plan that the server uses, which does not depend on the
+ * values.
+ */
 export async function blocksOfGenericPlan(
   client: pg.Client,
   { text, values }: { text: string; values: readonly unknown[] },

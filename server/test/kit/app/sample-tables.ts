@@ -55,8 +55,8 @@ export interface Sample {
   /** Opens a ledger account. `floor` null means no floor. */
   account(id: string, balance: bigint, floor?: bigint | null, currency?: string): Promise<void>;
   /**
-   * Opens accounts in USD with these balances and a floor of zero. Null opens an empty account without a
-   * floor.
+   * Opens accounts in USD with these balances and a floor of zero. Null opens an empty account
+   * without a floor.
    */
   accounts(...balances: (bigint | null)[]): Promise<string[]>;
   /** `balance/held` of each account. */
@@ -104,12 +104,12 @@ export async function createSample(): Promise<Sample> {
     sql,
     account,
     async accounts(...balances) {
-      const accounts = balances.map(() => newId('account'));
-      for (const [index, id] of accounts.entries()) {
+      const accountIds = balances.map(() => newId('account'));
+      for (const [index, id] of accountIds.entries()) {
         const balance = balances[index] ?? null;
         await account(id, balance ?? 0n, balance === null ? null : 0n);
       }
-      return accounts;
+      return accountIds;
     },
     async holdings(...ids) {
       const rows = await sql('select id, balance, held from ledger_accounts where id = any($1)', [

@@ -1,5 +1,6 @@
-// Folder for test data that may be lost in a power failure. The folder is in memory if Linux has enough of
-// it. Copying a database in memory is ten times faster. Flushes of one test then do not delay other tests.
+// Folder for test data that may be lost in a power failure. The folder is in memory if Linux has
+// enough of it. Copying a database in memory is ten times faster. Flushes of one test then do not
+// delay other tests.
 import fs from 'node:fs';
 import os from 'node:os';
 

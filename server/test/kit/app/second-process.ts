@@ -1,5 +1,5 @@
-// A second server process from the database's view, with separate connections and a separate committer. Two
-// changes of one row conflict in the database, as in production.
+// A second server process from the database's view, with separate connections and a separate
+// committer. Two changes of one row conflict in the database, as in production.
 import { ENQUEUE } from '../../../src/features/notifications/webhooks/index.ts';
 import { createClocks } from '../../../src/runtime/clocks/clocks.ts';
 import { createCommitter } from '../../../src/runtime/committer/committer.ts';

@@ -1,4 +1,5 @@
-// Opens a server, or another resource with `close`, for a test file, and registers hooks that close it.
+// Opens a server, or another resource with `close`, for a test file, and registers hooks that close
+// it.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type AppOptions, startApp, type TestApp } from './harness.ts';
 
@@ -39,8 +40,8 @@ type Options = AppOptions | (() => AppOptions);
 const start = (options: Options) => startApp(typeof options === 'function' ? options() : options);
 
 /**
- * Opens one server for all tests of the file or `describe` that calls this. Closing the server checks its
- * books.
+ * Opens one server for all tests of the file or `describe` that calls this. Closing the server
+ * checks its books.
  */
 export function testApp(options: Options = {}): TestApp {
   return openForFile(() => start(options));

@@ -1,5 +1,5 @@
-// Fixture for the card network of an issuer. Messages go to the handler that a connector receives. Their
-// results are read by the API and by operator commands.
+// Fixture for the card network of an issuer. Messages go to the handler that a connector receives.
+// Their results are read from the decision log and over the API.
 import type {
   CardDecision,
   CardNotice,
@@ -57,7 +57,7 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {
     const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
-    // Messages of the same time are ordered by their numbers. Simulated ones have none.
+    // Messages of the same time are ordered by their numbers. Simulated messages have none.
     const numberOf = ({ id }: CardMessageRow) =>
       Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
     return rows.sort((a, b) => a.created_at - b.created_at || numberOf(a) - numberOf(b));

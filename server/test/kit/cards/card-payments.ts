@@ -1,6 +1,6 @@
-// Fixture for approved card payments. Each payment is authorized with sufficient funds. Its status, its
-// account and the changes of system accounts are read together. Notices are sent through the handler of the
-// issuer, which also accepts notices that the sandbox rejects.
+// Fixture for approved card payments. Each payment is authorized with sufficient funds. Its status,
+// its account and the changes of system accounts are read together. Notices are sent through the
+// handler of the issuer, which also accepts notices that the sandbox rejects.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
@@ -55,7 +55,7 @@ export function cardPayments(app: TestApp) {
     return ok(await app.call('GET', `/transactions/${id}`), 200);
   }
 
-  /** A payment with a card funded by this account. */
+  /** Starts a payment with a card that the account `accountId` funds. */
   async function startPaymentWith(
     card: ApiResponse['body'],
     options: PaymentOptions & { accountId: string },
@@ -73,7 +73,7 @@ export function cardPayments(app: TestApp) {
     );
     const [{ id }] = data.filter((transaction: { type: string }) => transaction.type === 'CARD');
 
-    /** Status changes of the payment and its account since the start, in order. */
+    /** Status changes of the payment and balances of its account since the start, in order. */
     async function readEvents(): Promise<string[]> {
       const allEvents = (await app.events()).slice(eventCountBefore);
       return allEvents.flatMap((event) => {
@@ -126,8 +126,8 @@ export function cardPayments(app: TestApp) {
   }
 
   /**
-   * A payment from an account with `funds`. The debits of the payment are complete unless the descriptor
-   * selects another outcome.
+   * A payment from an account with `funds`. The debits of the payment are complete unless the
+   * descriptor selects another outcome.
    */
   async function startPayment({
     funds = 1_000,

@@ -1,6 +1,6 @@
-// A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox operations. All
-// events about the card, its payments and the funding account form the lines of one scenario. The lines are
-// compared with the expected ones.
+// A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox
+// operations. All events about the card, its payments and the funding account form the lines of one
+// scenario. The lines are compared with the expected ones.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
 import { ok, readBalances } from '../app/fixtures.ts';
@@ -11,9 +11,9 @@ import { cardFixture, newCardName } from './cards.ts';
 type CardScenarios = Awaited<ReturnType<typeof openCardScenarios>>;
 type CardScenario = Awaited<ReturnType<CardScenarios['begin']>>;
 
-/** Amounts of scenarios are whole dollars for any funding currency. */
+/** Minor units per dollar, by funding currency. Amounts of scenarios are whole dollars. */
 const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
-const CENTS = 100;
+const CENTS_PER_DOLLAR = 100;
 /** Dollars in the funding account of a new cardholder. */
 const INITIAL_BALANCE = 1_000;
 
@@ -36,7 +36,7 @@ export type NoticeKind = (typeof NOTICES)[number];
 type Resource = any;
 
 const describeSummary = (term: string, summary: Resource) =>
-  summary?.count ? `, ${term} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
+  summary?.count ? `, ${term} ${summary.totalAmount / CENTS_PER_DOLLAR} in ${summary.count}` : '';
 
 /** `SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending), refunded 10 in 1`. */
 function describePayment(data: Resource): string {
@@ -57,7 +57,7 @@ function describePayment(data: Resource): string {
     describeSummary('refunded', refunds),
   ];
   const sign = data.direction === 'CREDIT' ? '+' : '';
-  const amount = authorizedAmount.amount / CENTS;
+  const amount = authorizedAmount.amount / CENTS_PER_DOLLAR;
   return `${status} ${sign}${amount}${withoutClearing}${parts.join('')}`;
 }
 
@@ -69,7 +69,7 @@ export interface ScenarioOptions {
   currency?: string;
   /** Balance of the account, in dollars. */
   funds?: number;
-  /** platformCardId. By default one that is issued immediately. */
+  /** Fields of the request for the card. By default the card is issued immediately. */
   card?: Record<string, unknown>;
 }
 
@@ -171,10 +171,12 @@ export async function openCardScenarios() {
       payment,
       decision: () => readDecision(card.id),
       patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
-      /** Requests dollars at a merchant with this descriptor suffix. Returns the issuer's reference. */
+      /**
+       * Requests dollars at a merchant with this descriptor suffix. Returns the issuer's reference.
+       */
       request: async (kind: RequestKind, dollars = 0, suffix = '000') => {
         const merchant = { descriptor: `SHOP ${suffix}` };
-        const money = { amount: dollars * CENTS, currency: { code: 'USD' } };
+        const money = { amount: dollars * CENTS_PER_DOLLAR, currency: { code: 'USD' } };
         return tokenOf(
           await simulate(kind, kind === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
         );
@@ -182,12 +184,12 @@ export async function openCardScenarios() {
       /** Sends a notice about the only payment. Returns the raw reply. */
       send: async (kind: NoticeKind, dollars?: number): Promise<ApiResponse> => {
         const { id: cardTransactionId } = await payment();
-        const money = dollars === undefined ? {} : { amount: dollars * CENTS };
+        const money = dollars === undefined ? {} : { amount: dollars * CENTS_PER_DOLLAR };
         return simulate(kind, { cardTransactionId, ...money });
       },
       /**
-       * Events since the last call. Webhooks of the card, and of each payment, must arrive in the order of
-       * their IDs. Balance events are sorted by ID into this order.
+       * Events since the last call. Webhooks of the card, and of each payment, must arrive in the
+       * order of their IDs. Balance events are sorted by ID into this order.
        */
       async next(): Promise<string[]> {
         await app.settle();

@@ -17,10 +17,12 @@ export type CardFixture = ReturnType<typeof cardFixture>;
 
 let counter = 0;
 
-/** A unique platformCardId. The card is issued immediately unless `suffix` selects another outcome. */
+/**
+ * A unique platformCardId. The card is issued immediately unless `suffix` selects another outcome.
+ */
 export const newCardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
-/** `as` is the platform of the cards. Defaults to the main platform. */
+/** `platform` is the platform of the cards. Defaults to the main platform. */
 export function cardFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const call = (
     method: string,

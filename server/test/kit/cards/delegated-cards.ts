@@ -1,5 +1,5 @@
-// Fixture for cards funded by embedded wallets: a cardholder with a wallet and a session, a card, and the
-// three requests that create a delegated key.
+// Fixture for cards funded by embedded wallets: a cardholder with a wallet and a session, a card,
+// and the three requests that create a delegated key.
 
 import { fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
@@ -17,7 +17,7 @@ const PATH = '/auth/delegated-keys';
 
 let counter = 0;
 
-/** `as` is the platform that the cards belong to. The default is the main platform. */
+/** `platform` is the platform of the cards. Defaults to the main platform. */
 export function delegatedFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const wallets = walletFixture(app, { platform });
   const cards = cardFixture(app, { platform });
@@ -52,7 +52,7 @@ export function delegatedFixture(app: TestApp, { platform }: Pick<CallOptions, '
   const request = (body: unknown, headers?: Record<string, string>): Promise<ApiResponse> =>
     call('POST', PATH, body, headers);
 
-  /** The next request after a reply with a payload to sign. */
+  /** Sends the request again, with a signature of the payload in the previous reply. */
   const sendSigned = async (
     body: unknown,
     signingRequest: ApiResponse,
@@ -63,7 +63,7 @@ export function delegatedFixture(app: TestApp, { platform }: Pick<CallOptions, '
   const registerKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
     sendSigned(body, await request(body), session);
 
-  /** An active key, by all three requests. */
+  /** Creates an active key with all three requests. */
   async function createKey(
     walletCard: WalletCard,
     overrides: object = {},

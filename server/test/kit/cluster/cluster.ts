@@ -1,5 +1,5 @@
-// Starts a highly available database on one machine. The parts are three PostgreSQL nodes with Patroni and
-// synchronous replication, etcd, and HAProxy in front of the primary and the servers.
+// Starts a highly available database on one machine. The parts are three PostgreSQL nodes with
+// Patroni and synchronous replication, etcd, and HAProxy in front of the primary and the servers.
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import { createNode, type Node } from './node.ts';
 import { postgresBinaries } from './packages.ts';
 import { freePorts, hasEnded, start, stop, waitUntil } from './processes.ts';
 
-const NODES = 3;
+const NODE_COUNT = 3;
 const START_MS = 120_000;
 const HEALTHY_MS = 180_000;
 
@@ -42,7 +42,7 @@ export interface Cluster {
   readonly apiPort: number;
   readonly etcdPort: number;
   readonly serverPorts: readonly number[];
-  /** Returns all nodes, as reported by the first one that responds. */
+  /** Returns all nodes, as reported by the first node that responds. Empty if none responds. */
   members(): Promise<Member[]>;
   leader(): Promise<Node>;
   /** Waits for a healthy node with this role. */
@@ -83,11 +83,11 @@ function createNodeSettings(
   { folder, network = loopback, dataFolders = {} }: ClusterOptions,
   ports: readonly number[],
 ): NodeSettings[] {
-  return Array.from({ length: NODES }, (_, index) => ({
+  return Array.from({ length: NODE_COUNT }, (_, index) => ({
     name: `node${index + 1}`,
     host: network.addressOf(index),
     port: ports[index] as number,
-    apiPort: ports[NODES + index] as number,
+    apiPort: ports[NODE_COUNT + index] as number,
     dataFolder: dataFolders[index] ?? path.join(folder, `node${index + 1}`),
   }));
 }
@@ -134,7 +134,7 @@ async function createDatabase({ host, port }: NodeSettings): Promise<void> {
   }
 }
 
-/** Reads the state of the cluster and performs switchovers by the REST API of Patroni. */
+/** Reads the state of the cluster and performs switchovers over the REST API of Patroni. */
 function createManagement(nodes: readonly Node[]) {
   async function members(): Promise<Member[]> {
     for (const { host, apiPort } of nodes) {
@@ -143,7 +143,7 @@ function createManagement(nodes: readonly Node[]) {
         const state = await fetchJson(`http://${host}:${apiPort}/cluster`, { signal });
         return (state as { members: Member[] }).members;
       } catch {
-        // The next node can respond.
+        // The next node may respond.
       }
     }
     return [];
@@ -194,10 +194,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const binaries = postgresBinaries();
   if (!binaries) throw new Error('PostgreSQL is not installed.');
   fs.chmodSync(folder, 0o755);
-  const ports = await freePorts(2 * NODES + 4 + servers);
-  const [port = 0, apiPort = 0] = ports.slice(2 * NODES + 2);
-  const serverPorts = ports.slice(2 * NODES + 4);
-  const etcd = createEtcd(folder, network.host, ports.slice(2 * NODES));
+  const ports = await freePorts(2 * NODE_COUNT + 4 + servers);
+  const [port = 0, apiPort = 0] = ports.slice(2 * NODE_COUNT + 2);
+  const serverPorts = ports.slice(2 * NODE_COUNT + 4);
+  const etcd = createEtcd(folder, network.host, ports.slice(2 * NODE_COUNT));
   const nodes = createNodeSettings(options, ports).map((settings, index) => {
     const prefix = network.prefixOf(index);
     const node = { etcd: etcd.address, binaries, network: network.range, prefix, folder };

@@ -1,4 +1,5 @@
-// Configuration files of a cluster. A test compares these settings with docs/guides/high-availability.md.
+// Configuration files of a cluster. A test compares these settings with
+// docs/guides/high-availability.md.
 
 /** One database node. */
 export interface NodeSettings {

@@ -1,5 +1,6 @@
-// `npm run cluster` starts a local cluster and runs until it is interrupted. Further calls with a command,
-// such as `status` or `kill node1`, are sent to this process, which has the IDs of all other processes.
+// `npm run cluster` starts a local cluster and runs until it is interrupted. Further calls with a
+// command, such as `status` or `kill node1`, are sent to this process, which has the IDs of all
+// other processes.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -80,7 +81,7 @@ async function statusText({ cluster, servers }: LocalCluster): Promise<string> {
       ...[node.name, pidText(node.patroniPid()), String(node.port), roleOf(node, members)],
       `http://${node.host}:${node.apiPort}/cluster`,
     ]),
-    ['etcd', pidText(etcd.pid()), String(etcdPort), 'elects the primary', ''],
+    ['etcd', pidText(etcd.pid()), String(etcdPort), 'stores the state of the cluster', ''],
     ['haproxy', pidText(cluster.proxyPid()), String(port), 'routes to the primary', cluster.url],
     ['', '', String(apiPort), 'routes to ready servers', `curl ${login} ${apiUrl(cluster)}`],
     ...servers.map((server, index) => [

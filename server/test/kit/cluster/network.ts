@@ -1,5 +1,5 @@
-// Networks of a cluster: the loopback interface, or a network namespace for each node. Only namespaces can be
-// disconnected. Namespaces require root.
+// Networks of a cluster: the loopback interface, or a network namespace for each node. Only
+// namespaces can be disconnected. Namespaces require root.
 import { spawnSync } from 'node:child_process';
 
 export interface Network {

@@ -1,5 +1,5 @@
-// Debian packages with the programs of a cluster. The user root installs missing packages. Other users
-// receive their names.
+// Debian packages with the programs of a cluster. The user root installs missing packages. Other
+// users receive their names.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Processes of a cluster. The processes are stopped by their IDs, and by the kernel when this process exits.
-// Their state is read from /proc, because a cluster runs on Linux only.
+// Processes of a cluster. The processes are stopped by their IDs, and by the kernel when this
+// process exits. Their state is read from /proc, because a cluster runs on Linux only.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -24,7 +24,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Waits until `work` returns a value. Throws with `name` after `timeoutMs`. */
+/** Returns the first truthy result of `work`. Throws with `name` after `timeoutMs`. */
 export async function waitUntil<T>(
   name: string,
   work: () => Promise<T | undefined | false> | T | undefined | false,
@@ -40,7 +40,7 @@ export async function waitUntil<T>(
   }
 }
 
-/** Runs a program as the user `postgres`, because PostgreSQL does not start as root. */
+/** Options of setpriv for the user `postgres`, because PostgreSQL does not start as root. */
 const AS_POSTGRES = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
 
 interface SpawnOptions {
@@ -63,7 +63,7 @@ export function start(command: readonly string[], options: SpawnOptions): ChildP
     cwd,
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' },
     stdio: ['ignore', output, output],
-    // A separate process group does not receive Ctrl-C: this process stops all others in order.
+    // A separate process group does not receive Ctrl-C. This process stops all others in order.
     detached: true,
   });
   fs.closeSync(output);

@@ -28,13 +28,15 @@ export interface ClusterUnderLoad {
   readonly servers: readonly ServerProcess[];
   readonly load: Load;
   /**
-   * Performs the action, and waits until payments succeed again, at least `watchMs`. Returns the duration of
-   * the outage in milliseconds.
+   * Performs the action, and waits until payments succeed again, at least `watchMs`. Returns the
+   * duration of the outage in milliseconds.
    */
   disrupt(kind: string, action: () => Promise<unknown>, watchMs?: number): Promise<number>;
   /** Compares the database with the replies. Fails with the first differences. */
   audit(): Promise<BookSnapshot>;
-  /** Stops the load, waits for the completion of all jobs and deliveries, and audits the database. */
+  /**
+   * Stops the load, waits for the completion of all jobs and deliveries, and audits the database.
+   */
   finish(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -74,7 +76,7 @@ export function outageLines(): string[] {
   });
 }
 
-/** Records the times of successful payments. */
+/** Records the times of successful replies. */
 function createSuccessLog() {
   const times: number[] = [];
   return {
@@ -152,8 +154,8 @@ async function startLoad(
 }
 
 /**
- * Reads the rows of the primary. The read is repeated, because HAProxy closes the connections to a former
- * primary.
+ * Reads the rows of the primary. The read is repeated, because HAProxy closes the connections to a
+ * former primary.
  */
 async function readPrimary(url: string): Promise<BookSnapshot> {
   for (let attemptsLeft = 3; ; attemptsLeft--) {
@@ -260,8 +262,8 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
         (request) => (request.response?.status ?? 500) < 300,
       );
       console.info(
-        `${load.requests.length} requests, ${acknowledgedRequests.length} acknowledged, ${load.lostCount} ` +
-          `attempts without a reply, ${snapshot.payments.length} payments, ` +
+        `${load.requests.length} requests, ${acknowledgedRequests.length} acknowledged, ` +
+          `${load.lostCount} attempts without a reply, ${snapshot.payments.length} payments, ` +
           `${snapshot.events.length} events: none lost, none duplicated.`,
       );
     },

@@ -1,9 +1,9 @@
-// Compares the database with the replies that its clients received. Every acknowledged request has its effect
-// once. Every effect has a stored reply.
+// Compares the database with the replies that its clients received. Every acknowledged request has
+// its effect once. Every effect has a stored reply.
 import type { BookSnapshot } from './books.ts';
 import { isDone, type RecordedRequest } from './load.ts';
 
-/** IDs of the effects of requests, by the identifier in their data. */
+/** IDs of the effects of requests, by the kind and identifier of the request. */
 function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
   const idsByName = new Map<string, string[]>();
   const add = (name: string, id: string) =>
@@ -21,7 +21,10 @@ function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
   return idsByName;
 }
 
-/** Differences between the database and the replies to the clients. */
+/**
+ * Differences between the database and the replies to the clients. Sets `wasStored` of every
+ * request, and resets its `attempts`.
+ */
 export function replyProblems(
   snapshot: BookSnapshot,
   requests: readonly RecordedRequest[],

@@ -1,6 +1,6 @@
-// Invariants of the database at any moment, with or without kills, checked on one consistent snapshot. The
-// rules follow the specification of payments, independently of the server's code. Each rule finds a change
-// set that was applied partly, twice or not at all.
+// Invariants of the database at any moment, with or without kills, checked on one consistent
+// snapshot. The rules follow the specification of payments, independently of the server's code.
+// Each rule finds a change set that was applied partly, twice or not at all.
 import pg from 'pg';
 import { unpackJson } from '../../../src/runtime/operation/stored-json.ts';
 
@@ -62,7 +62,7 @@ interface Event {
   delivered: boolean;
 }
 
-/** A consistent snapshot. */
+/** Rows of one consistent snapshot. */
 export interface BookSnapshot {
   accounts: Account[];
   transfers: Transfer[];
@@ -70,7 +70,7 @@ export interface BookSnapshot {
   quotes: { id: string; transaction_id: string; description: Text }[];
   events: Event[];
   jobs: { kind: string; transaction: Text }[];
-  /** Stored replies by the client's key. Keys are unique here. */
+  /** Stored replies by the client's key. Keys are unique in these tests. */
   replies: Map<string, { status: number; reply: string }>;
 }
 
@@ -162,7 +162,10 @@ function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
   if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
 }
 
-/** Balances equal their transfers, currencies sum to zero, no account is below its floor. */
+/**
+ * Balances equal their transfers, currencies sum to zero, and no account is below its floor. Every
+ * post or void resolves a hold.
+ */
 function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   const problems: string[] = [];
   const sums: Sums = new Map();
@@ -231,7 +234,10 @@ function expectedEffect(payment: Payment): Sums {
   return expected;
 }
 
-/** Attributes the debt for a refunded fee that the platform had spent to its fee account. */
+/**
+ * Returns the sums with the debt for a refunded platform fee on the fee account. The debt arises if
+ * the platform had spent the fee.
+ */
 function attributeOwedFee(sums: Sums, payment: Payment): Sums {
   const debtAccount = `system:sandbox:receivable:${payment.sent_currency}`;
   const remainingSums = new Map(sums);
@@ -259,9 +265,9 @@ function expectedEvents(payment: Payment): string[] | null {
   if (status === 'PENDING') return areFundsIn('NONE') ? [] : null;
   if (status === 'EXPIRED') return areFundsIn('NONE') ? ['EXPIRED'] : null;
   if (status === 'PROCESSING') {
-    const scenario = refund ? [...startEvents, ...refundEvents] : startEvents;
+    const processingEvents = refund ? [...startEvents, ...refundEvents] : startEvents;
     return areFundsIn('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInternal(payment)
-      ? scenario
+      ? processingEvents
       : null;
   }
   if (status === 'COMPLETED' && !refund)
@@ -279,7 +285,7 @@ function expectedEvents(payment: Payment): string[] | null {
   return [...startEvents, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refundEvents];
 }
 
-/** Events of each subject, in order, without the prefix of the direction. */
+/** Event types of each subject, in order, without balance events and test events. */
 function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
   const emittedEvents = new Map<string, string[]>();
   for (const { subject, type } of events) {
@@ -295,10 +301,10 @@ function outgoingProblems(
   emittedEvents: readonly string[],
 ): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
-  const scenario = expectedEvents(payment)?.map((type) => `OUTGOING_PAYMENT.${type}`);
-  if (!scenario) return [`${name} is in an invalid state`];
+  const expectedTypes = expectedEvents(payment)?.map((type) => `OUTGOING_PAYMENT.${type}`);
+  if (!expectedTypes) return [`${name} is in an invalid state`];
   const problems: string[] = [];
-  if (!isEqual(emittedEvents, scenario))
+  if (!isEqual(emittedEvents, expectedTypes))
     problems.push(`${name} emitted ${emittedEvents.join(', ')}`);
   const expected = textOf(expectedEffect(payment));
   const actualText = textOf(actual);
@@ -359,9 +365,9 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
   }
   const problems = snapshot.payments.flatMap((payment) => {
     const actual = sumsByTransaction.get(payment.id) ?? new Map();
-    const scenario = emittedEvents.get(payment.id) ?? [];
-    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, scenario);
-    return incomingProblems(payment, actual, scenario, senders.get(payment.quote_id ?? ''));
+    const emittedTypes = emittedEvents.get(payment.id) ?? [];
+    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, emittedTypes);
+    return incomingProblems(payment, actual, emittedTypes, senders.get(payment.quote_id ?? ''));
   });
   for (const [quote, sender] of senders) {
     const isToOtherOwner = isInternal(sender) && sender.customer_id !== sender.target_owner;

@@ -1,7 +1,7 @@
-// Tests of a server that is killed repeatedly under load, with one or several processes. After each restart
-// the database must match the replies to the clients, the books must balance, and work must continue.
-// CRASH_KILLS sets the number of kills (30 and more show rare races). CRASH_SEED repeats the random choices
-// of a failed run without the timing of its processes.
+// Tests of a server that is killed repeatedly under load, with one or several processes. After each
+// restart the database must match the replies to the clients, the books must balance, and work must
+// continue. CRASH_KILLS sets the number of kills (30 and more show rare races). CRASH_SEED repeats
+// the random choices of a failed run without the timing of its processes.
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
 import os from 'node:os';
@@ -48,7 +48,7 @@ async function startLoad(): Promise<void> {
   receiver = await startReceiver((response, { id, type }) => {
     const isRejected = type !== 'TEST' && !rejectedIds.has(id) && receiverChance() < 0.02;
     if (isRejected) rejectedIds.add(id);
-    // Long enough that a kill finds some deliveries that are not yet recorded.
+    // The delay is long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(isRejected ? 500 : 200).end(), 1 + 10 * receiverChance());
   });
   server = await dataFolder.start(flags, QUIET_ENV);
@@ -81,9 +81,9 @@ async function waitUnderLoad(): Promise<void> {
   const countBefore = load.replyCount;
   await sleep(200 + 800 * chance());
   for (
-    let remainingMs = 0;
-    load.replyCount < countBefore + MIN_REPLIES && remainingMs < 10_000;
-    remainingMs += 5
+    let waitedMs = 0;
+    load.replyCount < countBefore + MIN_REPLIES && waitedMs < 10_000;
+    waitedMs += 5
   )
     await sleep(5);
 }
@@ -129,13 +129,15 @@ export function testKilledServer(processes: number): void {
     await receiver?.close();
   }, 60_000);
 
-  /** After a failure the remaining tests are skipped, because they would report the same failure. */
+  /**
+   * After a failure the remaining tests are skipped, because they would report the same failure.
+   */
   beforeEach((context) => context.skip(hasFailed, 'skipped after a failure'));
   afterEach((context) => {
     hasFailed ||= context.task.result?.state === 'fail';
   });
 
-  describe(`a server that is killed under load (processes: ${processes}, CRASH_SEED=${SEED})`, () => {
+  describe(`a server killed under load (processes: ${processes}, CRASH_SEED=${SEED})`, () => {
     it(
       `matches the replies to its clients after each of ${KILLS} kills`,
       async () => {
@@ -159,7 +161,7 @@ export function testKilledServer(processes: number): void {
     );
 
     it(
-      'is killed again during webhook deliveries',
+      'matches the replies to its clients after a kill during webhook deliveries',
       async () => {
         for (const target of ['node', 'both'] as const) {
           const countBefore = receiver.arrivals.length;
@@ -214,13 +216,14 @@ export function testKilledServer(processes: number): void {
       for (const [id, body] of bodies) {
         const event = events.get(id);
         const reportedEvent = JSON.parse(body) as { type: string; data: unknown };
-        expect(reportedEvent.type).toBe(event?.type); // no event is delivered that was not committed
+        // Every delivered event was committed.
+        expect(reportedEvent.type).toBe(event?.type);
         // Encrypted values can be decrypted by the server alone.
         if (event?.sealed) expect(reportedEvent.data).toMatchObject({ id: event.subject });
         else if (event?.balance === null)
           expect(reportedEvent.data).toEqual(JSON.parse(completeEventData(event.data, event.base)));
       }
-      // The latest balance event of an account has its current balance.
+      // Every account with events has an event with its current balance.
       const balanceKeys = new Set(
         snapshot.events.map((event) => `${event.account} ${event.balance} ${event.held}`),
       );

@@ -1,6 +1,6 @@
-// Clients that send payments continuously and record their replies. A request without a reply is repeated
-// with the same key after the restart until it has one. The final reply must match the database snapshot
-// before the repetition.
+// Clients that send payments continuously and record their replies. A request without a reply is
+// repeated with the same key after the restart until it has one. The final reply must match the
+// database snapshot before the repetition.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountInfos } from '../app/fixtures.ts';
 import type { Running } from './server.ts';
@@ -51,8 +51,8 @@ interface Person {
 }
 
 /**
- * Suffixes of accounts whose payments settle, fail or are returned within seconds. Payments to `SLOW_SUFFIX`
- * are returned after ten seconds.
+ * Suffixes of accounts whose payments settle, fail or are returned within seconds. Payments to
+ * `SLOW_SUFFIX` are returned after ten seconds.
  */
 const QUICK_SUFFIXES = ['000', '002', '004', '006', '007'];
 const SLOW_SUFFIX = '005';
@@ -136,12 +136,12 @@ export interface Load {
   readonly requests: readonly RecordedRequest[];
   /** Unexpected results of the requests. */
   readonly unexpectedResults: string[];
-  /** Replies received, and requests without one. */
+  /** Replies received, and attempts without a reply. */
   readonly replyCount: number;
   readonly lostCount: number;
   /** Directs the requests of the clients to this server. */
   open(server: Running): void;
-  /** Permits failed requests from now on. Called before a kill. */
+  /** Permits failed requests, and delays new requests until `open`. Called before a kill. */
   allowFailures(): void;
   /** Resolves when no request is in progress. None starts until `open`. */
   waitUntilIdle(): Promise<void>;
@@ -183,9 +183,9 @@ interface LoadOptions {
   people: number;
   /** Failed requests are normal at any time. They are repeated until they have a reply. */
   toleratesFailures?: boolean;
-  /** Interval of payments, which start independent of earlier ones. */
+  /** Interval of payments that start independently of earlier payments. */
   steadyMs?: number;
-  /** Called with each final reply. */
+  /** Called with the status of each final reply. */
   onReply?(status: number): void;
 }
 
@@ -309,7 +309,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     },
   };
 
-  async function client(chance: () => number): Promise<void> {
+  async function runClient(chance: () => number): Promise<void> {
     const randomBelow = (count: number) => Math.floor(chance() * count);
     const choose = <T>(list: readonly T[]) => list[randomBelow(list.length)] as T;
 
@@ -325,7 +325,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       );
     }
 
-    /** Sometimes much more than any balance. */
+    /** An amount, which is much more than any balance in 5 % of the calls. */
     const chooseAmount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + randomBelow(50_00));
 
     function chooseTarget(person: Person): string {
@@ -368,7 +368,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     }
 
     while (!isFinishing) {
-      // In bursts, so that batches fill up and queues drain.
+      // Requests are sent in bursts, so that batches fill up and queues drain.
       for (let burstSize = 2 + randomBelow(6); burstSize > 0 && !isFinishing; burstSize--) {
         await choose([fund, pay, pay, pay, transfer])();
       }
@@ -377,7 +377,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   }
 
   /** Payments at a steady rate, so that a payment starts soon after the end of an outage. */
-  async function steadyClient(everyMs: number): Promise<void> {
+  async function runSteadyClient(intervalMs: number): Promise<void> {
     const requests: Promise<unknown>[] = [];
     while (!isFinishing) {
       await serverHolder.waitForServer();
@@ -387,14 +387,14 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       requests.push(
         sendRequest('transfer', '/transfer-out', { source, destination, amount: 1_00 }),
       );
-      await sleep(everyMs);
+      await sleep(intervalMs);
     }
     await Promise.all(requests);
   }
 
   const runningClients = Array.from({ length: options.clients }, (_, index) =>
-    client(seededRandom(options.seed * 1_000 + index)),
+    runClient(seededRandom(options.seed * 1_000 + index)),
   );
-  if (options.steadyMs !== undefined) runningClients.push(steadyClient(options.steadyMs));
+  if (options.steadyMs !== undefined) runningClients.push(runSteadyClient(options.steadyMs));
   return load;
 }

@@ -37,7 +37,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The documented time for a reply to a check, and that on a machine that runs other tests as well. */
+/** The documented timeout of a check, and the timeout on a machine that also runs other tests. */
 const CHECK_TIMES = ['timeout check 2s', 'timeout check 15s'] as const;
 
 /** The configuration of the documentation, with the addresses of the test. */

@@ -1,5 +1,6 @@
-// A sequential reference model of the committer, which applies one change set after the other to maps in
-// memory. The tests replay accepted change sets on it and compare the result with the database.
+// A sequential reference model of the committer, which applies one change set after the other to
+// maps in memory. The tests replay accepted change sets on it and compare the result with the
+// database.
 
 import type { TransferRow } from '../../../src/ledger/transfer.ts';
 import type { ChangeSet, Rejection } from '../../../src/runtime/committer/change-set.ts';

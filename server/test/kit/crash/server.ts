@@ -1,5 +1,6 @@
-// A server process for tests that kill it, on a separate data folder. All its processes are recorded by ID
-// and start time. Only recorded processes are killed, and remaining ones are reported.
+// A server process for tests that kill it, on a separate data folder. All its processes are
+// recorded by ID and start time. Only recorded processes are killed, and remaining ones are
+// reported.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -139,7 +140,7 @@ const plainEnv = () =>
     }),
   );
 
-/** A new data folder without processes. On disk if durability is tested. */
+/** A new data folder without processes. `folder` is on disk if durability is tested. */
 export function createDataFolder(name: string, folder = scratchFolder()): DataFolder {
   const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');

@@ -1,4 +1,5 @@
-// Customers whose contacts must be verified, the requests to verify them, and the messages that were sent.
+// Customers whose contacts must be verified, the requests to verify them, and the messages that
+// were sent.
 
 import { openMessageOf } from '../../../src/features/notifications/messages/send.ts';
 import { messages } from '../../../src/features/notifications/messages/store.ts';

@@ -1,4 +1,5 @@
-// Test harness for documents: holders, files of all formats, requests, and the stored rows and files.
+// Test harness for documents: holders, files of all formats, requests, and the stored rows and
+// files.
 import {
   type DocumentRow,
   markSubmitted,
@@ -56,8 +57,8 @@ export async function openDocumentHarness() {
     fields: Fields,
     file: DocumentFile | null = newPng(),
     platform?: TestPlatform,
-    overrides = {},
-  ) => send('POST', '/documents', fields, file, platform, overrides);
+    headers = {},
+  ) => send('POST', '/documents', fields, file, platform, headers);
   const replace = (
     id: string,
     fields: Fields,

@@ -1,5 +1,5 @@
-// Test harness for imports: CSV files with valid and invalid rows, requests, and the resulting customers
-// and events.
+// Test harness for imports: CSV files with valid and invalid rows, requests, and the resulting
+// customers and events.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';

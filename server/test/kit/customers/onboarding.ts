@@ -1,5 +1,5 @@
-// Test harness for onboarding: platforms of each kind, individuals and businesses with complete data for an
-// identity check, and the events about a customer in order.
+// Test harness for onboarding: platforms of each kind, individuals and businesses with complete
+// data for an identity check, and the events about a customer in order.
 
 import { platforms } from '../../../src/features/tenancy/platform/store.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
@@ -128,8 +128,8 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
         businessInfo: { ...BUSINESS_INFO, registrationNumber, ...overrides },
       }),
     /**
-     * Adds the owners and documents that complete a business. Returns the owners in the order of their
-     * names.
+     * Adds the owners and documents that complete a business. Returns the owners in the order of
+     * `lastNames`.
      */
     async completeBusiness(
       platform: TestPlatform,
@@ -153,7 +153,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
       const owners: { kycStatus: string }[] = body.beneficialOwners ?? [];
       return [body.kycStatus ?? body.kybStatus, ...owners.map((owner) => owner.kycStatus)];
     },
-    /** Types of all events about a customer and its verifications, in delivery order. */
+    /** Types of all events about a customer and its verifications, oldest first. */
     async readEventTypes(customerId: string): Promise<string[]> {
       const allEvents = await app.events();
       return allEvents

@@ -13,11 +13,15 @@ export const ownerPerson = (overrides: object = {}) => ({
   ...overrides,
 });
 
-export const ownerBody = (customerId: string, overrides: object = {}, info: object = {}) => ({
+export const ownerBody = (
+  customerId: string,
+  overrides: object = {},
+  personOverrides: object = {},
+) => ({
   customerId,
   roles: ['DIRECTOR'],
   ownershipPercentage: 10,
-  personalInfo: ownerPerson(info),
+  personalInfo: ownerPerson(personOverrides),
   ...overrides,
 });
 
@@ -41,8 +45,11 @@ export function ownerHarness(app: TestApp) {
     company: business,
     add,
     /** Creates a business with an owner. */
-    create: async (overrides: object = {}, info: object = {}, platform?: TestPlatform) =>
-      ok(await add(ownerBody((await business(platform)).id, overrides, info), platform), 201),
+    create: async (overrides: object = {}, personOverrides: object = {}, platform?: TestPlatform) =>
+      ok(
+        await add(ownerBody((await business(platform)).id, overrides, personOverrides), platform),
+        201,
+      ),
     change: (id: string, body: unknown, platform?: TestPlatform) =>
       app.call('PATCH', path(id), body, { platform }),
     show: (id: string, platform?: TestPlatform) =>

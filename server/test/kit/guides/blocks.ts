@@ -18,14 +18,15 @@ const PAGES: readonly string[] = [
 /** The page installs packages. packages/cli/test/package.test.ts runs it. */
 export const INTEGRATION = 'docs/guides/integration.md';
 
-/** The commands of the page start a cluster, which the tests in test/cluster do. */
+/** The commands of the page start a cluster. The tests in test/cluster start one as well. */
 const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
 
 /** The commands of the page change the machine. test/processes/release.test.ts starts a release. */
 const INSTALL = 'docs/guides/install.md';
 
 /**
- * The commands of the page span several days. server/test/providers/walkthrough.test.ts advances the clock.
+ * The commands of the page span several days. server/test/providers/walkthrough.test.ts advances
+ * the clock.
  */
 export const PROVIDERS_WALKTHROUGH = 'docs/guides/providers-walk.md';
 

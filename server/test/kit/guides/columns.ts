@@ -1,5 +1,5 @@
-// Columns of tables in guides. A guide shows `…` for values that differ between runs. The printed table is
-// formatted with columns as wide as the cells that the guide shows.
+// Columns of tables in guides. A guide shows `…` for values that differ between runs. The printed
+// table is formatted with columns as wide as the cells that the guide shows.
 
 interface Cell {
   readonly text: string;
@@ -18,7 +18,10 @@ export const cellsOf = (line: string): Cell[] =>
     return { text, start, end: start + widthOf(text) };
   });
 
-/** The column of each cell of a row, or undefined if a cell is in no column of the first line. */
+/**
+ * The column of each cell of a row, or undefined if a cell matches no next column of the first
+ * line.
+ */
 function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] | undefined {
   const columns = row.map(({ start, end }) =>
     firstLine.findIndex((cell) => cell.start === start || cell.end === end),
@@ -68,7 +71,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
   });
 }
 
-/** Joins other cells with the gaps of a line. */
+/** Joins other texts with the gaps of a line. */
 const joinInPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
   cells
     .map(
@@ -84,10 +87,10 @@ export function layOut(
 ): string[] {
   const lines = printedLines.map(cellsOf);
   const expectedTexts = expectedLines.map((line) => textsOf(cellsOf(line)));
-  let tableIndex = 0;
+  let lineIndex = 0;
   return tablesIn(lines).flatMap((table) => {
-    const [from, to] = [tableIndex, tableIndex + table.length];
-    tableIndex = to;
+    const [from, to] = [lineIndex, lineIndex + table.length];
+    lineIndex = to;
     const formattedLines = layOutTable(table, table.map(textsOf));
     const isTable = formattedLines.every(
       (line, row) => line === printedLines[from + row]?.trimEnd(),

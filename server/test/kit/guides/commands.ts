@@ -1,7 +1,7 @@
 // Commands that a `shell` block would start, and their problems. bash reads the block with every
 // program replaced by a function that records its arguments. Each command is then compared with its
-// target: a request with openapi.json, a verb with the parser of the operator's command, a script
-// with package.json.
+// target: a request with openapi.json, a verb with the parser of the operator's command, and a
+// script with package.json.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -184,7 +184,7 @@ function requestProblems(command: readonly string[]): string[] {
   ];
 }
 
-const DATABASE_OPENED = Symbol('right');
+const DATABASE_OPENED = Symbol('database opened');
 
 /** Problems of the flags of a command that opens no installation. */
 function backupProblems(argv: readonly string[]): string[] {
@@ -230,7 +230,7 @@ function settingProblems(text: string): string[] {
   const names = [...text.matchAll(/\b(RAILHEAD_[A-Z_]+)=/g)].map(([, name = '']) => name);
   return names
     .filter((name) => !settingsPage.includes(`\`${name}\``))
-    .map((name) => `${name}: unknown`);
+    .map((name) => `${name} is an unknown setting.`);
 }
 
 /** Problems of a `shell` block. */

@@ -1,5 +1,5 @@
-// Tests of the guide runner with small guides in each shell. The runner reports problems for readers who
-// paste the commands, with their lines.
+// Tests of the guide runner with small guides in each shell. The runner reports problems for
+// readers who paste the commands, with their lines.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -212,8 +212,8 @@ describe('compare', () => {
       ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
       7,
     ],
-  ])('rejects %s', (_, printedLines, expected, problem) => {
-    expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBe(problem);
+  ])('rejects %s', (_, printedLines, expected, wrongLine) => {
+    expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBe(wrongLine);
   });
 });
 

@@ -1,6 +1,7 @@
-// Runs a guide as if its commands were pasted. Each `sh` fence is written to the standard input of an
-// interactive shell. A `js` fence is written to the file that its first line names. A `text` fence is the
-// complete output of the preceding `sh` fence, in which `…` replaces a value that differs between runs.
+// Runs a guide as if its commands were pasted. Each `sh` fence is written to the standard input of
+// an interactive shell. A `js` fence is written to the file that its first line names. A `text`
+// fence is the complete output of the preceding `sh` fence, in which `…` replaces a value that
+// differs between runs.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -8,8 +9,9 @@ import path from 'node:path';
 import { cellsOf, layOut } from './columns.ts';
 
 /**
- * The shells of the guides, with arguments that exclude settings of the user. A shell is interactive, because
- * only then `#` starts no comment in zsh, and `!` expands history in bash and zsh.
+ * The shells of the guides, with arguments that exclude settings of the user. A shell is
+ * interactive, because only then `#` starts no comment in zsh, and `!` expands history in bash and
+ * zsh.
  */
 const SHELLS = {
   bash: ['--noprofile', '--norc', '--noediting', '-i'],
@@ -23,15 +25,12 @@ export const SHELL_NAMES = Object.keys(SHELLS) as Shell[];
 
 /** Printed around the exit code after a fence. */
 const MARK = '\x1e';
-const MARKED = new RegExp(`${MARK}(\\d+)${MARK}\n`);
+const MARKED_CODE = new RegExp(`${MARK}(\\d+)${MARK}\n`);
 
-/**
- * Also reports commands that fail without output, in the one shell that supports this inside
- * functions.
- */
+/** Reports commands that fail without output. Only bash supports this inside functions. */
 const TRAP = `set -E; trap 'printf "failed: %s\\n" "$BASH_COMMAND" >&2' ERR`;
 
-interface Shown {
+interface ShownOutput {
   readonly line: number;
   readonly lines: readonly string[];
 }
@@ -41,7 +40,7 @@ export interface Step {
   /** Line number of the first line of content of the fence. */
   readonly line: number;
   readonly lines: readonly string[];
-  shownOutput?: Shown;
+  shownOutput?: ShownOutput;
 }
 
 export function readGuide(markdown: string): Step[] {
@@ -173,8 +172,9 @@ export interface Result {
 interface Session {
   readonly child: ChildProcess;
   /**
-   * Pastes lines. A command that reads standard input consumes the following lines, as in a terminal.
-   * Resolves with their output and the exit code of the last command, or none if the shell has exited.
+   * Pastes lines. A command that reads standard input consumes the following lines, as in a
+   * terminal. Resolves with their output and the exit code of the last command, or none if the
+   * shell has exited.
    */
   paste(lines: readonly string[]): Promise<{ printedText: string; code?: number }>;
   /** Ends the shell and all processes that it has started. */
@@ -203,7 +203,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     text += chunk.toString();
     checkForMarker();
   });
-  // Result of pasting into a shell that has exited.
+  // Pasting into a shell that has exited emits an error.
   child.stdin?.on('error', () => undefined);
   const whenClosed = once(child, 'close').then(() => checkForMarker());
   const timer = setTimeout(endShell, limitMs);
@@ -212,7 +212,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     paste: (lines) =>
       new Promise((resolve) => {
         checkForMarker = () => {
-          const [marker, code] = MARKED.exec(text) ?? [];
+          const [marker, code] = MARKED_CODE.exec(text) ?? [];
           const hasEnded = child.exitCode !== null || child.signalCode !== null;
           if (marker === undefined) return hasEnded ? resolve({ printedText: text }) : undefined;
           const markerIndex = text.indexOf(marker);

@@ -1,7 +1,7 @@
-// A replacement for Node in guides, because starting Node needed a quarter of the processor time of all
-// tests. The process of the tests runs the most frequent commands: `node -p` that extracts fields of a reply,
-// and the operator's command. The replacement program sends them to this process with curl. Node runs all
-// other commands.
+// A replacement for Node in guides, because starting Node needed a quarter of the processor time of
+// all tests. The process of the tests runs the most frequent commands: `node -p` that extracts
+// fields of a reply, and the operator's command. The replacement program sends them to this process
+// with curl. Node runs all other commands.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// Type-checks the TypeScript of CONTRIBUTING.md in the files where a contributor would write it. The files
-// exist only for the compiler. The row of an account type is inserted into the real table.
+// Type-checks the TypeScript of CONTRIBUTING.md in the files where a contributor would write it.
+// The files exist only for the compiler. The row of an account type is inserted into the real
+// table.
 import path from 'node:path';
 import ts from 'typescript';
 import { projectRoot } from '../../../src/runtime/config/root.ts';

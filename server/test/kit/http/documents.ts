@@ -69,7 +69,7 @@ export function jpegFile(width = 600, height = 400, segments: Buffer[] = []): Bu
   ]);
 }
 
-/** An empty page. `trailer` are further words in its trailer, and `note` is a comment. */
+/** A PDF with an empty page. `trailer` is further text of the trailer, and `note` is a comment. */
 export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',

@@ -29,18 +29,18 @@ export const EMIL = {
   address: { line1: 'Heidestr. 17', city: 'Berlin', postalCode: '10557', country: 'DE' },
 };
 
-/** Number of created people, by server. */
-const people = new WeakMap<TestApp, number>();
+/** Number of the last created person, by server. */
+const lastNumbers = new WeakMap<TestApp, number>();
 
 /** An approved individual in the United States. */
 export async function createPerson({ app }: ExampleRecorder, overrides: object = {}) {
-  const number = (people.get(app) ?? 1000) + 1;
-  people.set(app, number);
+  const number = (lastNumbers.get(app) ?? 1000) + 1;
+  lastNumbers.set(app, number);
   const body = { platformCustomerId: `customer-${number}`, ...AMARA, ...overrides };
   return ok(await app.call('POST', '/customers', body), 201);
 }
 
-/** The balance of a customer in a currency. */
+/** The internal account of a customer in a currency, except wallets. */
 export async function balanceOf({ app }: ExampleRecorder, customerId: string, currency: string) {
   const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
   const { data } = ok(await app.call('GET', path), 200);

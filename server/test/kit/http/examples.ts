@@ -1,6 +1,7 @@
-// Records the examples of the API reference. Each scenario runs on two servers with different random
-// bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters, equal values by
-// equal ones. The result is compared with the file from which the reference is generated.
+// Records the examples of the API reference. Each scenario runs on two servers with different
+// random bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters,
+// equal values by equal ones. The result is compared with the file from which the reference is
+// generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isIban } from '../../../src/catalog/accounts/checks.ts';
@@ -23,8 +24,8 @@ interface ExampleRequest extends CallOptions {
 export interface ExampleRecorder {
   app: TestApp;
   /**
-   * The endpoint that receives the webhooks. The endpoint returns 200 unless a scenario configures another
-   * response.
+   * The endpoint that receives the webhooks. The endpoint returns 200 unless a scenario configures
+   * another response.
    */
   receiver: Receiver;
   /** Sends a request and records it, with its reply, as the example `name` of the operation. */
@@ -143,7 +144,7 @@ const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
   [/^/, (length, number) => numberedText('Example', length, String(number))],
 ];
 
-/** Repeats the word, with the number at the end. */
+/** Repeats the term up to the length, with the number at the end. */
 const numberedText = (term: string, length: number, number: string): string =>
   term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
   number.slice(-length);
@@ -153,7 +154,7 @@ function replacementFor(a: string, b: string, number: number): string {
   return write?.(a.length, number) ?? a;
 }
 
-/** The common prefix before the random part, such as the country of an IBAN. */
+/** Length of the common prefix before the random part, such as the country of an IBAN. */
 function sharedPrefixLength(firstValue: string, otherValue: string): number {
   if (OPAQUE.test(firstValue) || KINDS[0]?.[0].test(firstValue)) return 0;
   let position = 0;
@@ -217,7 +218,7 @@ function replaceRandomParts(firstValue: unknown, secondValue: unknown): unknown 
 }
 
 const DOMAINS = ['northwind', 'southgate', 'eastfield', 'westbrook'];
-/** Addresses with valid check letters, from EIP-55. */
+/** Addresses with valid checksums, from EIP-55. */
 const EVM_ADDRESSES = [
   '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
   '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
@@ -250,7 +251,7 @@ function withCheckDigits(iban: string): string {
   return ibans.find((iban) => isIban(iban)) ?? iban;
 }
 
-/** Replaces hosts, addresses and account numbers by realistic ones. */
+/** Replaces hosts, addresses and account numbers by realistic values. */
 function replaceTestValues(json: string): string {
   let text = json
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'https://platform.example.com')
@@ -281,7 +282,8 @@ export function examples(
     const [firstRun, secondRun] = await Promise.all(
       servers.map(({ app, receiver }) => recordScenarios(app, receiver, Object.values(scenarios))),
     );
-    const text = `${replaceTestValues(JSON.stringify(replaceRandomParts(firstRun, secondRun), null, 2))}\n`;
+    const recordedExamples = replaceRandomParts(firstRun, secondRun);
+    const text = `${replaceTestValues(JSON.stringify(recordedExamples, null, 2))}\n`;
     await expect(text).toMatchFileSnapshot(path.join(FOLDER, `${name}.json`));
   });
 }

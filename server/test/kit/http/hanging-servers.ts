@@ -1,5 +1,5 @@
-// Local servers that never complete a reply. They send no byte, only the headers, or single bytes at
-// intervals.
+// Local servers that complete no reply until a test sets a status. They send no byte, only the
+// headers, or single bytes at intervals.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

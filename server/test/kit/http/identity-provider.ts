@@ -1,5 +1,6 @@
-// An OpenID Connect identity provider: a local HTTP server with a discovery document and a key set, and keys
-// that sign real tokens. A test can rotate its keys, replace its replies, and count its requests.
+// An OpenID Connect identity provider: a local HTTP server with a discovery document and a key set,
+// and keys that sign real tokens. A test can rotate its keys, replace its replies, and count its
+// requests.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +48,7 @@ export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>
 export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let providerKeys = keys;
   let requestedPaths: string[] = [];
-  /** Replies by path that replace the correct ones. */
+  /** Replies that replace the correct replies, by path. */
   const replacements = new Map<string, ScriptedReply>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
@@ -64,7 +65,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    /** Replaces its keys. */
+    /** Replaces the keys of the key set. */
     show(...newKeys: ProviderKey[]) {
       providerKeys = newKeys;
     },

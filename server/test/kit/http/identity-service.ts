@@ -1,5 +1,5 @@
-// An identity verification service of an operator: a local HTTP server that keeps every received case. The
-// test sets its replies.
+// An identity verification service of an operator: a local HTTP server that keeps every received
+// case. The test sets its replies.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IdentityCase } from '../../../src/connectors/ports/index.ts';

@@ -1,5 +1,5 @@
-// A local mail server of an operator. It requires a login, records received mail and rejects the recipients
-// that the test selects.
+// A local mail server of an operator. It requires a login, records received mail and rejects the
+// recipients that the test selects.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';

@@ -85,9 +85,9 @@ export const attemptsOf = (db: Pick<Database, 'query'>, eventId: string) =>
 
 export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
 
-const INSERT_PLATFORM = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
-    terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
-    updated_at)
+const INSERT_PLATFORM = `insert into platforms (id, name, environment, regulated,
+    documents_optional, sca, terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint,
+    currencies, fees, created_at, updated_at)
   values ($1, $1, $2, true, false, true, false, 'a.example', 'a', $3, '[]', '[]', $4, $4)`;
 
 const INSERT_EVENTS = `with queued as (insert into webhook_queue (event_id, platform_id, due_at)
@@ -133,7 +133,7 @@ export async function openOutbox() {
     effects,
     clock,
     anotherDatabase,
-    /** A deliverer on the fixed clock, or on `effects`. */
+    /** A deliverer on the fixed clock, unless `overrides` replaces the effects. */
     deliverer(overrides: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
       const defaults = {
         ...{

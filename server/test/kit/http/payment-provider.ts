@@ -1,12 +1,14 @@
-// A local payment provider with an HTTP interface, and the rail that uses it. Each ID is paid once, even if
-// it is received repeatedly, and the reply can be withheld after the payment.
+// A local payment provider with an HTTP interface, and the rail that uses it. Each ID is paid once,
+// even if it is received repeatedly, and the reply can be withheld after the payment.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
 import type { Effects } from '../../../src/kernel/effects.ts';
 
-/** Behavior for sends. Each behavior pays. `silent` does not reply, and `error` replies with 500. */
+/**
+ * Behavior for sends. Each behavior pays. `silent` does not reply, and `error` replies with 500.
+ */
 type Behavior = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {
@@ -49,7 +51,7 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
   return provider;
 }
 
-/** The rail of the provider. A send without a reply throws, or returns `unknown` if `returnsUnknown`. */
+/** The rail of the provider. A failed request throws, or returns `unknown` if `returnsUnknown`. */
 export function railOver(
   effects: Pick<Effects, 'http'>,
   { url }: PaymentProvider,

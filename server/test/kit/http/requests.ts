@@ -98,7 +98,7 @@ export function bodyOf(contract: Contract): unknown {
   return documentForm(texts, { bytes: pdfFile() });
 }
 
-/** Required queries. */
+/** Required queries. `@` stands for the ID of a customer. */
 const QUERIES: Record<string, string> = {
   listBeneficialOwners: '?customerId=x',
   getCustomerKycLink: '?platformCustomerId=x',
@@ -132,14 +132,14 @@ const idOf = ({ operationId, path }: Contract): string =>
   ID_NAMES[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
 
 /**
- * Path and required query of an operation, with a value for each parameter. `customerId` selects an existing
- * customer, because a request for an unknown customer is rejected first.
+ * Path and required query of an operation, with a value for each parameter. `customerId` selects an
+ * existing customer, because a request for an unknown customer is rejected first.
  */
 export const requestPath = (
   contract: Contract,
-  value: (name: string) => string,
+  parameterValue: (name: string) => string,
   customerId = 'x',
 ) =>
   contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    value(name === 'id' ? idOf(contract) : name),
+    parameterValue(name === 'id' ? idOf(contract) : name),
   ) + (QUERIES[contract.operationId] ?? '').replace('@', customerId);

@@ -1,5 +1,5 @@
-// A small valid value for a JSON schema: required properties only, and the first of several alternatives. The
-// value passes validation in tests of later stages.
+// A small valid value for a JSON schema: required properties only, and the first of several
+// alternatives. The value passes validation in tests of later stages.
 
 type Json = Record<string, unknown>;
 
@@ -42,9 +42,7 @@ export function sample(input: Json, root: Json): unknown {
   if (choice) return sample(choice[0] as Json, root);
   if (Array.isArray(schema.allOf)) {
     const parts = (schema.allOf as Json[]).map((partSchema) => sample(partSchema, root));
-    return parts.every((partSchema) => typeof partSchema === 'object')
-      ? Object.assign({}, ...parts)
-      : parts[0];
+    return parts.every((part) => typeof part === 'object') ? Object.assign({}, ...parts) : parts[0];
   }
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (type === 'string') return text(schema);

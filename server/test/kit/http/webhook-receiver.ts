@@ -1,4 +1,5 @@
-// A local webhook receiver of a platform, which records received webhooks. The test configures its replies.
+// A local webhook receiver of a platform, which records received webhooks. The test configures its
+// replies.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

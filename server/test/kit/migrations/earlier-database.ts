@@ -1,5 +1,5 @@
-// A database of an earlier version, for tests of migrations. The migrations before the tested one are applied
-// first. The test adds rows before the remaining migrations are applied.
+// A database of an earlier version, for tests of migrations. The migrations before the tested one
+// are applied first. The test adds rows before the remaining migrations are applied.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

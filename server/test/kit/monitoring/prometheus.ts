@@ -1,4 +1,4 @@
-// A Prometheus of Debian (package `prometheus`), for tests of rules and of dashboards.
+// Runs Prometheus from the Debian package `prometheus`, for tests of rules and dashboards.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -44,7 +44,7 @@ async function waitUntilReady(origin: string, child: ChildProcess): Promise<void
   }
 }
 
-/** Starts Prometheus on loopback in a folder that contains its configuration. */
+/** Starts Prometheus on loopback. The configuration is written to the folder. */
 export async function startPrometheus(
   folder: string,
   configuration: string,

@@ -125,7 +125,9 @@ export async function startIdentityProvider(
     void provider.interactionFinished(request, response, result, options);
   };
 
-  /** A browser without cookies that opens the address and signs in. Returns the callback address. */
+  /**
+   * A browser without cookies that opens the address and signs in. Returns the callback address.
+   */
   async function signIn(authorizationUrl: string, subject: string): Promise<string> {
     selectedAccount = subject;
     const cookies = new Map<string, string>();

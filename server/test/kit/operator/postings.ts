@@ -1,7 +1,7 @@
-// Finds the operations of operators that post money, by their commits. A policy with a minimum amount can
-// name only operations with `postsMoney`, and is checked before the first commit of a request. A posting of
-// any other operation, or in a later commit, would bypass the approval. Verbs of the command show the
-// postings of the operations with the same effect.
+// Finds the operations of operators that post money, by their commits. A policy with a minimum
+// amount can name only operations with `postsMoney`, and is checked before the first commit of a
+// request. A posting of any other operation, or in a later commit, would bypass the approval. Verbs
+// of the command show the postings of the operations with the same effect.
 import { appendFileSync } from 'node:fs';
 import { changesOfRecord } from '../../../src/features/staff/audit/index.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
@@ -13,7 +13,10 @@ const CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 
 type Problems = string[];
 
-/** Records the declared operations of a posting. Reports a problem if no operation declares `postsMoney`. */
+/**
+ * Records the declared operations of a posting. Reports a problem if no operation declares
+ * `postsMoney`.
+ */
 function checkDeclared(
   name: string,
   contracts: readonly Contract[],
@@ -26,7 +29,7 @@ function checkDeclared(
   }
 }
 
-/** Checks each commit of an operation. */
+/** Returns a function that checks each commit of an operation. */
 export function postingsChecker(problems: Problems, repliesFile?: string) {
   const committedRequests = new Set<string>();
   return ({ inserts, transfers }: Pick<ChangeSet, 'inserts' | 'transfers'>): void => {
@@ -46,7 +49,7 @@ export function postingsChecker(problems: Problems, repliesFile?: string) {
 
 type SealedRecord = Parameters<typeof changesOfRecord>[1];
 
-const RECORDS = `select * from operator_audit
+const RECORDS_SQL = `select * from operator_audit
   where actor_kind = $1 and changes is not null order by number`;
 
 /** Checks the changes of the verbs of the command, by their audit records. */
@@ -55,7 +58,7 @@ export async function checkVerbs(
   problems: Problems,
   repliesFile?: string,
 ): Promise<void> {
-  for (const row of await runtime.db.query<SealedRecord>(RECORDS, ['COMMAND'])) {
+  for (const row of await runtime.db.query<SealedRecord>(RECORDS_SQL, ['COMMAND'])) {
     // The changes cannot be read if a test has replaced them.
     const changes = await changesOfRecord(runtime, row).catch(() => undefined);
     if (!changes?.transfers.length) continue;

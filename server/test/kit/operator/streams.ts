@@ -23,7 +23,9 @@ function eventOf(block: string): StreamEvent | undefined {
 
 const MAX_MS = 10_000;
 
-/** Opens a stream of a listening server. Events are collected until it ends or is closed. */
+/**
+ * Opens a stream of a listening server. Events are collected until the stream ends or is closed.
+ */
 export async function openStream(
   app: Pick<TestApp, 'server'>,
   headers: Record<string, string>,

@@ -1,5 +1,5 @@
-// The capabilities of each connector, opened separately. A suite over the implementations of a port then
-// includes connectors that another connector would replace.
+// The capabilities of each connector, opened separately. A suite over the implementations of a port
+// then includes connectors that another connector would replace.
 
 import type {
   Capabilities,

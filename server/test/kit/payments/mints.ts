@@ -1,4 +1,5 @@
-// The fixture for tests of mints and burns: creates and reads orders, and reads the ledger supply of a coin.
+// The fixture for tests of mints and burns: creates and reads orders, and reads the ledger supply
+// of a coin.
 
 import { externalAccounts } from '../../../src/features/payees/external-accounts/store.ts';
 import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';

@@ -1,6 +1,6 @@
-// A sandbox platform with a webhook endpoint, for tests of the sandbox's outcome tables. The accounts have
-// the suffixes of a table. The webhooks of one payment are compared with the expected ones before and after
-// each scheduled time.
+// A sandbox platform with a webhook endpoint, for tests of the sandbox's outcome tables. The
+// accounts have the suffixes of a table. The webhooks of one payment are compared with the expected
+// ones before and after each scheduled time.
 import { expect } from 'vitest';
 import { accountInfos, ok, readBalances } from '../app/fixtures.ts';
 import { startApp, type TestApp } from '../app/harness.ts';
@@ -18,7 +18,7 @@ export async function openSandboxFixture() {
   return {
     app,
     arrivals: receiver.arrivals as readonly Received[],
-    /** Completes all pending work of a row, so that it does not emit events during the next one. */
+    /** Completes all pending work of a row, so that its events do not occur during the next row. */
     drain: () => app.advance(LONG_MS),
     async close(): Promise<void> {
       await app.close();
@@ -79,7 +79,7 @@ export function registerAccount(
 export interface ObservedAccount {
   id: string;
   name: string;
-  /** The initial amount is the first. */
+  /** The first label is that of the initial amount. */
   labels: readonly [Label, ...Label[]];
 }
 
@@ -101,7 +101,10 @@ interface Delivery {
   data: any;
 }
 
-/** `FAILED`, `REFUND_PENDING FAILED/PENDING`: the event, and the status of the resource if it differs. */
+/**
+ * `FAILED`, `REFUND_PENDING FAILED/PENDING`: the event, and the status of the resource if it
+ * differs.
+ */
 function paymentLine({ type, data }: Delivery): string {
   const event = type.slice(type.indexOf('.') + 1);
   if (data.refund) return `${event} ${data.status}/${data.refund.status}`;
@@ -155,8 +158,8 @@ export async function observePayment(
   }
   return {
     /**
-     * The webhooks since the last call. Webhooks of the payment must arrive in the order of their IDs.
-     * Balance events are delivered concurrently and are sorted by ID.
+     * The webhooks since the last call. Webhooks of the payment must arrive in the order of their
+     * IDs. Balance events are delivered concurrently and are sorted by ID.
      */
     next(): string[] {
       const newDeliveries: Delivery[] = fixture.arrivals
@@ -172,7 +175,7 @@ export async function observePayment(
       lastData = paymentDeliveries.at(-1)?.data ?? lastData;
       return newDeliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
-    /** The payment as the latest webhook showed it. */
+    /** The payment as the latest webhook shows it. */
     last: () => lastData,
   };
 }
@@ -208,7 +211,9 @@ async function read({ app }: Fixture, path: string) {
   return ok(await app.call('GET', path), 200);
 }
 
-/** Compares the payment, its refund and its quote with `end`, and the payment with its last webhook. */
+/**
+ * Compares the payment, its refund and its quote with `end`, and the payment with its last webhook.
+ */
 async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): Promise<void> {
   const finalPayment = await read(fixture, `/transactions/${payment.id}`);
   const { status, failureReason, refund } = finalPayment;
@@ -224,7 +229,7 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
   expect((await read(fixture, `/quotes/${payment.quoteId}`)).status).toBe(quote);
 }
 
-/** Advances the clock through the events of the row and compares them with the expected ones. */
+/** Advances the clock through the times of the row, and compares the webhooks with its events. */
 export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
   const { app } = fixture;
   const { id, scenario, accounts } = payment;
@@ -244,10 +249,10 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {
     const { balance, total } = await readBalances(app, account.id);
-    const [[initialLabel]] = account.labels;
+    const [[initialAmount]] = account.labels;
     const latestLine = receivedLines.findLast((line) => line.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(
-      latestLine ?? balanceLine(account, initialLabel, initialLabel),
+      latestLine ?? balanceLine(account, initialAmount, initialAmount),
     );
   }
   await fixture.drain();

@@ -1,5 +1,5 @@
-// A stablecoin provider for tests of mint and burn orders: the sandbox provider with scripted replies about
-// orders. A worker other than the server's calls the provider.
+// A stablecoin provider for tests of mint and burn orders: the sandbox provider with scripted
+// replies about orders. A separate worker calls the provider.
 import type {
   MintOrder,
   MintPort,

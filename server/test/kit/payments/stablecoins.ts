@@ -1,5 +1,6 @@
-// The fixture for tests of stablecoins: a platform linked to the sandbox provider, its tokens, and external
-// accounts for mints and burns. Symbols and identifiers are unique and have no sandbox suffix.
+// The fixture for tests of stablecoins: a platform linked to the sandbox provider, its tokens, and
+// external accounts for mints and burns. Symbols and identifiers are unique and have no sandbox
+// suffix.
 import { createCustomer, createExternalAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
@@ -12,7 +13,7 @@ let counter = 0;
 const nextLetters = () =>
   [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
-/** `as` is the issuing platform. Default: the main platform. */
+/** `platform` is the issuing platform. Defaults to the main platform. */
 export function stablecoinFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const read = (path: string) => app.call('GET', path, undefined, { platform });
 
@@ -43,7 +44,9 @@ export function stablecoinFixture(app: TestApp, { platform }: Pick<CallOptions, 
   const createLinkedAccount = async (ownSuffix = '000') =>
     ok(await linkAccount({ apiClientSecret: `secret-${++counter}-${ownSuffix}` }), 201);
 
-  /** A token of a new provider account. Status: PROVISIONED, unless a suffix scripts another. */
+  /**
+   * A token of a new provider account. Its status is PROVISIONED unless a suffix selects another.
+   */
   async function createCoin({ secret = '000', token = '000' } = {}) {
     const { id: stablecoinProviderAccountId } = await createLinkedAccount(secret);
     return ok(await registerCoin(token, { stablecoinProviderAccountId }), 201);

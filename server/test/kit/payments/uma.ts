@@ -1,5 +1,5 @@
-// A platform that approves payments from UMA addresses. Its webhook receiver has scripted responses to
-// approval requests and accepts all other events.
+// A platform that approves payments from UMA addresses. Its webhook receiver has scripted responses
+// to approval requests and accepts all other events.
 
 import { createCustomer, findInternalAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
@@ -64,7 +64,7 @@ export async function openUmaFixture() {
     listen,
     receive,
     createPendingPayment,
-    /** Sets the response to the following requests and clears the recorded ones. */
+    /** Sets the response to the following requests and clears the recorded requests. */
     respond(next: Script): void {
       script = next;
       receivedRequests = [];

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 /** PostgreSQL does not run as root. */
-const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const UNPRIVILEGED_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const START_MS = 30_000;
 
 const SETTINGS = [
@@ -43,11 +43,15 @@ async function responds(url: string): Promise<boolean> {
 export async function startOtherPostgres(binaries: string, folder: string) {
   const data = path.join(folder, 'data');
   fs.mkdirSync(data);
-  if (UNPRIVILEGED.uid !== undefined) {
+  if (UNPRIVILEGED_USER.uid !== undefined) {
     for (const directory of [folder, data])
-      fs.chownSync(directory, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+      fs.chownSync(directory, UNPRIVILEGED_USER.uid, UNPRIVILEGED_USER.gid);
   }
-  const options = { ...UNPRIVILEGED, cwd: folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+  const options = {
+    ...UNPRIVILEGED_USER,
+    cwd: folder,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+  };
   const initdbArguments = ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
   const { status, stderr } = spawnSync(path.join(binaries, 'initdb'), initdbArguments, {
     ...options,

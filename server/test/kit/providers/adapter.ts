@@ -1,5 +1,5 @@
-// Test adapter of a provider: an HTTP server that verifies calls, executes each transfer once, and sends
-// signed messages. Tests set its replies.
+// Test adapter of a provider: an HTTP server that verifies calls, executes each transfer once, and
+// sends signed messages. Tests set its replies.
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -40,7 +40,10 @@ export async function startAdapter(app: TestApp) {
   const installationKeys = new Map<string, KeyObject>();
   /** Transfers by ID, with the number of times each was sent. */
   const transfers = new Map<string, Json>();
-  /** Orders of cards by card, with the number of times each was sent and the latest change of the card. */
+  /**
+   * Orders of cards by card, with the number of times each was sent and the latest change of the
+   * card.
+   */
   const cards = new Map<string, Json>();
   const calls: string[] = [];
   const rejections: string[] = [];

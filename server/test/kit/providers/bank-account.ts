@@ -1,5 +1,5 @@
-// A simulated bank account of the installation. The adapter returns its entries of each day as statements.
-// Tests change entries to create faulty statements.
+// A simulated bank account of the installation. The adapter returns its entries of each day as
+// statements. Tests change entries to create faulty statements.
 import { iso } from '../../../src/kernel/effects.ts';
 import type { TestApp } from '../app/harness.ts';
 import type { Adapter } from './adapter.ts';
@@ -16,7 +16,7 @@ export interface Entry {
   bankReference?: string | undefined;
 }
 
-const PAGE = 500;
+const DEFAULT_PAGE_SIZE = 500;
 
 const effectOf = ({ direction, amount, fee = 0 }: Entry) =>
   (direction === 'in' ? amount : -amount) - fee;
@@ -29,13 +29,16 @@ interface Day {
   entries: Entry[];
 }
 
-/** Creates an account in one currency. `openingBalance` is its balance at the start of the first day. */
+/**
+ * Creates an account in one currency. `openingBalance` is its balance at the start of the first
+ * day.
+ */
 export function bankAccount(
   app: TestApp,
   adapter: Adapter,
   currency: string,
   openingBalance: number,
-  pageSize = PAGE,
+  pageSize = DEFAULT_PAGE_SIZE,
 ) {
   const days = new Map<string, Day>();
   let balance = openingBalance;
@@ -97,13 +100,13 @@ export function bankAccount(
       dayOf(day).shift += amount;
       balance += amount;
     },
-    /** Changes the entries of a reported day. The next statement of the day is a corrected one. */
+    /** Changes the entries of a reported day. The next statement of the day is a correction. */
     correct(day: string, change: (entries: Entry[]) => Entry[]) {
       const correctedDay = dayOf(day);
-      const net = closingOf(correctedDay);
+      const closingBefore = closingOf(correctedDay);
       correctedDay.entries = change(correctedDay.entries);
       correctedDay.statementId += 'c';
-      balance += closingOf(correctedDay) - net;
+      balance += closingOf(correctedDay) - closingBefore;
     },
   };
 }

@@ -1,5 +1,5 @@
-// A correct adapter of a provider, and variations of it with one fault each. The state of an adapter is
-// independent of its HTTP server, so that a test can kill and restart the adapter.
+// A correct adapter of a provider, and variations of it with one fault each. The state of an
+// adapter is independent of its HTTP server, so that a test can kill and restart the adapter.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -171,7 +171,9 @@ function messagesTo({ inbox, key, fault }: Options) {
       currency: fault === 'reports another currency' ? 'USD' : currency,
     });
   }
-  /** `onReply` is called with the body of the response. An authorization is sent once. */
+  /**
+   * A message with `onReply` is sent once. `onReply` receives the body of a successful response.
+   */
   function report(message: Json, onReply?: (reply: Json) => void): void {
     outbox.push({ occurredAt: new Date().toISOString(), ...message });
     if (onReply) callbacks.set(message.id, onReply);

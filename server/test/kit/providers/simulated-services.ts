@@ -1,4 +1,5 @@
-// Services of the simulated provider other than transfers, and variations of them with one fault each.
+// Services of the simulated provider other than transfers, and variations of them with one fault
+// each.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { compressedPoint } from '../../../src/kernel/crypto/p256.ts';
 
@@ -50,7 +51,7 @@ export const SERVICE_CAPABILITIES = {
 
 interface Deps {
   fault: string | undefined;
-  /** Sends a message until its response is final, and passes the response on. */
+  /** Sends a message until its response is final. A message with `onReply` is sent once. */
   report(message: Json, onReply?: (reply: Json) => void): void;
   /** The payment of a transfer. */
   paymentOf(transferId: string): Json;
@@ -264,7 +265,7 @@ function cards({ fault, report }: Deps): Calls {
       ...{ expMonth: 12, expYear: 2031 },
     };
   };
-  const issueCard = createOnce(newCard);
+  const issuedCards = createOnce(newCard);
   function pay({ cardId, currency }: Json): void {
     const authorizationId = nextId('AUTH');
     const amount = 10_00;
@@ -298,20 +299,20 @@ function cards({ fault, report }: Deps): Calls {
   return {
     '/cards/issue'(order) {
       if (fault === 'issues a card for each call') return newCard();
-      const isNew = !issueCard.has(order.cardId);
-      const card = issueCard.get(order.cardId);
+      const isNew = !issuedCards.has(order.cardId);
+      const card = issuedCards.get(order.cardId);
       if (isNew && order.platformCardId === 'TEST PAYMENT') pay(order);
       return card;
     },
     '/cards/state': ({ cardId }) =>
-      issueCard.has(cardId) || fault === 'returns the state of unknown cards'
-        ? issueCard.get(cardId)
+      issuedCards.has(cardId) || fault === 'returns the state of unknown cards'
+        ? issuedCards.get(cardId)
         : undefined,
     '/cards/change': ({ reference }) => ({
       reference: fault === 'replaces a frozen card' ? nextId('CARD') : reference,
     }),
     '/cards/details'({ cardId }) {
-      const { last4 } = issueCard.get(cardId);
+      const { last4 } = issuedCards.get(cardId);
       const suffix = fault === 'shows the number of another card' ? '0000' : last4;
       return { number: `400000000000${suffix}`, code: '123', expMonth: 12, expYear: 2031 };
     },

@@ -1,4 +1,5 @@
-// Fixture for SCA factors: enrollment of an authenticator app and of a software passkey, and their proofs.
+// Fixture for SCA factors: enrollment of an authenticator app and of a software passkey, and their
+// proofs.
 import { TOTP } from 'otpauth';
 import { expect } from 'vitest';
 import { customers } from '../../../src/features/customers/records/store.ts';
@@ -71,13 +72,13 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
       };
     },
     /** Enrolls a passkey. Returns the authenticator, its origin and the credential ID. */
-    async enrollPasskey(id: string, input?: Authenticator) {
+    async enrollPasskey(id: string, existingDevice?: Authenticator) {
       const { options: requestedOptions, allowedOrigins } = ok(
         await startEnrollment(id, 'PASSKEY'),
         200,
       );
       const [origin] = allowedOrigins as [string];
-      const device = input ?? authenticator({ rpId: requestedOptions.rp.id, origin });
+      const device = existingDevice ?? authenticator({ rpId: requestedOptions.rp.id, origin });
       const credential = registrationJson(device, requestedOptions.challenge);
       const { factor } = ok(
         await confirmEnrollment(id, { type: 'PASSKEY', origin, credential }),
@@ -106,22 +107,24 @@ export function expectInvalidFields(reply: ApiResponse, ...fields: string[]) {
   expect(fieldsOf(reply)).toEqual(fields);
 }
 
-/** A server whose production platform has a passkey site, and requests in production and sandbox. */
+/**
+ * A server whose production platform has a passkey site, and requests in production and sandbox.
+ */
 export async function openFactors() {
   const app = await startApp();
-  const service = app.production;
-  await setPasskeySite(app, service, SITE);
+  const { production } = app;
+  await setPasskeySite(app, production, SITE);
   const { db } = app.runtime;
   return {
     app,
     close: app.close,
-    platform: service,
+    platform: production,
     /** Factors in production. */
-    fixture: factorFixture(app, { platform: service }),
+    fixture: factorFixture(app, { platform: production }),
     /** Factors in the sandbox. */
     sandboxFixture: factorFixture(app),
     /** A customer under SCA. */
-    createScaCustomer: async (platform: TestPlatform = service) =>
+    createScaCustomer: async (platform: TestPlatform = production) =>
       (await createEuropeanCustomer(app, { platform })).id as string,
     advanceClock: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {

@@ -1,5 +1,6 @@
-// Fixture for customers under SCA with a verified phone number, a session, and EUR and USDC balances, and for
-// requests that authorize their payments. The sandbox accepts 123456 for every code.
+// Fixture for customers under SCA with a verified phone number, a session, and EUR and USDC
+// balances, and for requests that authorize their payments. The sandbox accepts 123456 for every
+// code.
 
 import {
   createExternalAccount,

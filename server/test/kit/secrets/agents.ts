@@ -1,5 +1,5 @@
-// Scenario of an agent, from its device code to its deletion, with invalid codes and tokens in every place
-// that accepts input.
+// Scenario of an agent, from its device code to its deletion, with invalid codes and tokens in
+// every place that accepts input.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
@@ -87,7 +87,7 @@ async function connect(
   return { id: id as string, token, code };
 }
 
-/** Invalid tokens, and codes in place of tokens. */
+/** Expects 401 for invalid tokens, and for the valid token in other schemes and operations. */
 async function rejectInvalidUses(
   { app, platform, secrets }: StrongAuthenticationHarness,
   token: string,

@@ -1,6 +1,6 @@
-// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and secrets in
-// unexpected places. The three digits of a security code occur in longer texts by chance, so only isolated
-// groups of three digits are searched.
+// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and secrets
+// in unexpected places. The three digits of a security code occur in longer texts by chance, so
+// only isolated groups of three digits are searched.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import {
@@ -49,7 +49,9 @@ async function openPage(
   return { statusCode, body };
 }
 
-/** Creates two links to the card and opens one. Returns the number and the secrets of both links. */
+/**
+ * Creates two links to the card and opens one. Returns the number and the secrets of both links.
+ */
 async function readCard(lifecycle: CardHarness, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = lifecycle;
   const links: string[] = [];

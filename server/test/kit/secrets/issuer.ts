@@ -1,5 +1,5 @@
-// Scenario of linking a stablecoin provider with valid and invalid secrets, with a repeated Idempotency-Key,
-// and with the secret in an unexpected field.
+// Scenario of linking a stablecoin provider with valid and invalid secrets, with a repeated
+// Idempotency-Key, and with the secret in an unexpected field.
 import { ok } from '../app/fixtures.ts';
 import { stablecoinFixture } from '../payments/stablecoins.ts';
 import { randomPassword, type StrongAuthenticationHarness } from './second-factors.ts';

@@ -1,6 +1,6 @@
-// Searches outputs for every secret of a test, complete or in part. The encodings are raw, JSON, URL,
-// hexadecimal, and base64 at any offset. Expected places are declared with the secret. A match there proves
-// that the search covers the place.
+// Searches outputs for every secret of a test, complete or in part. The encodings are raw, JSON,
+// URL, hexadecimal, and base64 at any offset. Expected places are declared with the secret. A match
+// there proves that the search covers the place.
 import type { ApiResponse, TestApp } from '../app/harness.ts';
 
 /** A printed, sent or stored text. */
@@ -49,7 +49,7 @@ function encodingsOf(value: string): string[] {
 }
 
 function formsOf(value: string): string[] {
-  if (value.length < MIN_PART_LENGTH) throw new RangeError(`${value} may be anywhere by chance`);
+  if (value.length < MIN_PART_LENGTH) throw new RangeError(`${value} is too short`);
   const middle = Math.floor((value.length - PART_LENGTH) / 2);
   // Members of JSON secrets are searched separately, except public ones.
   const isCut = value.length > 2 * PART_LENGTH && !value.startsWith('{');
@@ -81,7 +81,7 @@ export function secretList() {
       secretsByName.set(`${name} ${value}`, { name, forms: [], pattern, expectedPlaces: [] });
       return value;
     },
-    /** Leaked secrets by place, and expected places without their secret. */
+    /** Leaked secrets with their places, and the expected places that contain their secret. */
     find(searchedTexts: readonly SearchedText[]) {
       const [leaks, placesWithSecret] = [new Set<string>(), new Set<string>()];
       for (const { name: outputName, text } of searchedTexts) {
@@ -99,7 +99,8 @@ export function secretList() {
   };
 }
 
-const COLUMNS = `select table_name as "table", column_name as "column" from information_schema.columns
+const COLUMNS_SQL = `select table_name as "table", column_name as "column"
+  from information_schema.columns
   where table_schema = 'public' order by 1, 2`;
 
 type RunQuery = (sql: string) => Promise<Record<string, unknown>[]>;
@@ -107,7 +108,7 @@ type RunQuery = (sql: string) => Promise<Record<string, unknown>[]>;
 /** The complete database as text: every column of every table, bytes in hexadecimal. */
 export async function databaseText(query: RunQuery): Promise<SearchedText[]> {
   const searchedTexts: SearchedText[] = [];
-  for (const { table, column } of await query(COLUMNS)) {
+  for (const { table, column } of await query(COLUMNS_SQL)) {
     const rows = await query(`select "${column}"::text as text from "${table}"`);
     const text = rows.map((row) => row.text).join('\n');
     searchedTexts.push({ name: `${table}.${column}`, text });

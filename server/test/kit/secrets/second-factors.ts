@@ -1,6 +1,6 @@
-// Scenario of a customer under SCA. Every factor is enrolled, used for login and payment, lost and reset,
-// each with a failed attempt first. Secrets are recorded at their creation. Six-digit codes are searched as
-// words.
+// Scenario of a customer under SCA. Factors are enrolled, used for logins and payments, and reset,
+// mostly after a failed attempt. Secrets are recorded at their creation. Six-digit codes are
+// searched as words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
@@ -27,7 +27,7 @@ export interface StrongAuthenticationHarness {
 export const randomPassword = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 export const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
-/** An IP address of the documentation ranges. */
+/** A random IPv4 or IPv6 address, recorded as a secret. */
 const randomAddress = ({ secrets }: StrongAuthenticationHarness) => {
   const [a = 0, ...remainingBytes] = randomBytes(7);
   const parts = (Buffer.from(remainingBytes).toString('hex').match(/.{4}/g) ?? []).join(':');
@@ -162,7 +162,7 @@ async function usePasskey(
   const newChallenge = () => randomBytes(32).toString('base64url');
   expectWrong(await confirm(newChallenge()));
   const { factor } = ok(await confirm(options.challenge), 200);
-  // A pending quote contains it, and stored replies of quotes are erased with the customer.
+  // A pending quote contains the ID, and stored replies of quotes are erased with the customer.
   lifecycle.secrets.note('the ID of a passkey', device.credentialId, 'idempotency.reply');
   const loginChallenge = ok(
     await request('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),

@@ -1,6 +1,6 @@
-// Scenario of a wallet and its owner, from the first code to the last credential. It covers every credential
-// type, sessions and signatures of every kind, the export of the recovery phrase, and secrets in unexpected
-// fields. Secrets are recorded, so that a test can search for them.
+// Scenario of a wallet and its owner, from the first code to the last credential. It covers every
+// credential type, sessions and signatures of every kind, the export of the recovery phrase, and
+// secrets in unexpected fields. Secrets are recorded, so that a test can search for them.
 import { randomBytes } from 'node:crypto';
 import { mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -122,7 +122,7 @@ const newContact = ({ secrets }: WalletHarness) => {
 
 const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
-/** Invalid codes, then the valid one, first with an invalid signature. */
+/** Signs in, after attempts with invalid codes and with the signature of another key. */
 async function signIn(
   lifecycle: WalletHarness,
   fixture: WalletFixture,

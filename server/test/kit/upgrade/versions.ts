@@ -1,6 +1,6 @@
-// Two versions of the server for one database. The earlier one is the newest tagged release before this
-// checkout whose packages are installed here. Without such a release, the earlier one is this checkout. The
-// later one is the build of this checkout with further migrations.
+// Two versions of the server for one database. The earlier one is the newest tagged release before
+// this checkout whose packages are installed here. Without such a release, the earlier one is this
+// checkout. The later one is the build of this checkout with further migrations.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ export interface Version {
 }
 
 const root = projectRoot();
-/** Maximum output of git: a release with its lock file has a few megabytes. */
+/** Options of git commands. A lock file can exceed the default limit of 1 MB for their output. */
 const GIT = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 } as const;
 
 const git = (...args: string[]) => execFileSync('git', args, GIT);
@@ -63,8 +63,8 @@ function currentBuild(): string {
 }
 
 /**
- * This checkout with further migrations, by file name. The files are written to `folder`. Unchanged files are
- * links. A program reads the migrations in its own folder.
+ * This checkout with further migrations, by file name. The files are written to `folder`. Unchanged
+ * files are links. A program reads the migrations in its own folder.
  */
 export function laterVersion(folder: string, migrations: Record<string, string>): Version {
   const link = (name: string) => fs.symlinkSync(path.join(root, name), path.join(folder, name));

@@ -1,5 +1,6 @@
-// Software authenticator for passkeys, which creates registrations and assertions in the format of browsers.
-// It shares no code with the verification. Every verified field can be set to a wrong value.
+// Software authenticator for passkeys, which creates registrations and assertions in the format of
+// browsers. It shares no code with the verification. Every verified field can be set to a wrong
+// value.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
@@ -75,7 +76,7 @@ export interface Ceremony {
   rpId?: string;
   /** The origin of the embedding page, if there is one. */
   topOrigin?: string;
-  /** Added to the client data unchanged. */
+  /** Replaces the challenge in the client data. */
   challengeText?: string;
   userPresent?: boolean;
   userVerified?: boolean;
@@ -97,7 +98,6 @@ export function authenticator({
 }: {
   algorithm?: Algorithm;
   rpId?: string;
-  /** The origin. */
   origin?: string;
   credentialId?: Uint8Array;
 } = {}) {

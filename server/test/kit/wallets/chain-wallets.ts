@@ -1,5 +1,6 @@
-// Test wallets that sign messages like real wallets, for every kind of blockchain. ECDSA is implemented here
-// on top of OpenSSL's point multiplication, because Node.js cannot sign a precomputed digest.
+// Test wallets that sign messages like real wallets, for every kind of blockchain. ECDSA is
+// implemented here on top of OpenSSL's point multiplication, because Node.js cannot sign a
+// precomputed digest.
 import { createECDH, createHash, sign } from 'node:crypto';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -33,7 +34,10 @@ function pointOf(secret: bigint): Buffer {
   return curve.getPublicKey();
 }
 
-/** Signs a digest by ECDSA with a deterministic nonce. `high` selects the higher of the two values of `s`. */
+/**
+ * Signs a digest by ECDSA with a deterministic nonce. `high` selects the higher of the two values
+ * of `s`.
+ */
 export function signDigest(secret: bigint, digest: Uint8Array, { high = false } = {}) {
   const seed = createHash('sha256').update(bytes32(secret)).update(digest).digest();
   const nonce = mod(toBigInt(seed));
@@ -54,7 +58,8 @@ const hash160 = (bytes: Uint8Array) => ripemd160(sha256(bytes));
 
 /** A wallet on an EVM chain. */
 export function evmWallet(secret: bigint) {
-  const address = `0x${Buffer.from(keccak_256(pointOf(secret).subarray(1)).subarray(12)).toString('hex')}`;
+  const hash = keccak_256(pointOf(secret).subarray(1)).subarray(12);
+  const address = `0x${Buffer.from(hash).toString('hex')}`;
   return {
     address,
     sign(message: string, { v = 27, high = false } = {}): string {

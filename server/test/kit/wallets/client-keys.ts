@@ -27,7 +27,6 @@ export function keyPairOf(privateKey: string): Keys {
   };
 }
 
-/** Generates a key pair. */
 export function generateKeys(): Keys {
   const curve = createECDH('prime256v1');
   curve.generateKeys();

@@ -1,5 +1,6 @@
-// Published client libraries of embedded wallets, with the types that tests need. Loaded with `require`,
-// because their type definitions would add browser types to the whole project.
+// Published client libraries of embedded wallets, with the types that tests need. The libraries are
+// loaded with `require`, because their type definitions would add browser types to the whole
+// project.
 import { createRequire } from 'node:module';
 
 interface Stamper {

@@ -1,5 +1,5 @@
-// Fixture for embedded wallets: customers with a wallet, client keys, sessions and signed retries. Client
-// steps use the published client libraries, so the tests also cover compatibility.
+// Fixture for embedded wallets: customers with a wallet, client keys, sessions and signed retries.
+// Client steps use the published client libraries, so the tests also cover compatibility.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { createCustomer, ok } from '../app/fixtures.ts';
@@ -36,7 +36,8 @@ export const NO_ACTIVE_SESSION = [
 export const otherSessionMustSign = (requiredSigner: string) => [
   401,
   'UNAUTHORIZED',
-  `The wallet signature belongs to a session that may not sign this, because ${requiredSigner} must sign.`,
+  'The wallet signature belongs to a session that may not sign this, because ' +
+    `${requiredSigner} must sign.`,
 ];
 
 /** Request to add a passkey of an authenticator. */
@@ -61,7 +62,7 @@ export type WalletFixture = ReturnType<typeof walletFixture>;
 
 let counter = 0;
 
-/** `as` is the calling platform. The default is the main platform. */
+/** `platform` is the calling platform. Defaults to the main platform. */
 export function walletFixture(app: TestApp, { platform }: Pick<CallOptions, 'platform'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { platform, headers });

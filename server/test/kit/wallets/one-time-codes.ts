@@ -1,5 +1,5 @@
-// Fixture for one-time codes of wallets: adding credentials, requesting codes, sending them encrypted, and
-// reading replies.
+// Fixture for one-time codes of wallets: adding credentials, requesting codes, sending them
+// encrypted, and reading replies.
 import { ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp } from '../app/harness.ts';
 import { walletCrypto } from './client-libraries.ts';
@@ -50,7 +50,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
   ) =>
     fixture.call('POST', `/auth/credentials/${id}/verify`, { type, encryptedOtpBundle }, headers);
 
-  /** Sends a code, encrypted to a bundle. If it is correct, the response requests a signature. */
+  /** Sends a code, encrypted to a bundle. The response to a correct code requests a signature. */
   async function submitCode(
     credential: Credential,
     bundle: string,

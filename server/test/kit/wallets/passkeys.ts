@@ -1,5 +1,5 @@
-// Fixture for passkeys: customers with a wallet and a software authenticator as a credential, with challenges
-// and assertions.
+// Fixture for passkeys: customers with a wallet and a software authenticator as a credential, with
+// challenges and assertions.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import type { ApiResponse } from '../app/harness.ts';

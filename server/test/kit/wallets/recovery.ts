@@ -1,5 +1,5 @@
-// Fixture for account recovery: a customer with a contact that receives no codes, starting a recovery, and
-// its status and notices.
+// Fixture for account recovery: a customer with a contact that receives no codes, starting a
+// recovery, and its status and notices.
 import { expect } from 'vitest';
 import { messages } from '../../../src/features/notifications/messages/store.ts';
 import {

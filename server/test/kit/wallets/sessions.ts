@@ -1,10 +1,10 @@
-// Inserts sessions of a wallet directly into the table, with any credential, any expiry and a known private
-// key, for tests of signers.
+// Inserts sessions of a wallet directly into the table, with any credential, any expiry and a known
+// private key, for tests of signers.
 import { credentials, walletSessions, wallets } from '../../../src/features/wallets/store.ts';
 import type { TestApp } from '../app/harness.ts';
 import { generateKeys, type Keys } from './embedded-wallets.ts';
 
-/** A session of the wallet's oldest credential, or of a nonexistent one. */
+/** Inserts a session of the oldest credential, or of a nonexistent credential. Returns its keys. */
 export async function insertSession(
   { runtime, operate }: TestApp,
   accountId: string,

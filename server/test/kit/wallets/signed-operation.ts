@@ -1,5 +1,5 @@
-// A signed operation whose only effect is a row, to test signed retries without the rules of real operations.
-// A test can replace each step.
+// A signed operation whose only effect is a row, to test signed retries without the rules of real
+// operations. A test can replace each step.
 import { type Static, Type } from '@sinclair/typebox';
 import { type WalletDeps, walletOf } from '../../../src/features/wallets/accounts/wallet.ts';
 import {
@@ -41,7 +41,7 @@ type TestContract = typeof contract;
 
 const marks = table('marks', { id: col.text, resource_id: col.text, version: col.int4 });
 
-/** Table of the effects. */
+/** Creates the table of the effects. */
 export const createMarksTable = (app: TestApp) =>
   app.runtime.db.query(
     'create table marks (id text primary key, resource_id text not null, version integer not null)',

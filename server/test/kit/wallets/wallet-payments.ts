@@ -1,5 +1,5 @@
-// Fixture for payments from an embedded wallet: a customer with a balance and a session, quotes, and their
-// execution with signature headers.
+// Fixture for payments from an embedded wallet: a customer with a balance and a session, quotes,
+// and their execution with signature headers.
 import { expect } from 'vitest';
 import { fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';

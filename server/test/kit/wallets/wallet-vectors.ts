@@ -1,10 +1,11 @@
-// Published vectors of the wire formats of embedded wallets, in lower-case hex without another note. Other
-// implementations computed the vectors, so they are valid for every client of the same formats.
+// Published vectors of the wire formats of embedded wallets, in lower-case hex unless a comment
+// states another encoding. Other implementations computed the vectors, so they are valid for every
+// client of the same formats.
 
 /**
- * RFC 9180, mode 0, KEM 0x0010, KDF 0x0001, AEAD 0x0002: the first message of the suite that wallets use. The
- * source is the test vectors of the RFC (cfrg/draft-irtf-cfrg-hpke, test-vectors.json at 5f503c5). The RFC
- * itself prints this KEM with AES-128 only.
+ * RFC 9180, mode 0, KEM 0x0010, KDF 0x0001, AEAD 0x0002: the first message of the suite that
+ * wallets use. The source is the test vectors of the RFC (cfrg/draft-irtf-cfrg-hpke,
+ * test-vectors.json at 5f503c5). The RFC itself prints this KEM with AES-128 only.
  */
 export const RFC_9180 = {
   info: '4f6465206f6e2061204772656369616e2055726e',

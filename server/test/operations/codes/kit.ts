@@ -1,6 +1,6 @@
-// Types and helpers for provoking error codes. Each code has a description, and a function that provokes it
-// on a real server. The lists in this folder contain all codes. `error-codes.test.ts` runs each one, and
-// docs/errors.md is generated from the descriptions.
+// Types and helpers for provoking error codes. Each code has a description, and a function that
+// provokes it on a real server. The lists in this folder contain all codes. `error-codes.test.ts`
+// runs each one, and docs/errors.md is generated from the descriptions.
 import type { Code } from '../../../src/kernel/fault.ts';
 import { type AgentFixture, agentFixture } from '../../kit/agents/agents.ts';
 import { type CallOptions, startApp, type TestApp } from '../../kit/app/harness.ts';

@@ -1,5 +1,5 @@
-// Error codes of stablecoins. The suffixes of secrets, tokens and accounts select the sandbox provider's
-// reply.
+// Error codes of stablecoins. The suffixes of secrets, tokens and accounts select the sandbox
+// provider's reply.
 import { ok } from '../../kit/app/fixtures.ts';
 import { mintFixture } from '../../kit/payments/mints.ts';
 import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';

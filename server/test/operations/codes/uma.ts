@@ -1,5 +1,5 @@
-// Error codes of UMA receivers and of quotes. The sandbox has an address for each error of another UMA
-// provider or of the connection to it.
+// Error codes of UMA receivers and of quotes. The sandbox has an address for each error of another
+// UMA provider or of the connection to it.
 import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { createFundedCustomer, findInternalAccount } from '../../kit/app/fixtures.ts';
 import { type CodeFixture, type Provocation, provocation } from './kit.ts';

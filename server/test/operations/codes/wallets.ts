@@ -120,7 +120,7 @@ const CREDENTIALS: readonly Provocation[] = [
       const { id } = await createCustomer(app, { platform }, { email: newEmail() });
       await app.settle();
       await setCurrencies(allCurrencies);
-      // Jobs run one after another. The first one creates the account, and the second one activates it.
+      // Jobs run one after another. The first job creates the account, and the second activates it.
       await app.worker.runDue();
       const path = `/customers/internal-accounts?customerId=${id}&type=EMBEDDED_WALLET`;
       const { data } = (await call('GET', path, undefined, { platform })).body;

@@ -17,7 +17,7 @@ export interface Action {
   run(sim: Sim): Promise<string>;
 }
 
-/** The error code of a rejected request, which must be one of `codes`. */
+/** Error code of a rejected request, or undefined if it succeeded. Throws for other codes. */
 export function rejectionCode(response: ApiResponse, codes: readonly string[]): string | undefined {
   if (response.status < 400) return undefined;
   const { code } = response.body as { code: string };
@@ -29,7 +29,10 @@ export function rejectionCode(response: ApiResponse, codes: readonly string[]): 
   return code;
 }
 
-/** Checks a reply against the prediction: the error code, or undefined if the request succeeded. */
+/**
+ * Error code, or undefined if the request succeeded. Throws unless the code is one of `codes`. If
+ * `codes` is empty, the request must succeed.
+ */
 export function checkReply(
   response: ApiResponse,
   codes: readonly string[],

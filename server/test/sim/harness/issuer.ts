@@ -63,10 +63,10 @@ function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow 
 /** Available amount of an account, or undefined if it cannot pay. */
 function payableAmount(sim: Sim, cardId: string, account: string): bigint | undefined {
   const row = sim.model.internal.get(account);
-  const money = sim.model.accounts.get(account);
-  if (row?.status !== 'ACTIVE' || row.owed !== '0' || !money) return undefined;
+  const ledgerAccount = sim.model.accounts.get(account);
+  if (row?.status !== 'ACTIVE' || row.owed !== '0' || !ledgerAccount) return undefined;
   const canSign = row.type !== 'EMBEDDED_WALLET' || signerOf(sim, cardId, account);
-  return canSign ? money.balance - money.held : undefined;
+  return canSign ? ledgerAccount.balance - ledgerAccount.held : undefined;
 }
 
 export interface CardInput {
@@ -81,14 +81,14 @@ const isCredit = (kind: string) => kind.includes('CREDIT');
 /** `approved`, or the decline reason. */
 export function predictDecision(sim: Sim, card: RecordedRow, requestInput: CardInput): string {
   const { kind, amount, currency, descriptor } = requestInput;
-  const isAdvice = kind === 'CREDIT_AUTHORIZATION_ADVICE';
+  const isAdjustment = kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
-  if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
+  if (card.state === 'FROZEN' && !isAdjustment) return 'CARD_PAUSED';
   if (descriptor.endsWith('002')) return 'INSUFFICIENT_FUNDS';
   if (descriptor.endsWith('003')) return 'CARD_PAUSED';
   if (currency !== 'USD') return 'CURRENCY_NOT_SUPPORTED';
   if (!holderOf(sim, card)) return 'CARDHOLDER_NOT_READY';
-  if (isAdvice) return 'approved';
+  if (isAdjustment) return 'approved';
   const account = firstFundingSource(card);
   const { status, currency: unit = null } = sim.model.internal.get(account) ?? {};
   if (isCredit(kind)) return status === 'CLOSED' ? 'NO_FUNDING_SOURCE' : 'approved';
@@ -106,7 +106,10 @@ export interface NoticeInput {
 
 const OPEN_STATUSES = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
-/** Whether the notice contradicts the payment. The sandbox accepts only notices that its state permits. */
+/**
+ * Whether the notice contradicts the payment. The sandbox accepts only notices that the state of
+ * the payment permits.
+ */
 export function isContradictory(
   row: RecordedRow,
   { kind, amount }: NoticeInput,
@@ -177,15 +180,21 @@ export function checkNotice(
   const requestsDebit = canPay || notice.kind === 'CLEARING';
   if (neededAmount > 0n && !isClosed && requestsDebit)
     debits.push(`${neededAmount} ${canPay ? 'PENDING' : 'FAILED'}`);
-  const expected = {
+  const expectedFacts = {
     debits: debits.join(),
     writtenOff: factsBefore.writtenOffAmount + (isWrittenOff ? neededAmount : 0n),
   };
-  const actual = { debits: debitsOf(factsAfter).join(), writtenOff: factsAfter.writtenOffAmount };
-  if (expected.debits !== actual.debits || expected.writtenOff !== actual.writtenOff) {
+  const actualFacts = {
+    debits: debitsOf(factsAfter).join(),
+    writtenOff: factsAfter.writtenOffAmount,
+  };
+  if (
+    expectedFacts.debits !== actualFacts.debits ||
+    expectedFacts.writtenOff !== actualFacts.writtenOff
+  ) {
     const [actualDebits, expectedDebits] = [
-      `${actual.debits}; written off ${actual.writtenOff}`,
-      `${expected.debits}; written off ${expected.writtenOff}`,
+      `${actualFacts.debits}; written off ${actualFacts.writtenOff}`,
+      `${expectedFacts.debits}; written off ${expectedFacts.writtenOff}`,
     ];
     const subject = `${after.id}, after ${notice.kind} ${notice.amount}`;
     throw violation(`${subject}: debits ${actualDebits}, not ${expectedDebits}`);

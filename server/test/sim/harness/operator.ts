@@ -91,7 +91,7 @@ export function checkOutcome(
   throw violation(`${description}: ${rejection ?? JSON.stringify(json)}, expected the opposite`);
 }
 
-/** Work on behalf of a platform that has no verb. */
+/** Runs work on behalf of a platform. The work has no verb of the command line. */
 export async function onBehalfOf<R>(
   sim: Sim,
   { id, environment }: Platform,

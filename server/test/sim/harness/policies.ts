@@ -11,7 +11,7 @@ const PERMISSIONS = [
 const randomSubset = <T>(sim: Sim, list: readonly T[]): T[] =>
   list.filter(() => sim.chance.percent(60));
 
-/** In cents. Payments here are of a few hundred to a few thousand cents. */
+/** Limits in cents. Payments of agents are from 100 to 50,000 cents. */
 const LIMITS = [0, 20_000, 60_000, 400_000];
 
 export function randomLimits(sim: Sim): Policy['spendingLimits'] {

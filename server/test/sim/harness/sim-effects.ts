@@ -31,7 +31,9 @@ export interface SimEffects extends Effects {
   /** Advances the clock by milliseconds. */
   advance(ms: number): void;
   addReceiver(): Receiver;
-  /** IDs of events that a receiver has accepted. Reading clears them. */
+  /**
+   * IDs of events that a receiver has accepted. `applyStep` removes the IDs that it has checked.
+   */
   readonly deliveredIds: Set<string>;
 }
 

@@ -101,8 +101,9 @@ export interface Order {
   source: InternalAccount | null;
   internalAccount: InternalAccount | null;
   externalAccount: ExternalAccount | null;
-  /** The debited account, or the payer of a deposit. */
+  /** The account that a funding debit debits. */
   debitedAccount?: ExternalAccount;
+  /** The payer of a deposit. */
   payer?: Person;
   sentAmount: bigint;
   receivedAmount: bigint;
@@ -209,7 +210,7 @@ export interface Sim {
   readonly cardMessages: CardMessage[];
   /** Recorded cost of each card payment. */
   readonly cardCosts: Map<string, bigint>;
-  /** Stablecoins as their platforms expect them. */
+  /** Clients, accounts and orders of stablecoins, according to their platforms. */
   readonly mints: Mints;
   /** Whether the current step may log errors. */
   errorsExpected: boolean;

@@ -6,7 +6,7 @@ import { isUncounted } from './queue-and-limits.ts';
 export interface Agency {
   agents: Map<string, RecordedRow>;
   actions: Map<string, RecordedRow>;
-  /** Ids of the actions of a payment. */
+  /** IDs of the actions of a payment. */
   actionsByPayment: Map<string, string[]>;
   /** Audit entries of an action. */
   audit: Map<string, string[]>;
@@ -197,9 +197,9 @@ export function usageProblem(model: Model, id: string): string | undefined {
     ...expectedUsage.keys(),
   ])) {
     const usedAmount = -(model.accounts.get(account)?.balance ?? 0n);
-    const expected = expectedUsage.get(account) ?? 0n;
-    if (usedAmount !== expected)
-      return `has used ${usedAmount} of ${account}, by its payments ${expected}`;
+    const expectedAmount = expectedUsage.get(account) ?? 0n;
+    if (usedAmount !== expectedAmount)
+      return `has used ${usedAmount} of ${account}, by its payments ${expectedAmount}`;
   }
   return undefined;
 }
@@ -249,7 +249,7 @@ export const countedOn = ({ accounts }: Model, { id }: RecordedRow, day: string)
 const isInternal = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
 /** The source of a payment, or the destination if only the destination is internal. */
-const touchedBy = ({ source_account: from, destination_account: to }: RecordedRow) =>
+const agentAccountOf = ({ source_account: from, destination_account: to }: RecordedRow) =>
   isInternal(from) || !isInternal(to) ? from : to;
 
 const exceeds = (amount: bigint, limit: number | null | undefined) =>
@@ -266,7 +266,7 @@ export function policyProblem(model: Model, payment: Payment): string | undefine
     agent.policy as string,
   ) as Policy;
   const allowedIds = accountRestrictions?.allowedAccountIds;
-  const account = touchedBy(row) as string;
+  const account = agentAccountOf(row) as string;
   if (allowedIds && !allowedIds.includes(account)) return `${agent.id} touched ${account}`;
   const rule = accountRestrictions?.accountRules?.find(
     (accountRule) => accountRule.accountId === account,
@@ -279,6 +279,8 @@ export function policyProblem(model: Model, payment: Payment): string | undefine
     dailyLimit: exceeds(usedIn(model, agent, day), limits.dailyLimit),
     monthlyLimit: exceeds(usedIn(model, agent, day.slice(0, 7)), limits.monthlyLimit),
   };
-  const names = Object.entries(violations).flatMap(([name, actual]) => (actual ? [name] : []));
+  const names = Object.entries(violations).flatMap(([name, isExceeded]) =>
+    isExceeded ? [name] : [],
+  );
   return names.length ? `${row.id} exceeds ${names.join(', ')} of ${agent.id}` : undefined;
 }

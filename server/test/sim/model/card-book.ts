@@ -78,7 +78,7 @@ const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: Re
 /** A decision after the deadline is logged in a separate entry. */
 export const isLate = ({ id }: RecordedRow): boolean => id?.includes('.late ') ?? false;
 
-/** Requests that open a payment. All others are notices. */
+/** Requests that open a payment. All other messages about a payment are notices. */
 const OPENING_KINDS = [
   ...['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION'],
   ...['FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE'],
@@ -170,7 +170,7 @@ function isExpiredWithoutMessages(before: RecordedRow, after: RecordedRow): bool
   return isMonthOld && hasNoMessages && !factsBefore.isClosed && factsAfter.isClosed && !isDecided;
 }
 
-/** Changes without a message: a failed funding debit, or a decision of the operator. */
+/** Applies a change without a message: an expiry, a failed debit, or a decision of the operator. */
 function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): void {
   const replay = book.replays.get(after.id as string);
   if (!replay) return;
@@ -180,7 +180,7 @@ function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): v
   if (before.status === 'EXCEPTION') {
     replay.resolvedCount++;
     replay.isClosed = true;
-    // A full return by then emits an event as well.
+    // A full refund before the decision emits another event.
     replay.eventCount += after.status === 'REFUNDED' ? 2 : 1;
   }
   if (after.status !== 'EXCEPTION') return;

@@ -1,6 +1,6 @@
 // The expected transfers and state of a card payment, computed from the amounts in its row. Written
 // from the specification and the tables of posting rules. The funding account, the debt of its
-// owner, and amounts in suspense or paid out manually for the account count as one.
+// owner, and amounts in suspense or paid out manually for the account count as one account.
 import { add, type Sums } from './effects.ts';
 import type { RecordedRow, Transfer } from './model.ts';
 
@@ -103,7 +103,7 @@ export function chargeOf(row: RecordedRow): bigint {
 
 /** The expected sum of all transfers of a payment. */
 export function cardEffect(row: RecordedRow, environment: string): Sums {
-  const expected: Sums = new Map();
+  const expectedSums: Sums = new Map();
   const {
     direction,
     pendingAmount,
@@ -117,13 +117,13 @@ export function cardEffect(row: RecordedRow, environment: string): Sums {
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.sent_currency}`;
   const account = accountOf(row);
-  add(expected, account, -chargeOf(row));
-  add(expected, `${account} held`, (pendingAmount + stuckAmount) * units);
-  add(expected, systemAccount('cards'), unclearedOf(row));
+  add(expectedSums, account, -chargeOf(row));
+  add(expectedSums, `${account} held`, (pendingAmount + stuckAmount) * units);
+  add(expectedSums, systemAccount('cards'), unclearedOf(row));
   const clearedAmount = direction === 'CREDIT' ? -settledAmount : settledAmount - refundedAmount;
-  add(expected, systemAccount('external_settlement'), clearedAmount * units);
-  add(expected, systemAccount('losses'), (recoveredAmount - writtenOffAmount) * units);
-  return expected;
+  add(expectedSums, systemAccount('external_settlement'), clearedAmount * units);
+  add(expectedSums, systemAccount('losses'), (recoveredAmount - writtenOffAmount) * units);
+  return expectedSums;
 }
 
 const STAND_IN_ACCOUNTS = /^system:\w+:(suspense|receivable|rail_in_transit):/;

@@ -159,7 +159,9 @@ export function coinTransitionProblem(
   return isResubmitted ? `${after.id} was submitted twice` : undefined;
 }
 
-/** Expected phases of an order. An expired one was voided and held again. */
+/**
+ * Expected phases of an order. An order that continues after its expiry is voided and held again.
+ */
 function expectedPhases(row: RecordedRow): string[] {
   const isNothingCounted = countedOf(row) === 0n;
   const voidedPhases = 'pending,void';
@@ -217,18 +219,18 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
 
 /** A wrong circulating supply or held amount. */
 export function supplyProblem({ coinBook, accounts }: Model, id: string): string | undefined {
-  const expected = coinBook.supply.get(id);
+  const expectedSupply = coinBook.supply.get(id);
   const [issuedAccount, circulatingAccount] = ['issued', 'circulating'].map((accountName) =>
     accounts.get(`stablecoin:${id}:${accountName}`),
   );
-  if (!expected || !issuedAccount || !circulatingAccount) return 'has no ledger accounts';
+  if (!expectedSupply || !issuedAccount || !circulatingAccount) return 'has no ledger accounts';
   if (circulatingAccount.balance < circulatingAccount.held)
     return `has ${circulatingAccount.balance}, of which ${circulatingAccount.held} are held for burns`;
   const pairs: [string, bigint, bigint][] = [
-    ['circulate', circulatingAccount.balance, expected.circulatingAmount],
-    ['are issued', -issuedAccount.balance, expected.circulatingAmount],
-    ['are held for burns', circulatingAccount.held, expected.burningAmount],
-    ['are held for mints', issuedAccount.held, expected.mintingAmount],
+    ['circulate', circulatingAccount.balance, expectedSupply.circulatingAmount],
+    ['are issued', -issuedAccount.balance, expectedSupply.circulatingAmount],
+    ['are held for burns', circulatingAccount.held, expectedSupply.burningAmount],
+    ['are held for mints', issuedAccount.held, expectedSupply.mintingAmount],
   ];
   const mismatch = pairs.find(([, actual, expectedValue]) => actual !== expectedValue);
   return mismatch && `${mismatch[1]} ${mismatch[0]}, by its orders ${mismatch[2]}`;

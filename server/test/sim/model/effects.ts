@@ -33,7 +33,7 @@ function effectOf(transfers: readonly Transfer[]): Sums {
 const isInternalAccount = (id: string | null | undefined): id is string =>
   id?.startsWith('InternalAccount:') ?? false;
 
-interface Money {
+interface PaymentAmounts {
   systemAccount(purpose: string, currency: string | null | undefined): string;
   source: string;
   sentAmount: bigint;
@@ -42,7 +42,7 @@ interface Money {
   row: RecordedRow;
 }
 
-function moneyOf(row: RecordedRow, environment: string): Money {
+function paymentAmountsOf(row: RecordedRow, environment: string): PaymentAmounts {
   const systemAccount = (purpose: string, currency: string | null | undefined) =>
     `system:${environment}:${purpose}:${currency}`;
   const isInternal = isInternalAccount(row.source_account);
@@ -62,74 +62,75 @@ function moneyOf(row: RecordedRow, environment: string): Money {
 
 /** A completed payment: fees earned, currencies exchanged, funds at the destination. */
 function addPayment(
-  expected: Sums,
-  { systemAccount, source, debitedAmount, sentAmount, row }: Money,
+  expectedSums: Sums,
+  { systemAccount, source, debitedAmount, sentAmount, row }: PaymentAmounts,
   destination: string,
 ): void {
   const [receivedAmount, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
   const earnedFees = amountIn(row.platform_fees);
   const { sent_currency: from, received_currency: to } = row;
-  add(expected, source, -debitedAmount);
-  if (row.platform_fee_account !== source) add(expected, row.platform_fee_account, earnedFees);
-  add(expected, systemAccount('fees', from), fees - earnedFees);
-  add(expected, systemAccount('fx_position', from), sentAmount - fees);
-  add(expected, systemAccount('fx_position', to), -receivedAmount);
-  add(expected, destination, receivedAmount);
+  add(expectedSums, source, -debitedAmount);
+  if (row.platform_fee_account !== source) add(expectedSums, row.platform_fee_account, earnedFees);
+  add(expectedSums, systemAccount('fees', from), fees - earnedFees);
+  add(expectedSums, systemAccount('fx_position', from), sentAmount - fees);
+  add(expectedSums, systemAccount('fx_position', to), -receivedAmount);
+  add(expectedSums, destination, receivedAmount);
 }
 
 function outgoingEffect(row: RecordedRow, environment: string): Sums {
-  const expected: Sums = new Map();
-  const money = moneyOf(row, environment);
-  const { systemAccount, source, debitedAmount } = money;
+  const expectedSums: Sums = new Map();
+  const paymentAmounts = paymentAmountsOf(row, environment);
+  const { systemAccount, source, debitedAmount } = paymentAmounts;
   const fundedAmount = amountIn(row.funded_amount);
   const { sent_currency: from, received_currency: to } = row;
-  add(expected, systemAccount('rail_in_transit', from), -fundedAmount);
-  add(expected, systemAccount('inbound', from), fundedAmount);
-  if (row.funds === 'HELD') add(expected, `${source} held`, debitedAmount);
-  if (row.funds === 'SUBMITTED') addPayment(expected, money, systemAccount('rail_in_transit', to));
+  add(expectedSums, systemAccount('rail_in_transit', from), -fundedAmount);
+  add(expectedSums, systemAccount('inbound', from), fundedAmount);
+  if (row.funds === 'HELD') add(expectedSums, `${source} held`, debitedAmount);
+  if (row.funds === 'SUBMITTED')
+    addPayment(expectedSums, paymentAmounts, systemAccount('rail_in_transit', to));
   if (row.funds === 'SETTLED') {
     const isInternal = isInternalAccount(row.destination_account);
     addPayment(
-      expected,
-      money,
+      expectedSums,
+      paymentAmounts,
       isInternal ? (row.destination_account as string) : systemAccount('external_settlement', to),
     );
   }
   if (row.funds === 'RETURNED' && fundedAmount) {
-    add(expected, systemAccount('inbound', from), -fundedAmount);
-    add(expected, systemAccount('rail_in_transit', from), fundedAmount);
+    add(expectedSums, systemAccount('inbound', from), -fundedAmount);
+    add(expectedSums, systemAccount('rail_in_transit', from), fundedAmount);
   }
   if (row.funds === 'SUSPENSE') {
     const suspendedAmount = fundedAmount || debitedAmount;
-    add(expected, source, -suspendedAmount);
-    add(expected, systemAccount('suspense', from), suspendedAmount);
+    add(expectedSums, source, -suspendedAmount);
+    add(expectedSums, systemAccount('suspense', from), suspendedAmount);
   }
-  return expected;
+  return expectedSums;
 }
 
 /** Incoming funds on the account, or on a system account if no account can receive them. */
 function incomingEffect(row: RecordedRow, environment: string): Sums {
-  const expected: Sums = new Map();
+  const expectedSums: Sums = new Map();
   const amount = amountIn(row.received_amount);
   const isInternal = isInternalAccount(row.destination_account);
   const to = row.destination_account as string;
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.received_currency}`;
   const creditDeposit = (accountId: string) => {
-    add(expected, systemAccount('rail_in_transit'), -amount);
-    add(expected, accountId, amount);
+    add(expectedSums, systemAccount('rail_in_transit'), -amount);
+    add(expectedSums, accountId, amount);
   };
   // The transfers of an internal payment belong to its paying side.
-  if (row.quote_id && row.sent_amount) return expected;
+  if (row.quote_id && row.sent_amount) return expectedSums;
   const isOpen = row.status === 'PENDING' || row.status === 'PROCESSING';
   if (row.funds === 'SETTLED')
     creditDeposit(isInternal ? to : systemAccount('external_settlement'));
   if (row.funds === 'SUSPENSE') creditDeposit(systemAccount('suspense'));
   if (row.funds === 'HELD' || row.funds === 'SUBMITTED') {
     creditDeposit(isInternal && isOpen ? to : systemAccount('inbound'));
-    if (isInternal && isOpen) add(expected, `${to} held`, amount);
+    if (isInternal && isOpen) add(expectedSums, `${to} held`, amount);
   }
-  return expected;
+  return expectedSums;
 }
 
 /**
@@ -148,12 +149,12 @@ function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfe
 }
 
 /** A digital asset that cannot be returned to a wallet is credited to a balance of the payer. */
-function withoutRefundCredit(actual: Sums, { row, transfers }: Payment): Sums {
+function withoutRefundCredit(actualSums: Sums, { row, transfers }: Payment): Sums {
   const payoutOfRefund = transfers.find(
     ({ step, credit }) => step === 'refund.out' && isInternalAccount(credit),
   );
-  if (!payoutOfRefund || row.type !== 'OUTGOING') return actual;
-  const remainingSums = new Map(actual);
+  if (!payoutOfRefund || row.type !== 'OUTGOING') return actualSums;
+  const remainingSums = new Map(actualSums);
   add(remainingSums, payoutOfRefund.credit, -payoutOfRefund.amount);
   add(
     remainingSums,
@@ -171,10 +172,10 @@ const isDebitReturn = ({ row }: Payment, { step }: Transfer): boolean =>
 
 function differenceOf(
   { status, funds }: RecordedRow,
-  expected: Sums,
-  actual: Sums,
+  expectedSums: Sums,
+  actualSums: Sums,
 ): string | undefined {
-  const [expectedText, actualText] = [textOf(expected), textOf(actual)];
+  const [expectedText, actualText] = [textOf(expectedSums), textOf(actualSums)];
   if (expectedText === actualText) return undefined;
   return `is ${status}, funds ${funds}; it transferred [${actualText}], not [${expectedText}]`;
 }
@@ -190,11 +191,13 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
       effectOf(attributeToAccount(row, transfers)),
     );
   const isOutgoing = row.type === 'OUTGOING';
-  const expected = isOutgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
+  const expectedSums = isOutgoing
+    ? outgoingEffect(row, environment)
+    : incomingEffect(row, environment);
   // Daily usage of a platform or an agent is counted in units of separate currency codes.
-  const money = transfers.filter(
+  const paymentTransfers = transfers.filter(
     (transfer) => !transfer.currency.startsWith('velocity.') && !isDebitReturn(payment, transfer),
   );
-  const actual = withoutRefundCredit(effectOf(withoutDebts(money, row)), payment);
-  return differenceOf(row, expected, actual);
+  const actualSums = withoutRefundCredit(effectOf(withoutDebts(paymentTransfers, row)), payment);
+  return differenceOf(row, expectedSums, actualSums);
 }

@@ -5,7 +5,7 @@ import type { Model, RecordedRow, RowChange } from './model.ts';
 export interface Holding {
   credentials: Map<string, RecordedRow>;
   sessions: Map<string, RecordedRow>;
-  /** Number of credentials created without a signature. Only the first may be. */
+  /** Number of credentials created without a signature. Only the first may be unsigned. */
   unsignedCredentials: number;
   /** Number of completed requests, by operation. */
   doneCounts: Map<string, number>;
@@ -167,9 +167,9 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
   const unexpectedEffect = effects.find(([, actual, expected]) => actual !== expected);
   if (unexpectedEffect)
     return `has ${unexpectedEffect[1]} ${unexpectedEffect[0]} for ${unexpectedEffect[2]} requests`;
-  for (const [operation, n] of signedCounts) {
-    if (PAYMENT_OPERATIONS.includes(operation) || acceptedCounts.get(operation) === n) continue;
-    return `has signed ${operation} ${n} times for ${acceptedCounts.get(operation)} requests`;
+  for (const [operation, count] of signedCounts) {
+    if (PAYMENT_OPERATIONS.includes(operation) || acceptedCounts.get(operation) === count) continue;
+    return `has signed ${operation} ${count} times for ${acceptedCounts.get(operation)} requests`;
   }
   return undefined;
 }

@@ -103,7 +103,7 @@ interface PaymentContext {
   awaitsApproval: boolean;
 }
 
-/** Events before a payment starts, and whether a deposit is outstanding. */
+/** Events of a payment that has started, and of a payment that waits. */
 function eventsBeforeStart({ source_account }: RecordedRow, { challenges }: PaymentContext) {
   const authorizations = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
   // A payment that is funded by a deposit becomes PENDING when the funds arrive.

@@ -121,7 +121,7 @@ async function changeTriggerSql(client: pg.Client, table: string, columns: reado
     ${createTriggerSql('delete', NOT_MOVED)}`;
 }
 
-/** Installs the change log. Once per database, before anything is written. */
+/** Installs the change log. Must run once per database, before the first write. */
 export async function installChangeLog(client: pg.Client): Promise<void> {
   const statements = [CHANGE_LOG];
   for (const [table, columns] of Object.entries(RECORDED_COLUMNS)) {
@@ -153,7 +153,7 @@ export interface Payment {
   sequence: number;
   row: RecordedRow;
   transfers: Transfer[];
-  /** Types of the events about it, in the order of the change log. */
+  /** Types of the events about the payment, in the order of the change log. */
   eventTypes: string[];
 }
 
@@ -200,7 +200,7 @@ export interface Model {
   externalAccounts: Map<string, RecordedRow>;
   /** Holdings of embedded wallets, by their IDs. */
   holdings: Map<string, Holding>;
-  /** Authorizations of quotes, by their IDs. */
+  /** Authorizations of quotes, by quote ID. */
   signedAuthorizations: Map<string, RecordedRow[]>;
   /** Strong authentication of customers. */
   authentication: Authentication;

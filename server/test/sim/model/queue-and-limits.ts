@@ -3,7 +3,7 @@
 import { refundOf } from './lifecycles.ts';
 import type { Model, Payment, RecordedRow, Transfer } from './model.ts';
 
-/** Whether the result of this transfer is still outstanding. */
+/** Whether the payment waits for a result of this kind. */
 function isOutstanding({ row }: Payment, kind: string): boolean {
   const refund = refundOf(row);
   if (kind === 'refund') return refund === 'PENDING';

@@ -57,7 +57,7 @@ export function bookkeeping(
 
   function expectMissing(amount: number, details: Partial<Expectation>): void {
     add('MISSING_AT_PROVIDER');
-    // Until the end of the next day the ledger has the result, too.
+    // By the end of the next day the ledger has the result, too.
     const day = nextDay(account.today());
     expected.set(missingKey(amount), { day, decisions: () => ['WRITE_OFF', 'IGNORE'], ...details });
   }

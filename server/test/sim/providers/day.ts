@@ -61,14 +61,16 @@ function keyOf({ kind, day, lineId, amount }: Difference): string {
   if (kind === 'MISSING_AT_PROVIDER') return missingKey(amount);
   if (kind === 'BALANCE_DIFFERS') return lineKey(kind, day);
   if (kind === 'LATE_CORRECTION') return lineKey(kind, String(amount));
-  // Without the version of the statement.
+  // The key does not contain the version of the statement.
   return lineKey(kind, lineId?.replace(/@\d+$/, '') ?? '');
 }
 
 const parseRefund = (refund: unknown) =>
   (typeof refund === 'string' ? JSON.parse(refund) : refund) as { status: string } | null;
 
-/** The status of each payment as `EXPECTED_STATUSES` writes it, with the provider of its transfer. */
+/**
+ * Status of each payment in the format of `EXPECTED_STATUSES`, and the provider of its transfer.
+ */
 async function statusesOf({ app }: Installation, ids: readonly string[]) {
   const rows = await app.runtime.db.query<Record<string, string>>(STATUSES_SQL, [[...ids]]);
   return rows.map((row) => ({
@@ -87,8 +89,8 @@ async function paymentProblems({ installation, bank, payments }: DayDeps): Promi
   )) {
     const transfer = bank.transfers.get(id);
     if (transfer) {
-      const expected = EXPECTED_STATUSES[transfer.state];
-      if (text !== expected) problems.push(`${id} is ${text}, not ${expected}`);
+      const expectedText = EXPECTED_STATUSES[transfer.state];
+      if (text !== expectedText) problems.push(`${id} is ${text}, not ${expectedText}`);
     } else if (providerId !== null) {
       problems.push(`${id} was not sent`);
     } else if (text.startsWith('PROCESSING')) {
@@ -100,7 +102,7 @@ async function paymentProblems({ installation, bank, payments }: DayDeps): Promi
   return problems;
 }
 
-/** Advances the clock past midnight until all results are known, for at most 49 further hours. */
+/** Advances the clock until all results are known, to at most 49 hours after midnight. */
 async function settlePayments(deps: DayDeps): Promise<void> {
   const { app, advance } = deps.installation;
   const untilMidnight = DAY - (app.effects.now() % DAY);
@@ -192,9 +194,9 @@ async function closeDays(deps: DayDeps): Promise<void> {
 async function compareBalances(deps: DayDeps): Promise<void> {
   const { installation, bookkeeping, deposits, violations } = deps;
   const providerBalance = -(await ledgerBalance(installation.app, PROVIDER_ACCOUNT));
-  const expected = bookkeeping.account.balance();
-  if (providerBalance !== expected)
-    violations.push(`the ledger has ${providerBalance}, not ${expected}`);
+  const bankBalance = bookkeeping.account.balance();
+  if (providerBalance !== bankBalance)
+    violations.push(`the ledger has ${providerBalance}, not ${bankBalance}`);
   const creditedBalance = await installation.balance();
   if (creditedBalance !== deposits.total()) {
     violations.push(`the account has ${creditedBalance}, not ${deposits.total()}`);

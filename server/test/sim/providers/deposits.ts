@@ -1,5 +1,5 @@
 // Deposits at the simulated bank. Most deposits are booked and reported. The message of some booked deposits
-// arrives after the decision of an operator. Other deposits are reported and never booked.
+// arrives after the decision of an operator or never. Other deposits are reported and never booked.
 import type { Chance } from '../harness/chance.ts';
 import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';
@@ -34,7 +34,7 @@ export function simulatedDeposits(deps: DepositDeps) {
     ...{ type: 'deposit.received', bankReference, amount, currency: 'EUR', accountId },
   });
 
-  /** Funds arrive on the account of the bank. */
+  /** Adds a deposit, sometimes without its message or without its entry. */
   function receive(): void {
     const number = deposits.length + 1;
     const deposit: Deposit = {

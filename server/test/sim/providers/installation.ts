@@ -103,7 +103,7 @@ export async function openInstallation(seed: string) {
   const route = { providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' };
   await write('POST', '/provider-routes', route);
   const payer = await service.createPayer('10000000.00');
-  const payee = await service.createPayee(payer.person.id);
+  const payeeId = await service.createPayee(payer.person.id);
   const { id: account } = await findInternalAccount(app, payer.person.id, 'EUR', callOptions);
   failCommits(app, faults);
   const delayedCalls = failCalls(app, adapter.url, faults);
@@ -121,7 +121,7 @@ export async function openInstallation(seed: string) {
         const reply = await app.call(...input);
         return reply.status === 500 ? app.call(...input) : reply;
       };
-      const body = quoteBody(payer.account, payee, amount);
+      const body = quoteBody(payer.account, payeeId, amount);
       const quote = ok(await callRepeatedly('POST', '/quotes', body, callOptions), 201);
       const url = `/quotes/${quote.id}/execute`;
       const headers = { 'idempotency-key': quote.id };
@@ -129,7 +129,7 @@ export async function openInstallation(seed: string) {
       await app.settle();
       return quote.transactionId;
     },
-    /** Advances the clock. Work starts up to some minutes late, as if the server were busy. */
+    /** Advances the clock. Due work starts up to 30 minutes late, as on a busy server. */
     advance: (ms: number) => app.advance(ms, WORK_INTERVAL_MS),
     /** Balance of the account that receives the deposits. */
     async balance(): Promise<number> {

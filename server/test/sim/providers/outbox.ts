@@ -15,7 +15,7 @@ interface Message {
   dueAt: number;
   /** Further deliveries after the first final one. */
   repetitions: number;
-  /** Called once. */
+  /** Called once, after the first final response. */
   onDone?: (() => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxDe
     add('forged messages');
   }
 
-  /** The key of the bank has expired before the bank uses the next one. */
+  /** Whether the key of the bank has expired before the bank uses the next key. */
   const isKeyExpired = (status: number) => status === 401 && nextKey !== undefined;
 
   async function sendMalformed(fields: object): Promise<void> {

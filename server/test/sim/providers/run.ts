@@ -45,7 +45,7 @@ function contradictionActions(deps: DayDeps, deposits: DayDeps['deposits']) {
     if (status !== 409) violations.push(`${JSON.stringify(fields)}: ${status}`);
   }
 
-  /** A final payment with another result, or with another amount. */
+  /** Sends another result or another amount for a final payment. */
   async function contradictTransfer(): Promise<void> {
     const transferIds = [...bank.transfers.keys()].sort();
     const transferId = transferIds[chance.integerBelow(Math.max(transferIds.length, 1))];

@@ -83,7 +83,7 @@ export function cardPaymentTransitionProblem(
     : undefined;
 }
 
-/** A frozen card permits credit advices only. */
+/** A frozen card permits only credit adjustments. */
 function mayApprove(card: RecordedRow | undefined, { kind }: RecordedRow): boolean {
   if (card?.state === 'FROZEN') return kind === 'CREDIT_AUTHORIZATION_ADVICE';
   return card?.state === 'ACTIVE';
@@ -173,25 +173,29 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
 export function cardProblem(model: Model, id: string): string | undefined {
   const { cards, bindings, keys, changes, eventCount } = model.cardBook;
   const card = cards.get(id);
-  if (!card) return 'is not there';
+  if (!card) return 'does not exist';
   const openBindings = [...(bindings.get(id)?.values() ?? [])].filter(({ ended_at }) => !ended_at);
   const boundAccounts = openBindings.map(({ account_id }) => account_id).sort();
   const expectedSources: string[] =
     card.state === 'CLOSED' ? [] : JSON.parse(card.funding as string);
   if (boundAccounts.join() !== [...expectedSources].sort().join())
     return `is funded by [${boundAccounts}], and its row lists [${expectedSources}]`;
-  const liveKeys = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
-  const orphanKey = liveKeys.find(
+  const unrevokedKeys = [...(keys.get(id)?.values() ?? [])].filter(
+    ({ status }) => status !== 'REVOKED',
+  );
+  const unboundKey = unrevokedKeys.find(
     (key) => !openBindings.some((fundingSource) => fundingSource.id === key.funding_source_id),
   );
-  if (orphanKey)
-    return `has ${orphanKey.id}, which is ${orphanKey.status} and has no funding source`;
-  const activeKeys = liveKeys.filter(({ status }) => status === 'ACTIVE');
+  if (unboundKey)
+    return `has ${unboundKey.id}, which is ${unboundKey.status} and has no funding source`;
+  const activeKeys = unrevokedKeys.filter(({ status }) => status === 'ACTIVE');
   if (new Set(activeKeys.map((key) => key.funding_source_id)).size !== activeKeys.length) {
     return 'has two keys for one account';
   }
-  const [actual, expected] = [eventCount.get(id) ?? 0, changes.get(id) ?? 0];
-  return actual === expected ? undefined : `emitted ${actual} events for ${expected} changes`;
+  const [emittedCount, changeCount] = [eventCount.get(id) ?? 0, changes.get(id) ?? 0];
+  return emittedCount === changeCount
+    ? undefined
+    : `emitted ${emittedCount} events for ${changeCount} changes`;
 }
 
 /** A wrong count of open cards. */

@@ -339,10 +339,10 @@ const STEP_RULES: readonly StepRule[] = [
   {
     name: 'debts of owners equal the receivables',
     *check(model, changedItems) {
-      const receivableChanged = [...changedItems.accounts].some((id) =>
+      const hasReceivableChange = [...changedItems.accounts].some((id) =>
         id.includes(':receivable:'),
       );
-      if (changedItems.internal.size === 0 && !receivableChanged) return;
+      if (changedItems.internal.size === 0 && !hasReceivableChange) return;
       const owedByAccount = new Map<string, bigint>();
       for (const { owed: amount, currency, platform_id } of model.internal.values()) {
         const environment = model.platforms.get(platform_id ?? '')?.environment;

@@ -8,7 +8,7 @@ import type { Delivered } from './rules.ts';
 
 type Row = Record<string, string | null>;
 
-const BOOKS = `with effects as (
+const BALANCES = `with effects as (
     select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,
       case phase when 'pending' then amount when 'post' then -amount when 'void' then -amount
         else 0 end as held from ledger_transfers
@@ -44,24 +44,24 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'stablecoin_operations', count(*)::text from stablecoin_operations
   union all select 'transactions', count(*)::text from transactions`;
 
-function* differences(name: string, actual: Iterable<string>, expected: Iterable<string>) {
-  const [actualIds, recordedIds] = [new Set(actual), new Set(expected)];
-  for (const id of actualIds)
-    if (!recordedIds.has(id)) yield `${name} ${id} was inserted without a change`;
-  for (const id of recordedIds)
-    if (!actualIds.has(id)) yield `${name} ${id} was deleted without a change`;
+function* differences(name: string, databaseIds: Iterable<string>, modelIds: Iterable<string>) {
+  const [idsInDatabase, idsInModel] = [new Set(databaseIds), new Set(modelIds)];
+  for (const id of idsInDatabase)
+    if (!idsInModel.has(id)) yield `${name} ${id} was inserted without a change`;
+  for (const id of idsInModel)
+    if (!idsInDatabase.has(id)) yield `${name} ${id} was deleted without a change`;
 }
 
-function* bookProblems(rows: readonly Row[], model: Model) {
+function* balanceProblems(rows: readonly Row[], model: Model) {
   for (const { id, balance, held, floor, transferred, transferred_held } of rows) {
     if (balance !== transferred || held !== transferred_held) {
       yield `${id} has ${balance}, ${held}; its transfers sum to ${transferred}, ${transferred_held}`;
     }
     const isBelowFloor = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
     if (isBelowFloor || BigInt(held!) < 0n) yield `${id} is below its floor`;
-    const expected = model.accounts.get(id!);
-    if (String(expected?.balance) !== balance || String(expected?.held) !== held) {
-      const modelText = `${expected?.balance}, ${expected?.held}`;
+    const modelAccount = model.accounts.get(id!);
+    if (String(modelAccount?.balance) !== balance || String(modelAccount?.held) !== held) {
+      const modelText = `${modelAccount?.balance}, ${modelAccount?.held}`;
       yield `${id} has ${balance}, ${held}; the model has ${modelText}`;
     }
   }
@@ -85,11 +85,11 @@ function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model
 export async function recount(
   client: pg.Client,
   model: Model,
-  receivedIds: Delivered,
+  deliveredIds: Delivered,
 ): Promise<string[]> {
   const select = async (text: string) => (await client.query<Row>(text)).rows;
-  const problems = checkAll(model, receivedIds);
-  problems.push(...bookProblems(await select(BOOKS), model));
+  const problems = checkAll(model, deliveredIds);
+  problems.push(...balanceProblems(await select(BALANCES), model));
   problems.push(...paymentProblems(await select(STATES), await select(TRANSFERS), model));
   problems.push(...recountSettlement(model));
   for (const { transaction_id, step } of await select(TRANSFERS_WITHOUT_OWNER)) {

@@ -8,7 +8,7 @@ export type Delivered = Set<string>;
 export interface ChangeRule {
   name: string;
   table: string;
-  /** Checks one row change, with the model right after it. */
+  /** Checks one row change, with the model after the change. */
   check(model: Model, before: RecordedRow | null, after: RecordedRow | null): string | undefined;
 }
 

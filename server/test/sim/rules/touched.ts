@@ -115,8 +115,9 @@ const RECORD_SUBJECT: Readonly<
   sca_events(changedItems, row, { authentication }) {
     changedItems.lockouts.add(row.customer_id as string);
     const subject = row.subject ?? '';
-    const about = [subject, ...(authentication.challengesByQuote.get(subject) ?? [])];
-    for (const id of about) if (authentication.challenges.has(id)) changedItems.challenges.add(id);
+    const subjects = [subject, ...(authentication.challengesByQuote.get(subject) ?? [])];
+    for (const id of subjects)
+      if (authentication.challenges.has(id)) changedItems.challenges.add(id);
   },
   agent_actions(changedItems, row) {
     changedItems.actions.add(row.id as string);

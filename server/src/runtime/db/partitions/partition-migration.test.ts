@@ -7,7 +7,7 @@ import { mondayOf, WEEK_MS } from './partitions.ts';
 const DAY_MS = 86_400_000;
 const database = earlierDatabase('partition_migration');
 const MONDAY = mondayOf(Date.now());
-/** 1.5 days before the next Monday, so that the rows may grow for more than a week. */
+/** 1.5 days before the next Monday, so that the first partitions end one Monday later. */
 const LATEST = MONDAY + 5.5 * DAY_MS;
 const FIRST = LATEST - 40 * DAY_MS;
 const ROWS = 1_000;
@@ -20,7 +20,7 @@ const TABLES = [
   'api_request_reads',
 ];
 
-/** The ID of a time `h`, hexadecimal, and a number. */
+/** SQL of the ID for a number and for the time in the column `h`, which is hexadecimal. */
 const idSql = (n: string) =>
   `'Webhook:' || left(h, 8) || '-' || right(h, 4) || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
 const STEP_MS = Math.floor((LATEST - FIRST) / (ROWS - 1));
@@ -76,7 +76,7 @@ it('the migration keeps all rows in the same files', async () => {
   }
 });
 
-it('partitions by week store later rows and reject an ID of an earlier row', async () => {
+it('weekly partitions store later rows, and a duplicate ID is rejected', async () => {
   const insertSql = `insert into events (id, platform_id, type, subject, data, created_at)
     select ${idSql('n')}, 'p', 'TEST', 's', '{}', now()
     from (select 7::bigint as n, lpad(to_hex($1::bigint), 12, '0') as h) s
@@ -91,7 +91,7 @@ it('partitions by week store later rows and reject an ID of an earlier row', asy
   await expect(database.query(insertSql, [bound - 1])).rejects.toMatchObject({ code: '23505' });
 });
 
-it('each table has the indexes of its first partition, and each event a position', async () => {
+it('each table has the indexes of its first partition, and each event has a position', async () => {
   const definitions = `select replace(replace(pg_get_indexdef(i.indexrelid), 'partitions.', 'public.'),
       '_before ', ' ') as text
     from pg_index i where i.indrelid = $1::regclass`;

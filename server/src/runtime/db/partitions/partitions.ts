@@ -113,11 +113,11 @@ export async function listPartitions(db: Queryable): Promise<Partition[]> {
   const rows = await db.query<PartitionRow>(LIST, [TABLES.map(({ name }) => name)]);
   return rows.map(({ table, name, bound, rows: count, bytes }) => {
     const [, from = '', until = ''] = BOUND.exec(bound) ?? [];
-    const description = tableOf(table);
+    const partitionedTable = tableOf(table);
     return {
       ...{ table, name, isDefault: bound === 'DEFAULT' },
-      from: timeOfBound(description, from),
-      until: timeOfBound(description, until),
+      from: timeOfBound(partitionedTable, from),
+      until: timeOfBound(partitionedTable, until),
       ...{ rows: Number(count), bytes: Number(bytes) },
     };
   });
@@ -132,7 +132,7 @@ const dayOf = (time: Time) => new Date(time).toISOString().slice(0, 10).replaceA
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const partition = (name: string) => `${PARTITIONS}.${name}`;
 
-/** Whether a partition other than the default partition has rows of a time. */
+/** Whether a time is within the bounds of a partition. False for the default partition. */
 const covers = (time: Time) => (each: Partition) =>
   !each.isDefault &&
   (each.from === null || each.from <= time) &&
@@ -143,7 +143,7 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
   const { name, key } = table;
   const [from, until] = [monday, monday + WEEK_MS].map((each) => quoteText(keyAt(table, each)));
   const newPartition = partition(`${name}_${dayOf(monday)}`);
-  const fallback = partition(`${name}_default`);
+  const defaultPartition = partition(`${name}_default`);
   const isOfWeek = `${key} >= ${from} and ${key} < ${until}`;
   await db.query('begin');
   try {
@@ -153,12 +153,12 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
     await db.query(`lock table only ${name} in share row exclusive mode`);
     // A long read of the default partition, such as a backup, must not delay the inserts.
     await db.query(`set local lock_timeout = ${READER_TIMEOUT_MS}`);
-    await db.query(`lock table ${fallback} in access exclusive mode`);
+    await db.query(`lock table ${defaultPartition} in access exclusive mode`);
     await db.query(`create table ${newPartition}
       (like ${name} including defaults including constraints including storage)`);
-    const earlyRows = `select 1 as found from ${fallback} where ${isOfWeek} limit 1`;
-    if ((await db.query(earlyRows)).length > 0) {
-      await db.query(`with moved as (delete from ${fallback} where ${isOfWeek} returning *)
+    const earlyRowsSql = `select 1 as found from ${defaultPartition} where ${isOfWeek} limit 1`;
+    if ((await db.query(earlyRowsSql)).length > 0) {
+      await db.query(`with moved as (delete from ${defaultPartition} where ${isOfWeek} returning *)
         insert into ${newPartition} select * from moved`);
     }
     await db.query(`alter table ${name} attach partition ${newPartition}

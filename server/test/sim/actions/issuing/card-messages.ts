@@ -54,7 +54,7 @@ export function chooseCard(sim: Sim): RecordedRow {
   return sim.chance.pick(activeCards.length && sim.chance.percent(92) ? activeCards : recentCards);
 }
 
-/** In cents. Usually not more than the available amount. */
+/** An amount in cents, usually not more than the available amount. */
 function chooseAmount(sim: Sim, card: RecordedRow): bigint {
   const { chance, model } = sim;
   const id = firstFundingSource(card);
@@ -91,10 +91,10 @@ async function simulateRequest(sim: Sim): Promise<string> {
   const requestInput = chooseRequest(sim, card);
   const expectedDecision = predictDecision(sim, card, requestInput);
   const { kind, amount, descriptor } = requestInput;
-  const money =
+  const amountFields =
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
   const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
-  const body = { ...money, merchant: { descriptor } };
+  const body = { ...amountFields, merchant: { descriptor } };
   const response = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
   const { issuerTransactionToken: token } = bodyOf(response, 202);
   const decision = await loggedDecision(sim, token);
@@ -269,9 +269,9 @@ async function simulateNotice(sim: Sim): Promise<string> {
   };
   const contradictionCodes = isContradictory(row, input, true) ? ['INVALID_INPUT'] : [];
   const codes = wrongParentIds ? ['TRANSACTION_NOT_FOUND'] : contradictionCodes;
-  const money = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
+  const amountFields = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
   const path = `/sandbox/cards/${cardId}/simulate/${PATHS[input.kind]}`;
-  const body = { cardTransactionId: paymentId, ...money };
+  const body = { cardTransactionId: paymentId, ...amountFields };
   const response = await sim.call('POST', path, body, platformIn(sim, row.platform_id));
   const description = `${input.kind} ${input.amount} of ${row.status}`;
   const code = checkReply(response, codes, `${description}, ${row.id}`);
@@ -369,7 +369,7 @@ async function spendBalance(sim: Sim): Promise<string> {
   if (!decision.approved)
     throw violation(`${describeRequest(requestInput, decision.reason)}, of ${card.id}`);
   recordMessage(sim, { request, decision });
-  // Usually cleared immediately.
+  // Usually the job of the funding debit runs immediately.
   if (sim.chance.percent(80)) await runOnly(sim, sim.pickNode(), dueJobs(sim).slice(-1));
   return `${requestInput.amount}`;
 }
@@ -377,15 +377,15 @@ async function spendBalance(sim: Sim): Promise<string> {
 /** A declined request has no payment, so a notice about it is rejected. */
 async function clearDeclined(sim: Sim): Promise<string> {
   const [token] = [...sim.model.cardBook.declinedTokens].slice(-1);
-  const name = token?.replace(/^\w+ /, '') ?? 'nothing';
+  const networkToken = token?.replace(/^\w+ /, '') ?? 'nothing';
   const notice = {
     id: `notice-${sim.nextNumber()}`,
-    token: name,
+    token: networkToken,
     kind: 'CLEARING',
     amount: 5n,
   } as const;
   const code = await sendNotice(sim, sim.pickNode(), notice);
-  if (code !== 'TRANSACTION_NOT_FOUND') throw violation(`${name} was cleared: ${code}`);
+  if (code !== 'TRANSACTION_NOT_FOUND') throw violation(`${networkToken} was cleared: ${code}`);
   return code;
 }
 

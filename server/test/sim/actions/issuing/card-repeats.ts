@@ -44,9 +44,13 @@ async function repeatMessage(sim: Sim): Promise<string> {
     handlers.map((handler) => handler.authorize(request as CardRequest, deadline)),
   );
   const expectedReply = JSON.stringify(decision);
-  const difference = secondDecisions.find((decision) => JSON.stringify(decision) !== expectedReply);
-  if (difference)
-    throw violation(`${request?.id} repeated: ${JSON.stringify(difference)}, not ${expectedReply}`);
+  const differentDecision = secondDecisions.find(
+    (decision) => JSON.stringify(decision) !== expectedReply,
+  );
+  if (differentDecision)
+    throw violation(
+      `${request?.id} repeated: ${JSON.stringify(differentDecision)}, not ${expectedReply}`,
+    );
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
 }
 
@@ -84,7 +88,7 @@ async function sendTwiceLate(sim: Sim): Promise<string> {
   return expectSameReply(sim, request, requestInput, decisions, expectedDecision);
 }
 
-/** All replies are equal and as predicted. */
+/** Checks that both replies are equal and as predicted. Returns a line of the trace. */
 function expectSameReply(
   sim: Sim,
   request: CardRequest,
@@ -113,10 +117,10 @@ async function reuseMessageId(sim: Sim): Promise<string> {
   const { request, notice } = sim.chance.pick(sim.cardMessages);
   const node = sim.pickNode();
   if (notice) {
-    const otherCardNotice = differingNotice(sim, notice);
-    const code = await sendNotice(sim, node, otherCardNotice);
-    if (code !== 'CONFLICT') throw violation(`${notice.id}, of ${otherCardNotice.kind}: ${code}`);
-    return `${notice.kind}, ${otherCardNotice.kind}`;
+    const otherNotice = differingNotice(sim, notice);
+    const code = await sendNotice(sim, node, otherNotice);
+    if (code !== 'CONFLICT') throw violation(`${notice.id}, of ${otherNotice.kind}: ${code}`);
+    return `${notice.kind}, ${otherNotice.kind}`;
   }
   const otherRequest = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
   const deadline = sim.effects.now() + 1_000;
@@ -163,14 +167,14 @@ async function retryReversed(sim: Sim): Promise<string> {
     : predictedDecision;
   const request = { ...requestOf(sim, card, requestInput), token: facts.token };
   const deadline = sim.effects.now() + 1_000;
-  const actual = await handlerOf(sim, sim.pickNode())
+  const result = await handlerOf(sim, sim.pickNode())
     .authorize(request, deadline)
     .then(textOf, codeOf);
-  if (actual !== expectedDecision)
+  if (result !== expectedDecision)
     throw violation(
-      `${describeRequest(requestInput, actual)}, for ${facts.token}; expected ${expectedDecision}`,
+      `${describeRequest(requestInput, result)}, for ${facts.token}; expected ${expectedDecision}`,
     );
-  return describeRequest(requestInput, actual);
+  return describeRequest(requestInput, result);
 }
 
 const DAY = 24 * 3_600_000;

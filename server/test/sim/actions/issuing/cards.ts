@@ -1,5 +1,5 @@
 // Management of cards by platforms and operators: issuing to eligible and ineligible holders, freezing,
-// unfreezing, closing, funding sources, limits and delegated keys. The operator decides about card
+// unfreezing, closing, funding sources, limits and delegated keys. The operator resolves card
 // exceptions.
 
 import { holderOf } from '../../harness/issuer.ts';
@@ -43,13 +43,13 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
   return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
 }
 
-/** Invalid funding sources, each for one reason. */
+/** Funding sources that are invalid for a random reason. */
 function invalidSources(sim: Sim, person: Person): string[] {
   const [validSource] = validSources(sim, person);
-  const foreignPerson = holders(sim).find((holder) => holder !== person);
+  const otherHolder = holders(sim).find((holder) => holder !== person);
   const invalidLists = [
     [person.internalAccounts.get('EUR')?.id],
-    [foreignPerson?.internalAccounts.get('USD')?.id],
+    [otherHolder?.internalAccounts.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
     [person.internalAccounts.get('USD')?.id, person.internalAccounts.get('USDB')?.id],
     [validSource?.id, person.internalAccounts.get('EUR')?.id],
@@ -196,7 +196,7 @@ async function setProgram(sim: Sim): Promise<string> {
   return `${maxLive}, ${maxLivePerHolder} of ${sim.platforms.indexOf(platform)}`;
 }
 
-/** Funds accounts that cards are paid from. */
+/** Funds an account that is the funding source of a card. */
 async function fundCardAccount(sim: Sim): Promise<string> {
   const cardAccounts = openCards(sim).flatMap((card) => {
     const person = holderOf(sim, card);
@@ -268,7 +268,7 @@ function isReachable(sim: Sim, row: RecordedRow): boolean {
   return isAccountOpen && holderOf(sim, row) !== undefined;
 }
 
-/** Resolves an exception. Rejected while a debit is in progress. */
+/** Resolves an exception. The server rejects the resolution while a debit is in progress. */
 export async function resolveException(sim: Sim, row: RecordedRow): Promise<string> {
   const collectsFunds = sim.chance.percent(50);
   const outcome = collectsFunds ? 'collect' : 'write-off';
@@ -330,8 +330,8 @@ async function closeAccount(sim: Sim): Promise<string> {
   if (isUsed && !result.rejection)
     throw violation(`${id} was closed while a card was paid from it`);
   for (const order of sim.orders) {
-    const touches = order.internalAccount?.id === id || order.feeAccount?.id === id;
-    if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
+    const isAffected = order.internalAccount?.id === id || order.feeAccount?.id === id;
+    if (order.kind !== 'balance' && isAffected) order.expectedOutcome = null;
   }
   return result.rejection ?? 'closed';
 }

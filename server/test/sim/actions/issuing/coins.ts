@@ -78,16 +78,16 @@ async function linkProvider(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sandboxPlatforms(sim));
   const previousClients = clientsOf(sim, platform);
   const unlinkedClients = previousClients.filter((client) => statusOf(sim, client) !== 'ACTIVE');
-  const relinks = sim.chance.percent(previousClients.length > 2 ? 100 : 60);
+  const isRelink = sim.chance.percent(previousClients.length > 2 ? 100 : 60);
   const knownMintClient =
-    relinks && previousClients.length
+    isRelink && previousClients.length
       ? sim.chance.pick(unlinkedClients.length ? unlinkedClients : previousClients)
       : undefined;
   const { suffix } = sim.chance.pickWeighted(SECRETS);
   return `…${suffix}: ${await linkClient(sim, platform, suffix, knownMintClient)}`;
 }
 
-/** The provider revokes a platform's access in one of several ways, without notification. */
+/** The provider revokes a platform's access without notification. */
 async function revokeAccess(sim: Sim): Promise<string> {
   const activeClients = sim.mints.clients.filter((client) => statusOf(sim, client) === 'ACTIVE');
   if (activeClients.length === 0) return 'none';
@@ -249,7 +249,7 @@ async function decideService(sim: Sim): Promise<string> {
   );
 }
 
-const BANKS = [
+const BANK_SUFFIXES = [
   ...['000', '000', '000', '000', '003', '206'],
   ...['201', '202', '203', '204', '205'],
 ];
@@ -258,7 +258,7 @@ const BANKS = [
 async function addAccount(sim: Sim): Promise<string> {
   const owner = sim.chance.pick(activePeople(sim).filter(isInSandbox));
   const n = sim.nextNumber();
-  const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.pick(BANKS);
+  const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.pick(BANK_SUFFIXES);
   const isSparkWallet = suffix === 'SPARK';
   const info = isSparkWallet
     ? { accountType: 'SPARK_WALLET', address: sparkWallet(BigInt(9_000_000 + n)).address }

@@ -107,13 +107,13 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignInResult> 
   return { trace, key: keys.privateKey };
 }
 
-/** A key that may sign. Signs in if necessary. */
+/** A key that may sign, or undefined if the sign-in fails. Signs in if necessary. */
 export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
   const activeKeyPairs = activeKeys(sim, wallet);
   return activeKeyPairs.length ? sim.chance.pick(activeKeyPairs) : (await signIn(sim, wallet)).key;
 }
 
-/** Checks the result of a signed request against the predicted codes. */
+/** Checks a signed request against the predicted codes. Returns its trace. */
 function checkedTrace(
   { response, trace }: SignedResult,
   codes: readonly string[],
@@ -124,7 +124,7 @@ function checkedTrace(
   return trace;
 }
 
-function tokenOf(sim: Sim): string {
+function createOidcToken(sim: Sim): string {
   const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const seconds = Math.floor(sim.effects.now() / 1000);
   const claims = {
@@ -142,7 +142,7 @@ async function addCredential(sim: Sim): Promise<string> {
   const type = sim.chance.pick(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
   const typeExists =
     type !== 'OAUTH' && credentialsOf(sim, wallet).some((credential) => credential.type === type);
-  const tokenFields = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
+  const tokenFields = type === 'OAUTH' ? { oidcToken: createOidcToken(sim) } : {};
   const body = { type, accountId: wallet.id, ...tokenFields };
   const request = {
     method: 'POST',
@@ -162,7 +162,7 @@ async function removeCredential(sim: Sim): Promise<string> {
   const { id, type } = sim.chance.pick(credentials);
   const path = `/auth/credentials/${id}`;
   const request = { method: 'DELETE', path, platform: wallet.owner.platform };
-  // A session of the credential cannot authorize its own removal.
+  // A session of the credential cannot authorize the removal of the credential.
   const codes = credentials.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
   const trace = checkedTrace(await signRequest(sim, request, key), codes, 204);
   return `${type} of ${credentials.length}: ${trace}`;
@@ -222,7 +222,7 @@ async function fundWallet(sim: Sim): Promise<string> {
   return `${amount}`;
 }
 
-/** Destinations of a wallet payment: external accounts and any internal account. */
+/** An external account of the owner, or an internal account of the platform or its customers. */
 function chooseDestination(
   sim: Sim,
   wallet: InternalAccount,
@@ -288,7 +288,7 @@ const paymentCodes = (sim: Sim, order: Order): string[] => [
   ...possibleErrors(order),
 ];
 
-/** A wrong signature is rejected before any other check. */
+/** Executes with a valid or a wrong signature. A wrong signature must be rejected. */
 async function executeWithSignature(sim: Sim, order: Order, key: string): Promise<SignedResult> {
   const isValid = sim.chance.percent(80);
   const text = isValid ? (order.payload as string) : `${order.payload} `;

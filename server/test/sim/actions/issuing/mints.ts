@@ -1,5 +1,6 @@
-// Mints and burns with and without funds, by every funding method, source and destination. The order's
-// parameters and the bank account suffix select the outcome. Written from the tables of the specification.
+// Mints and burns with and without funds, by every funding method, source and destination. The
+// order's parameters and the bank account suffix select the outcome. The predictions follow the
+// tables of the specification.
 
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import {
@@ -73,7 +74,7 @@ const CENT = 10_000n;
 function chooseAmount(
   sim: Sim,
   coin: RecordedRow,
-  burns: boolean,
+  isBurn: boolean,
 ): { amount: bigint; codes: string[] } {
   const { chance, model } = sim;
   const circulatingAccount = model.accounts.get(`stablecoin:${coin.id}:circulating`);
@@ -85,7 +86,7 @@ function chooseAmount(
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
   }
   const exceedsSupply = chance.percent(6) || available === 0n;
-  const maximum = burns ? available + (exceedsSupply ? 50n : 0n) : 100_000n;
+  const maximum = isBurn ? available + (exceedsSupply ? 50n : 0n) : 100_000n;
   const cents = BigInt(chance.integerBetween(1, Number(maximum > 0n ? maximum : 1n)));
   return { amount: cents * CENT, codes: [] };
 }
@@ -135,19 +136,19 @@ function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
     return { type, source, amount, codes, endpoints: [bank], description, body };
   }
   const wallet = endpointFor(sim, platform, 'SPARK');
-  const debits = source.endsWith('ACH_DEBIT');
+  const isDebit = source.endsWith('ACH_DEBIT');
   const balance = { sourceTokenIdentifier: 'usdc', cryptoNetwork: 'SPARK' };
   const sourceFields = source === 'PROVIDER_INTERNAL_BALANCE' ? balance : ownAccount;
   const fundingSource = {
     ...{ type: source, ...sourceFields },
-    ...(debits ? { externalAccountId: bank.id } : {}),
+    ...(isDebit ? { externalAccountId: bank.id } : {}),
   };
   const body = { ...commonFields, fundingSource, destination: { accountId: wallet.id } };
-  const accounts = debits ? [bank, wallet] : [wallet];
+  const accounts = isDebit ? [bank, wallet] : [wallet];
   return { type, source, amount, codes, endpoints: accounts, description, body };
 }
 
-/** Predicted error codes before the source and destination are checked. */
+/** Predicted error codes of an order. */
 function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draft): string[] {
   const status = statusOf(sim, client);
   if (status !== 'ACTIVE') return [inactiveAccountCode(status as string)];
@@ -161,10 +162,10 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
   }
   if (isMint && source === 'PROVIDER_INTERNAL_BALANCE') {
     const reason = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
-    const reservedReason = reason
+    const balanceSourceCode = reason
       ? `STABLECOIN_PROVIDER_${reason}`
       : 'STABLECOIN_OPERATION_NOT_SUPPORTED';
-    return [providerCode(client) ?? reservedReason];
+    return [providerCode(client) ?? balanceSourceCode];
   }
   return endpointCodes(sim, coin, client, order);
 }
@@ -233,8 +234,7 @@ async function createOrder(sim: Sim): Promise<string> {
 }
 
 /**
- * The outcome after an operator ends an order. An unfunded order expires and remains under
- * observation.
+ * The outcome of an order that an operator ends. An unfunded order expires and can complete later.
  */
 function manualOutcome(
   { status, submitted_at }: RecordedRow,

@@ -25,7 +25,7 @@ import { restoreAccess, settleOrders } from './mints.ts';
 const MAX_ROUNDS = 4_000;
 const LEASE_MS = 21_000;
 
-/** Reads the change log. Throws when an invariant is broken. */
+/** Reads the change log. Returns the number of changes. Throws when an invariant is broken. */
 export async function observe(sim: Sim): Promise<number> {
   const changes = await sim.changeLog.read();
   sim.model.now = sim.effects.now();
@@ -92,11 +92,11 @@ function outcomeOf(sim: Sim, order: Order): Outcome | string {
     outcome.status === expectedEnding?.status && outcome.refund === expectedEnding.refund;
   if (expectedEnding === null || isExpected || !isUndisturbed(order)) return outcome;
   const destination = order.externalAccount ? `…${order.externalAccount.suffix}` : 'internal';
-  const [actual, expected] = [
+  const [outcomeText, expectedText] = [
     `${outcome.status}, ${outcome.refund}`,
     `${expectedEnding.status}, ${expectedEnding.refund}`,
   ];
-  return `${order.id} (${order.kind}) to ${destination} ended ${actual}, not ${expected}`;
+  return `${order.id} (${order.kind}) to ${destination} ended ${outcomeText}, not ${expectedText}`;
 }
 
 /** A digital asset refunded without a wallet is credited to its owner's account. */

@@ -1,5 +1,6 @@
-// Actions of agents. Their transfers and quotes execute, wait for approval or are rejected. Their platforms
-// decide by either operation and by both concurrently. The effect of each policy is predicted.
+// Actions of agents. Their transfers and quotes execute, wait for approval or are rejected. Their
+// platforms decide by the action, by its transaction, or by both concurrently. The effect of each
+// policy is predicted.
 import { debitOutcome, outcomeOf } from '../../harness/outcomes.ts';
 import { lacksPermission, policyOf, predictVerdict } from '../../harness/policies.ts';
 import {
@@ -49,7 +50,7 @@ const externalAccountsOf = (sim: Sim, person: Person) =>
     (externalAccount) => externalAccount.owner === person && !externalAccount.isDeleted,
   );
 
-/** Records the reply to an agent: executed, waiting or forbidden. */
+/** Checks the status of an agent's action. Records the action if it waits for approval. */
 function recordAction(
   sim: Sim,
   agent: Agent,
@@ -64,7 +65,7 @@ function recordAction(
   return status;
 }
 
-/** The transaction of an action. The reply omits it while it waits. */
+/** Transaction ID of an action. The reply omits the transaction while the action waits. */
 async function transactionOf(sim: Sim, actionId: string): Promise<string> {
   const text = 'select transaction_id as id from agent_actions where id = $1';
   const { rows } = await sim.client.query<{ id: string }>(text, [actionId]);
@@ -101,7 +102,7 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   if (action.status === 'APPROVED' && direction === 'out' && amountBefore < amount) {
     throw violation(`${agent.id} spends ${amount} of ${amountBefore}`);
   }
-  const expectedStatus =
+  const predictedOutcome =
     direction === 'out'
       ? outcomeOf('transfer', externalAccount.suffix)
       : debitOutcome(externalAccount.suffix);
@@ -117,7 +118,7 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
     sentAmount: direction === 'out' ? amount : 0n,
     receivedAmount: amount,
     ...{ platformFee: 0n, feeAccount: null, expiresAt: 0, agent },
-    expectedOutcome: isInSandbox(owner) ? expectedStatus : null,
+    expectedOutcome: isInSandbox(owner) ? predictedOutcome : null,
     isStarted: action.status === 'APPROVED',
     outcomeUnlessStarted: UNAUTHORIZED,
   };
@@ -279,7 +280,7 @@ function canExecute(sim: Sim, { agent, order }: PendingAction): boolean | undefi
   return possibleErrors(order).length ? undefined : true;
 }
 
-/** Error codes that the customer must resolve before execution. */
+/** Whether the customer must resolve the error before the execution. */
 const isResolvedByCustomer = (code: string) =>
   ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
 
@@ -345,7 +346,7 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
   recordExecuted(sim, order, bodyOf(await sim.call('GET', path, undefined, order.platform), 200));
 }
 
-/** Decides by both operations concurrently, of which one succeeds. */
+/** Approves by the action and by its transaction concurrently. One approval succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
   const executableActions = sim.pendingActions.filter(
     (pendingAction) => !pendingAction.agent.isDeleted && canExecute(sim, pendingAction) === true,

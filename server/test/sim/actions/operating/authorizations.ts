@@ -1,5 +1,6 @@
-// Payments under strong authentication. The customer authorizes a quote correctly, wrongly, late, twice or
-// never. A payment to a trusted account is exempt. A customer without a login session is rejected earlier.
+// Payments under strong authentication. The customer authorizes a quote correctly, wrongly, late,
+// twice or never. A payment to a trusted account is exempt. A payment of a customer without a login
+// session is rejected.
 
 import type { Outcome } from '../../harness/outcomes.ts';
 import {
@@ -59,7 +60,7 @@ const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PEN
 
 const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as StrongCustomer;
 
-/** Records a waiting payment, as the reply must show it. */
+/** Records a waiting payment. The reply must have a challenge and no payment instructions. */
 function recordWaiting(order: Order, body: ApiResponse['body']): void {
   order.requiresSca = true;
   order.outcomeUnlessStarted = UNAUTHORIZED;
@@ -133,18 +134,18 @@ async function createQuote(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const requiresSca = requiresScaIn(payer, source.currency);
-  const isBarred = isImmediate && requiresSca && !isLoggedIn(sim, payer);
+  const isSessionMissing = isImmediate && requiresSca && !isLoggedIn(sim, payer);
   const isFrozen = [source, internalAccount].some((account) => account && !isActive(sim, account));
   const isOwnerLocked = isImmediate && requiresSca && isLocked(sim, payer);
   const code = rejectionCode(response, [
     ...QUOTE_ERRORS,
     ...(isFrozen ? ['INVALID_INPUT'] : []),
-    ...(isBarred ? ['SCA_SESSION_REQUIRED'] : []),
+    ...(isSessionMissing ? ['SCA_SESSION_REQUIRED'] : []),
     ...(isOwnerLocked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
   if (isOwnerLocked) throw violation(`a quote from ${source.id}, whose owner is locked`);
-  if (isFrozen || isBarred)
+  if (isFrozen || isSessionMissing)
     throw violation(
       `a quote from ${source.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
     );
@@ -179,17 +180,17 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = internalAccount !== null && !isActive(sim, internalAccount);
-  const isBarred = !isLoggedIn(sim, payer);
+  const isSessionMissing = !isLoggedIn(sim, payer);
   const isOwnerLocked = isLocked(sim, payer);
   const code = rejectionCode(response, [
     ...['SELF_PAYMENT', ...QUOTE_ERRORS],
     ...(isFrozen ? ['INVALID_INPUT'] : []),
-    ...(isBarred ? ['SCA_SESSION_REQUIRED'] : []),
+    ...(isSessionMissing ? ['SCA_SESSION_REQUIRED'] : []),
     ...(isOwnerLocked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
   if (isOwnerLocked) throw violation(`a quote of ${payer.id}, who is locked`);
-  if (isFrozen || isBarred)
+  if (isFrozen || isSessionMissing)
     throw violation(
       `a quote of ${payer.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
     );
@@ -343,12 +344,12 @@ async function resendCode(sim: Sim): Promise<string> {
 
 /** A transfer cannot contain a proof, so it is rejected. */
 async function transferOut(sim: Sim): Promise<string> {
-  const ownExternalAccounts = sim.externalAccounts.filter(
+  const regulatedAccounts = sim.externalAccounts.filter(
     ({ owner, currency, isDeleted }) =>
       !isDeleted && requiresScaIn(owner, currency) && !owner.isDeleted,
   );
-  if (ownExternalAccounts.length === 0) return 'no destination';
-  const { id, currency, owner } = sim.chance.pick(ownExternalAccounts);
+  if (regulatedAccounts.length === 0) return 'no destination';
+  const { id, currency, owner } = sim.chance.pick(regulatedAccounts);
   const source = owner.internalAccounts.get(currency) as InternalAccount;
   const body = {
     source: { accountId: source.id },
@@ -453,7 +454,7 @@ export const AUTHORIZATION_ACTIONS: readonly Action[] = [
     run: resendCode,
   },
   {
-    name: 'transfer regulated money',
+    name: 'transfer without strong authentication',
     weight: 0.5,
     isPossible: hasStrongCustomers,
     run: transferOut,

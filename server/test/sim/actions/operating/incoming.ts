@@ -101,7 +101,7 @@ interface Target {
   externalAccount: ExternalAccount | null;
 }
 
-/** Any internal account, or an external account of the payer. */
+/** An internal account on the same platform, or an external account of the payer. */
 export function chooseTarget(sim: Sim, payer: Person): Target {
   const ownExternalAccounts = sim.externalAccounts.filter(
     (externalAccount) => externalAccount.owner === payer && !externalAccount.isDeleted,
@@ -179,7 +179,7 @@ const sandboxDepositQuotes = (sim: Sim) => depositQuotes(sim).filter(isInSandbox
 
 const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
-/** The outcome of a deposit that does not match its quote. */
+/** Records a deposit that does not match its quote. Its outcome is not predicted. */
 export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: bigint): string {
   const destination = internalAccountById(sim, body.destination?.accountId);
   if (destination && body.status !== 'FAILED')
@@ -275,9 +275,9 @@ async function cancelPayment(sim: Sim): Promise<string> {
 }
 
 /** An operator freezes or unfreezes an account. */
-async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
+async function setFreeze(sim: Sim, isUnfreeze: boolean): Promise<string> {
   const allAccounts = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
-  const status = unfreezes ? 'FROZEN' : 'ACTIVE';
+  const status = isUnfreeze ? 'FROZEN' : 'ACTIVE';
   const matchingAccounts = allAccounts.filter(
     (internalAccount) => sim.model.internal.get(internalAccount.id)?.status === status,
   );
@@ -287,7 +287,7 @@ async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
     const row = await ctx.read(internalAccounts, internalAccount.id);
     if (!row) throw violation(`${internalAccount.id} does not exist`);
     const cause = { actor: 'operator', reason: 'simulated' };
-    transitionInternalAccount(ctx, row, unfreezes ? 'unfreeze' : 'freeze', cause);
+    transitionInternalAccount(ctx, row, isUnfreeze ? 'unfreeze' : 'freeze', cause);
   });
   for (const order of sim.orders) {
     const isAffected =
@@ -328,14 +328,14 @@ async function decideHeld(sim: Sim): Promise<string> {
   );
   if (heldDeposits.length === 0) return 'none';
   const order = sim.chance.pick(heldDeposits);
-  const releases = sim.chance.percent(50);
+  const isRelease = sim.chance.percent(50);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
     const incomingPayment = await readCurrent(ctx, order.id, asIncoming);
-    return releases
+    return isRelease
       ? releaseDeposit(ctx, incomingPayment)
       : returnHeldDeposit(ctx, incomingPayment);
   });
-  if (row.status !== (releases ? 'COMPLETED' : 'FAILED'))
+  if (row.status !== (isRelease ? 'COMPLETED' : 'FAILED'))
     throw violation(`${order.id} is ${row.status}`);
   return row.status;
 }

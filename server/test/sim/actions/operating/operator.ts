@@ -157,14 +157,14 @@ async function listPayouts(sim: Sim): Promise<string> {
     const kind = payment && awaitedOf(sim.model, payment);
     return kind ? [`${id} ${kind}`] : [];
   });
-  const [actual, expected] = [listedResults.sort().join(), expectedResults.sort().join()];
-  if (sim.model.awaitedResults.size < 1_000 && actual !== expected) {
-    throw violation(`the queue lists [${actual}], not [${expected}]`);
+  const [listedText, expectedText] = [listedResults.sort().join(), expectedResults.sort().join()];
+  if (sim.model.awaitedResults.size < 1_000 && listedText !== expectedText) {
+    throw violation(`the queue lists [${listedText}], not [${expectedText}]`);
   }
   return `${expectedResults.length} waiting`;
 }
 
-/** In major units: 1234.56. */
+/** The amount in major units, such as 1234.56. */
 function formatDecimal(amount: bigint, currency: string): string {
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const digits = String(amount).padStart(decimals + 1, '0');
@@ -215,7 +215,7 @@ async function recordQuoteDeposit(sim: Sim): Promise<string> {
   const currency = row.sent_currency as string;
   const createdEntry = await recordEntry(sim, to, amount, currency);
   if (createdEntry.transactionId !== order.id) {
-    const recordedRow = await operatorRow(sim, createdEntry.transactionId);
+    const recordedRow = await readUnmatchedDeposit(sim, createdEntry.transactionId);
     return recordUnmatched(sim, recordedRow, amount);
   }
   if (order.isStarted) throw violation(`${order.id} was paid twice`);
@@ -224,8 +224,8 @@ async function recordQuoteDeposit(sim: Sim): Promise<string> {
   return `${amount} of ${order.sentAmount}`;
 }
 
-/** A stray deposit as the API shows it. */
-async function operatorRow(sim: Sim, id: string) {
+/** A deposit that does not match its quote, in the format of the API. */
+async function readUnmatchedDeposit(sim: Sim, id: string) {
   const { client } = sim;
   const text = 'select destination_account as "accountId", status from transactions where id = $1';
   const { rows } = await client.query<{ accountId: string; status: string }>(text, [id]);
@@ -343,7 +343,7 @@ function clearExpectedOutcome(order: Order, internalAccount: InternalAccount): v
 
 const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;
 
-/** The same payments as in the sandbox, at a higher rate. */
+/** Payment actions of the sandbox, run for production platforms. */
 const PRODUCTION_PAYMENTS = [
   (sim: Sim, people: Person[]) => createQuote(sim, true, people),
   (sim: Sim, people: Person[]) => quoteDebit(sim, people),

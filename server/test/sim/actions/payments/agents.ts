@@ -89,8 +89,8 @@ async function renewCode(sim: Sim): Promise<string> {
   // A code is valid for a day. A new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
   const response = await sim.call('POST', path, undefined, agent.owner.platform);
-  const connectedBefore = policyOf(sim, agent).row?.token_hash !== null;
-  const code = checkReply(response, connectedBefore ? ['CONFLICT'] : [], path);
+  const isConnected = policyOf(sim, agent).row?.token_hash !== null;
+  const code = checkReply(response, isConnected ? ['CONFLICT'] : [], path);
   if (code) return code;
   agent.code = bodyOf(response, 201).code;
   return redeemCode(sim, agent);

@@ -119,7 +119,7 @@ async function deliverWebhooks(sim: Sim): Promise<string> {
   return '';
 }
 
-/** Kills a server around its next commit. */
+/** Kills a server before or after its next commit. */
 function crashAtCommit(sim: Sim, crashPoint: Trap): Promise<string> {
   const node = sim.pickNode();
   node.setTrap(crashPoint);
@@ -142,13 +142,17 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
   return '';
 }
 
-/** Sends requests on all servers concurrently. Returns all replies. */
-async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConnections: boolean) {
+/** Sends requests to both servers concurrently. Returns all replies. */
+async function sendConcurrently(
+  sim: Sim,
+  requests: readonly Request[],
+  areConnectionsCut: boolean,
+) {
   removeTraps(sim);
   const responses = requests.map((request, index) =>
     sim.sendOnce(sim.nodes[index % 2] as Node, request),
   );
-  if (cutConnections) {
+  if (areConnectionsCut) {
     await new Promise(setImmediate);
     await sim.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'railhead committer'`);
@@ -164,8 +168,8 @@ async function fundConcurrently(sim: Sim): Promise<string> {
     PAYMENT_CURRENCIES,
   );
   if (!isActive(sim, internalAccount) || !internalAccount.owner.mayPay) return 'frozen or closed';
-  const cutConnections = sim.chance.percent(40);
-  sim.errorsExpected = cutConnections;
+  const areConnectionsCut = sim.chance.percent(40);
+  sim.errorsExpected = areConnectionsCut;
   const count = sim.chance.integerBetween(2, 12);
   let remainingRequests: Request[] = Array.from({ length: count }, (_, index) => ({
     method: 'POST',
@@ -179,7 +183,7 @@ async function fundConcurrently(sim: Sim): Promise<string> {
     const responses = await sendConcurrently(
       sim,
       remainingRequests,
-      cutConnections && attempts === 0,
+      areConnectionsCut && attempts === 0,
     );
     remainingRequests = remainingRequests.filter((_, index) => {
       const status = responses[index]?.status ?? 500;
@@ -190,7 +194,7 @@ async function fundConcurrently(sim: Sim): Promise<string> {
   }
   for (let index = 0; index < count; index++)
     internalAccount.expectedBalance += BigInt(100 + index);
-  return `${count}${cutConnections ? ', cut' : ''}`;
+  return `${count}${areConnectionsCut ? ', cut' : ''}`;
 }
 
 const executableOrders = (sim: Sim) =>
@@ -211,7 +215,9 @@ const executableOrders = (sim: Sim) =>
     return !isAnyDeleted && spendableAmount(sim, source) >= order.sentAmount;
   });
 
-/** Executes one quote concurrently under different keys, of which one succeeds. */
+/**
+ * Sends six concurrent executions of one quote under one key or six keys. The quote executes once.
+ */
 async function executeConcurrently(sim: Sim): Promise<string> {
   const order = sim.chance.pick(executableOrders(sim)) as Order;
   const sharedKey = sim.chance.percent(50) ? `crowd-${sim.nextNumber()}` : undefined;

@@ -1,4 +1,5 @@
-// Creation, change and removal of platforms with their settings, customers and external accounts.
+// Creation of platforms, their settings, and creation and removal of customers and external
+// accounts.
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../../src/bootstrap.ts';
 import { connectorRegistry } from '../../../../src/connectors/registry.ts';
 import { runVerb } from '../../harness/operator.ts';
@@ -26,6 +27,7 @@ const MAX_PLATFORMS = 5;
 const MAX_PEOPLE = 40;
 const MAX_EXTERNAL_ACCOUNTS = 150;
 
+/** Records the internal accounts that the server has opened for the owner. */
 export async function openInternalAccounts(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`

@@ -61,7 +61,10 @@ function chooseSource(sim: Sim, payer: Person): InternalAccount {
   );
 }
 
-/** Possible destinations: external accounts of the same owner, or any internal account. */
+/**
+ * A source and a destination, or undefined without a destination. The destination is an external
+ * account of the payer or an internal account on the same platform.
+ */
 function chooseAccounts(sim: Sim, payer: Person): FromInternalAccount | undefined {
   const source = chooseSource(sim, payer);
   if (sim.chance.percent(70)) {
@@ -222,14 +225,14 @@ export function executionErrors(sim: Sim, order: Order, isStarted: boolean): str
   return startErrors(sim, order);
 }
 
-/** Predicted error codes of a payment whose execution has started. */
+/** Predicted error codes of the start of a payment. */
 export function startErrors(sim: Sim, order: Order): string[] {
   if (hasDeletedParty(order)) return DELETION_CODES;
   if ([order.source, order.internalAccount].some((account) => account && !isActive(sim, account))) {
     return ['INVALID_INPUT'];
   }
-  const fee = order.platformFee > 0n ? order.feeAccount : null;
-  if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
+  const chargedAccount = order.platformFee > 0n ? order.feeAccount : null;
+  if (chargedAccount && !isActive(sim, chargedAccount)) return ['INVALID_INPUT'];
   if (order.source && accountRow(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
   const neededAmount =
     order.feeAccount === order.source ? order.sentAmount - order.platformFee : order.sentAmount;

@@ -1,6 +1,6 @@
-// Customers subject to strong authentication. They verify telephones, log in, fail, are locked out and reset,
-// and trust external accounts. The sandbox accepts one code for all. Each reply is predicted from the state
-// of the customer in the change log.
+// Customers subject to strong authentication. They verify telephones, log in, fail, are locked out
+// and reset, and trust external accounts. The sandbox accepts one code for all customers. Each
+// reply is predicted from the state of the customer in the change log.
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Person, type Sim, violation } from '../../harness/sim.ts';
 import {
@@ -89,7 +89,6 @@ async function addCustomer(sim: Sim): Promise<string> {
   return `${platformLabel}: ${verification}, ${await logIn(sim, person)}`;
 }
 
-/** Verifies the customer's telephone. */
 async function verifyPhone(
   sim: Sim,
   person: StrongCustomer,
@@ -162,7 +161,7 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   return 'logged in';
 }
 
-/** A wrong password, once or until the account is locked. */
+/** Reports one, two or five wrong passwords. Five consecutive failures lock the account. */
 async function recordFailures(sim: Sim): Promise<string> {
   const person = sim.chance.pick(strongCustomers(sim));
   const times = sim.chance.pick([1, 1, 2, 5]);
@@ -229,7 +228,7 @@ async function setTrust(sim: Sim): Promise<string> {
   return action;
 }
 
-/** Other customers have no challenges. */
+/** Customers without strong authentication have no challenges. */
 async function challengeExemptCustomer(sim: Sim): Promise<string> {
   const person = sim.chance.pick(payers(sim).filter(({ id }) => id !== null));
   const path = `/sca/login/start?customerId=${person.id}`;
