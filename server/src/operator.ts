@@ -139,7 +139,7 @@ const displayText = (argument: string) => {
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;
 };
 
-const columns = (rows: readonly (readonly [string, string])[]) => {
+const formatColumns = (rows: readonly (readonly [string, string])[]) => {
   const width = Math.max(...rows.map(([term]) => term.length)) + 2;
   return rows.map(([term, explanation]) => `  ${term.padEnd(width)}${explanation}`).join('\n');
 };
@@ -150,7 +150,7 @@ function overview(noun?: string): string {
   return [
     `Usage: ${COMMAND} ${noun ?? '<noun>'} <verb> [flags] [--json]`,
     '',
-    columns(noun === undefined ? [...COMMANDS, ...rows] : rows),
+    formatColumns(noun === undefined ? [...COMMANDS, ...rows] : rows),
     '',
     'Every verb has --help. DATABASE_URL or --database-url selects the database. Without it, the',
     'embedded database in RAILHEAD_DATA_DIR or --data-dir (default: .railhead) is used.',
@@ -162,7 +162,7 @@ const usageLine = (verb: Verb) =>
   `Usage: ${COMMAND} ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.positional)}`;
 
 const helpOf = (verb: Verb) =>
-  `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
+  `${usageLine(verb)}\n\n${verb.summary}.\n\n${formatColumns(describeFlags(verb.flags))}\n`;
 
 /** Three lines: the error, the nearest match or else the alternatives, and the command for help. */
 const unknownError = (problem: string, secondLine: string, help: string) =>

@@ -153,7 +153,7 @@ function replaceIds(value: unknown, replace: (id: string) => string): unknown {
 /** Operations whose ID is the external account of the platform instead of the customer. */
 const OWN_BANK = new Set(['getPlatformExternalAccountById']);
 
-/** An operation of the document with other IDs in its parameters and its body. */
+/** An operation of the document with the IDs of the sample in its parameters and its body. */
 function withIds(
   operation: Json,
   replace: (id: string) => string,

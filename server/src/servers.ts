@@ -136,12 +136,12 @@ export interface OpenRequests {
 export function openRequests(runtime: Runtime, log: Log, metrics: Metrics): OpenRequests {
   const followers = createFollowers({ db: runtime.db, log, metrics });
   const changes = createChangeFeed({ runtime, log, metrics });
-  const openRequestSets = [followers, changes];
+  const feeds = [followers, changes];
   return {
     followers,
     changes,
-    wake: () => openRequestSets.forEach((each) => void each.wake()),
-    close: () => openRequestSets.forEach((each) => void each.close()),
+    wake: () => feeds.forEach((each) => void each.wake()),
+    close: () => feeds.forEach((each) => void each.close()),
   };
 }
 

@@ -265,11 +265,11 @@ function table(heads: string[], rows: string[][]): string {
   );
   const line = (cells: string[], separator: string) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0, separator)).join(' | ')} |`;
-  const rule = line(
+  const separatorLine = line(
     heads.map(() => ''),
     '-',
   );
-  return [line(heads, ' '), rule, ...rows.map((row) => line(row, ' '))].join('\n');
+  return [line(heads, ' '), separatorLine, ...rows.map((row) => line(row, ' '))].join('\n');
 }
 
 function chapter({ title, description, states }: Chapter): string {

@@ -32,7 +32,7 @@ export const RemovalQuery = Type.Object(OptionalReason);
 /** Body of a decision that rejects, which always has a reason. */
 export const RejectionBody = Type.Object({ reason: Reason });
 
-const person = (description: string) =>
+const personSchema = (description: string) =>
   Type.Object(
     {
       id: text('ID of the operator.'),
@@ -63,10 +63,10 @@ export const APPROVAL = {
   policyId: text(
     'ID of the policy that requires the approval, or `built-in` for an operation that always requires one.',
   ),
-  requestedBy: person('Operator who requested the change.'),
+  requestedBy: personSchema('Operator who requested the change.'),
   reason: Type.Optional(text('Reason for the request. Absent if none was stated.')),
   decidedBy: Type.Optional(
-    person('Operator who approved or rejected the change. Absent until then.'),
+    personSchema('Operator who approved or rejected the change. Absent until then.'),
   ),
   decisionReason: Type.Optional(text('Reason for the decision. Absent until then.')),
   expiresAt: time('Time until which the request can be decided.'),

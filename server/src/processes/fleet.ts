@@ -12,11 +12,11 @@ import { type ServerProcess, startProcess } from './process.ts';
 const STABLE_MS = 60_000;
 const MIN_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** Time for the start of a replacement. */
+/** Maximum time for the start of a replacement. */
 const START_MS = 60_000;
-/** Time for draining and stop of a replaced process. */
+/** Maximum time for draining and stop of a replaced process. */
 const REPLACED_STOP_MS = 20_000;
-/** Time for the orderly stop of all processes, after draining. */
+/** Maximum time for the orderly stop of all processes, after draining. */
 const STOP_MS = 8_800;
 
 interface FleetOptions {
@@ -33,7 +33,7 @@ export interface Fleet {
    * replacement starts another replacement after it.
    */
   replace(): void;
-  /** Drains all processes for this time before their stop. Call `stop` afterwards. */
+  /** Drains all processes for `ms`. Call `stop` afterwards. */
   drain(ms: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -124,7 +124,7 @@ async function attackOperations(
   const whenPaid = payUntil(
     ...([stop.signal, port, callers.victim, payer, result.payments, VICTIM_PAUSE_MS] as const),
   );
-  const memoryWatch = setInterval(() => {
+  const memoryTimer = setInterval(() => {
     result.memory.highestBytes = Math.max(result.memory.highestBytes, target.memory() ?? 0);
   }, 250);
   const record = createRecord(rules, result);
@@ -147,7 +147,7 @@ async function attackOperations(
   );
   stop.abort();
   await whenPaid;
-  clearInterval(memoryWatch);
+  clearInterval(memoryTimer);
 }
 
 async function attackWithFloods(target: Target, { callers }: Prepared, ms: number, result: Result) {

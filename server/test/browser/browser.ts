@@ -1,6 +1,6 @@
 // A real browser for tests of pages: headless Chromium that may send requests only to the test
-// server. Without a browser these tests are skipped with a message. Screenshots go to the folder
-// RAILHEAD_SCREENSHOTS, if set.
+// server. Without a browser these tests are skipped with a message. Screenshots are stored in the folder
+// RAILHEAD_SCREENSHOTS, if it is set.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

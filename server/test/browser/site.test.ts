@@ -1,6 +1,6 @@
-// The documentation site as the server sends it: links and anchors, the size and accessibility of pages,
-// requests to other origins, and a search for the common tasks. A short run examines each page in one width
-// and theme. The tests are skipped without a built site, which .ci/run requires.
+// The documentation site as the server sends it. The tests cover links and anchors, the size and
+// accessibility of pages, requests to other origins, and a search for the common tasks. A short run examines
+// each page in one width and theme. The tests are skipped without a built site, which .ci/run requires.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Fastify from 'fastify';
@@ -35,8 +35,8 @@ const PAGES = [
 
 /** The interactive reference renders its anchors in the browser. */
 const REFERENCE = '/docs/reference';
-const generator = new URL('../../../site/.vitepress/operations/document.mjs', import.meta.url);
-const { anchorOf, entries } = await import(generator.href);
+const generatorUrl = new URL('../../../site/.vitepress/operations/document.mjs', import.meta.url);
+const { anchorOf, entries } = await import(generatorUrl.href);
 const ANCHORS = new Set<string>(entries.map(anchorOf));
 
 const newestTime = (...places: string[]): number =>
@@ -281,14 +281,14 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   it('opens and closes groups of the sidebar by keyboard', { timeout: PAGES_MS }, async () => {
     const { page, go, close } = await openPage('desktop', 'light');
     await go('start');
-    const caret = page.getByRole('button', { name: 'Decisions' });
-    expect(await caret.getAttribute('aria-expanded')).toBe('false');
+    const groupButton = page.getByRole('button', { name: 'Decisions' });
+    expect(await groupButton.getAttribute('aria-expanded')).toBe('false');
     for (const [key, isExpanded] of [
       ['Enter', 'true'],
       ['Space', 'false'],
     ] as const) {
-      await caret.press(key);
-      expect(await caret.getAttribute('aria-expanded')).toBe(isExpanded);
+      await groupButton.press(key);
+      expect(await groupButton.getAttribute('aria-expanded')).toBe(isExpanded);
     }
     await close();
   });

@@ -356,10 +356,10 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'rejects requests without a session, with an old session or from another site',
     async () => {
-      const guest = await startVisit('guest@example.com');
+      const guestVisit = await startVisit('guest@example.com');
       const { before, cookie } = await signIn('guest@example.com');
       expect(before).not.toBe(cookie);
-      for (const invalidCookie of ['', 'visit=made-up', before, guest.cookie]) {
+      for (const invalidCookie of ['', 'visit=made-up', before, guestVisit.cookie]) {
         for (const route of ['/api/account', '/api/credentials', '/api/sessions']) {
           const reply = await sendRelayed('GET', route, { cookie: invalidCookie });
           expect(statusAndCode(reply)).toEqual([401, 'SIGN_IN']);

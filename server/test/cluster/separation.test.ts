@@ -43,7 +43,7 @@ describe('a separated primary', () => {
     if (!isolatedServer) throw new Error('the isolated server is not running');
     const { node, port } = isolatedServer;
     const [command = '', ...prefix] = fixture.cluster.network.prefixOf(node.index);
-    const login = `${SERVER_ENV.RAILHEAD_CLIENT_ID}:${SERVER_ENV.RAILHEAD_CLIENT_SECRET}`;
+    const credentials = `${SERVER_ENV.RAILHEAD_CLIENT_ID}:${SERVER_ENV.RAILHEAD_CLIENT_SECRET}`;
     const postArgs = [
       '-H',
       `idempotency-key: ${key}`,
@@ -53,7 +53,18 @@ describe('a separated primary', () => {
       body,
     ];
     const url = `http://127.0.0.1:${port}${requestPath}`;
-    const curl = ['curl', '-s', '-m', '60', '-o', '/dev/null', '-w', '%{http_code}', '-u', login];
+    const curl = [
+      'curl',
+      '-s',
+      '-m',
+      '60',
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code}',
+      '-u',
+      credentials,
+    ];
     const args = [...prefix, ...curl, ...(key === undefined ? [] : postArgs), url];
     return run(command, args).then(
       ({ stdout }) => Number(stdout),

@@ -57,14 +57,14 @@ async function addDevice(context: BrowserContext, page: Page): Promise<Device> {
 /** The browser has the time of the server, so that periods contain the data of the test. */
 const clockScript = (time: number) => `{
   const offsetMs = ${time} - Date.now();
-  const Real = Date;
-  globalThis.Date = class extends Real {
+  const RealDate = Date;
+  globalThis.Date = class extends RealDate {
     constructor(...parts) {
-      if (parts.length === 0) super(Real.now() + offsetMs);
+      if (parts.length === 0) super(RealDate.now() + offsetMs);
       else super(...parts);
     }
     static now() {
-      return Real.now() + offsetMs;
+      return RealDate.now() + offsetMs;
     }
   };
 }`;

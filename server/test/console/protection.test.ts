@@ -135,7 +135,7 @@ describe.runIf(isTestable)('the console', () => {
         dialogs.push(dialog.message());
         void dialog.dismiss();
       });
-      // A script must not run even if the server sends one.
+      // A script must not run even if the server sends it.
       for (const [text, format] of [
         [SVG, 'PNG'],
         [`<!doctype html>${SCRIPT}`, 'PDF'],

@@ -22,7 +22,7 @@ import { SCREENS } from './screens.ts';
 
 const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
 
-/** Lists with the number of their decisive columns, which are the first ones. */
+/** Lists with the number of their decisive columns, which come first. */
 const LISTS: Readonly<Record<string, number>> = {
   '/payments': 3,
   '/payouts': 3,

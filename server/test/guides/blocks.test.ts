@@ -33,7 +33,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',
 };
 
-/** Blocks without a language are figures: drawings, folder trees, formulas. */
+/** Blocks without a language are figures, such as drawings, folder trees and formulas. */
 const FIGURES: Readonly<Record<string, number>> = {
   'docs/architecture/agents.md': 1,
   'docs/architecture/cards.md': 2,

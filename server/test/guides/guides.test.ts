@@ -90,8 +90,8 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
 }
 
 /**
- * All shells for the README and in a run of every shell. Otherwise bash for guides that use Node or
- * fixed ports, and one of the shells in turn for each other guide.
+ * All shells for the README, and in a run of every shell for guides without fixed ports. Otherwise
+ * bash for guides that use Node, and one of the alternating shells for each other guide.
  */
 function shellsOf(file: string): readonly Shell[] {
   const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));

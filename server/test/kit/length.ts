@@ -1,5 +1,5 @@
-// Length of the long suites: short in `npm test`, `npm run test:system` and .ci/run, complete in
-// `npm run test:long`.
+// Length of the long suites. They are short in `npm test`, `npm run test:system` and .ci/run, and
+// complete in `npm run test:long`.
 import { runSeed } from './app/effects.ts';
 
 /** Set by `scripts/test.mjs --long`. */

@@ -85,7 +85,7 @@ const withPermission = (contract: Contract, token = agent.accessToken): CallOpti
 };
 
 let failureCount = 0;
-/** Each failure has its own code, because the log collapses errors of one code. */
+/** Each failure has a separate code, because the log collapses errors of one code. */
 function createFailure(): Error {
   return Object.assign(new Error('internal detail'), { code: `FAILURE_${++failureCount}` });
 }
@@ -282,7 +282,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     });
     expect(reply.statusCode).toBe(500);
     expect(reply.json().code).toBe('INTERNAL_ERROR');
-    expect(reply.body).not.toContain('clock');
+    expect(reply.body).not.toContain('internal detail');
     expect(lines.join('')).toContain('internal detail');
     expect(lines.join('')).toContain(String(reply.headers['x-request-id']));
   });

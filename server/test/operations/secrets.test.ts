@@ -49,7 +49,7 @@ import { walletPaymentFixture } from '../kit/wallets/wallet-payments.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const [SEEDS, TARGETS] = ['wallets.seed', 'otp_targets.target'] as const;
+const [SEED_COLUMN, TARGET_COLUMN] = ['wallets.seed', 'otp_targets.target'] as const;
 
 let mail: MailServer;
 let sms: Receiver;
@@ -81,8 +81,8 @@ function noteInstallation({ platform, other: otherPlatform, production }: TestAp
 /** Values encrypted by the custodian, with their permitted columns. */
 async function noteCustody(): Promise<void> {
   const sealedRows = await app.runtime.db.query<{ at: string; text: string }>(
-    `select '${SEEDS}' as at, seed as text from wallets where seed is not null
-      union all select '${TARGETS}', target from otp_targets`,
+    `select '${SEED_COLUMN}' as at, seed as text from wallets where seed is not null
+      union all select '${TARGET_COLUMN}', target from otp_targets`,
     [],
   );
   for (const { at, text } of sealedRows) secrets.note(`the encrypted value of ${at}`, text, at);
@@ -129,7 +129,7 @@ async function damage(
   const challengeReply = ok(await fixture.call('POST', path, body), 202);
   await db.query('update wallets set seed = $2 where id = $1', [
     accountId,
-    `s1.${noteSecret(SEEDS)}`,
+    `s1.${noteSecret(SEED_COLUMN)}`,
   ]);
   const headers = await signedHeaders(challengeReply, session);
   expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
@@ -329,7 +329,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       'the ID of a passkey in idempotency.reply',
       'the content of a damaged row in credentials.facts',
       'the content of a damaged row in wallets.seed',
-      ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
+      ...[NUMBERS, SIGNERS, TARGET_COLUMN, CREDENTIALS, SEED_COLUMN].map(
         (table) => `the encrypted value of ${table} in ${table}`,
       ),
     ]);

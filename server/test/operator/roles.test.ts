@@ -65,7 +65,7 @@ describe('permissions', () => {
     '$operationId requires no credential',
     async ({ method, path }) => {
       const { status } = await client.call(method, path, { body: {}, secret: null });
-      // 501: no identity provider is configured.
+      // Status 501 means that no identity provider is configured.
       expect([200, 400, 501]).toContain(status);
     },
   );

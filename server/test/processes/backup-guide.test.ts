@@ -56,9 +56,9 @@ describe('the embedded database', () => {
     };
     fs.mkdirSync(env.BACKUPS as string, { mode: 0o755 });
     const stop = async ({ child }: Running) => {
-      const exit = dataFolder.waitForExit(child);
+      const whenExited = dataFolder.waitForExit(child);
       child.kill('SIGTERM');
-      expect((await exit).code).toBe(0);
+      expect((await whenExited).code).toBe(0);
     };
     const firstServer = await dataFolder.start();
     expect(run(commands[0] as string, env)).toBe(outputs[0]);
@@ -98,13 +98,15 @@ describe('the embedded database', () => {
   }, 240_000);
 });
 
-const DEBIAN = '/usr/lib/postgresql';
-const version = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN).sort().at(-1) : undefined;
+const POSTGRES_FOLDER = '/usr/lib/postgresql';
+const version = fs.existsSync(POSTGRES_FOLDER)
+  ? fs.readdirSync(POSTGRES_FOLDER).sort().at(-1)
+  : undefined;
 const isReady =
   version !== undefined && programPath('pgbackrest') !== undefined && process.getuid?.() === 0;
 
 describe.skipIf(!isReady)("Debian's PostgreSQL", () => {
-  const bin = `${DEBIAN}/${version}/bin`;
+  const bin = `${POSTGRES_FOLDER}/${version}/bin`;
   let base: string;
   let cluster: string;
   const asPostgres = (command: string, env: Record<string, string> = {}) => {

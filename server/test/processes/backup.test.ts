@@ -28,9 +28,9 @@ async function call({ credentials }: Running, method: string, path: string, body
 }
 
 async function stop({ child }: Running) {
-  const exit = dataFolder.waitForExit(child);
+  const whenExited = dataFolder.waitForExit(child);
   child.kill('SIGTERM');
-  expect((await exit).code).toBe(0);
+  expect((await whenExited).code).toBe(0);
 }
 
 it('a restored backup has balanced books and readable personal data', async () => {

@@ -1,6 +1,6 @@
 // The clock of a sandbox platform with several processes on one database. All processes use the
-// time of an acknowledged change. The clock survives a restart. Another process continues a change
-// that a kill interrupts, and returns every payment once.
+// time of an acknowledged change. The clock is unchanged after a restart. Another process continues
+// a change that a kill interrupts, and returns every payment once.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
@@ -66,8 +66,8 @@ async function createPayer(server: Running) {
   const query = `customerId=${id}&currency=USD`;
   const accounts = await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`);
   const account = accounts.data[0].id as string;
-  const fund = { amount: PAYMENTS * AMOUNT };
-  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, fund);
+  const fundBody = { amount: PAYMENTS * AMOUNT };
+  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, fundBody);
   // Transfers to an account with this suffix are returned after 30 seconds.
   const accountInfo = accountInfos.USD?.('005');
   const payee = await callOrThrow(server, 'POST', '/customers/external-accounts', {
@@ -120,7 +120,7 @@ describe('the clock of several processes', () => {
     expect(rows[0].made).toBe(ids.length);
   }, 60_000);
 
-  it('is continued by another process after a kill', async () => {
+  it('completes an interrupted change in another process after a kill', async () => {
     const { account, payee } = await createPayer(firstServer);
     for (let index = 0; index < PAYMENTS; index++) {
       await callOrThrow(secondServer, 'POST', '/transfer-out', {
@@ -160,7 +160,7 @@ describe('the clock of several processes', () => {
     expect(problemsOf(await readSnapshot(url))).toEqual([]);
   }, 90_000);
 
-  it('survives a restart of all processes', async () => {
+  it('is unchanged after a restart of all processes', async () => {
     const clockBefore = await clockOf(secondServer);
     secondServer.child.kill('SIGTERM');
     await dataFolders[1].waitForExit(secondServer.child);

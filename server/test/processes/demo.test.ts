@@ -65,7 +65,7 @@ afterAll(async () => {
 const eventLines = (...args: string[]) => args.map((arg) => `✓ OUTGOING_PAYMENT.${arg} `);
 
 /** Lines that must appear in this order, possibly with others between them. */
-const SCENARIO = [
+const SCENARIO_LINES = [
   'A customer with funds',
   '✓ TEST',
   'Funded      5,000.00 USD',
@@ -97,7 +97,7 @@ const SCENARIO = [
 /** The first expected line that is missing or out of order. */
 function missingOutput(output: string): string | undefined {
   let from = 0;
-  return SCENARIO.find((expectedLine) => {
+  return SCENARIO_LINES.find((expectedLine) => {
     const position = output.indexOf(expectedLine, from);
     from = position + expectedLine.length;
     return position < 0;

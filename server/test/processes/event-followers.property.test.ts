@@ -119,7 +119,7 @@ const commits = fc.array(
   { minLength: 20, maxLength: 60 },
 );
 
-const INSERT = `insert into events (id, platform_id, type, subject, data, created_at)
+const INSERT_SQL = `insert into events (id, platform_id, type, subject, data, created_at)
   select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)), $1,
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
@@ -131,7 +131,7 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) 
     await client.query('begin');
     await client.query('select pg_current_xact_id()');
     await sleep(beforeMs);
-    const { rows } = await client.query(INSERT, [platform, ageMs, events]);
+    const { rows } = await client.query(INSERT_SQL, [platform, ageMs, events]);
     await sleep(openMs);
     await client.query(isRolledBack ? 'rollback' : 'commit');
     return isRolledBack ? [] : rows.map((row) => row.id as string);

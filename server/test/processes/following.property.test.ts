@@ -1,6 +1,6 @@
 // Several processes follow the same queue of events while transactions commit in any order. Late
-// transactions have early IDs, early ones have late IDs, and some are rolled back. Exactly the
-// committed events are delivered, each once.
+// transactions have early IDs, early transactions have late IDs, and some are rolled back. Exactly
+// the committed events are delivered, each once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -67,7 +67,7 @@ const commits = fc.array(
 );
 
 // Inserts the event and its queue entry in one transaction, like the committer.
-const INSERT = `with made as (
+const INSERT_SQL = `with made as (
     select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)) as id,
       date_trunc('milliseconds', now() - make_interval(secs => $2::float8 / 1000)) as at
     from generate_series(1, $3::int)
@@ -83,7 +83,7 @@ async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<s
   const client = await pool.connect();
   try {
     await client.query('begin');
-    const { rows } = await client.query(INSERT, [platform, ageMs, events]);
+    const { rows } = await client.query(INSERT_SQL, [platform, ageMs, events]);
     await sleep(openMs);
     await client.query(isRolledBack ? 'rollback' : 'commit');
     return isRolledBack ? [] : rows.map((row) => row.id);

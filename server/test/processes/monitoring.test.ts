@@ -17,8 +17,8 @@ import {
   startPrometheus,
 } from '../kit/monitoring/prometheus.ts';
 
-const RULES = path.join(projectRoot(), 'deploy', 'prometheus');
-const DASHBOARDS = path.join(projectRoot(), 'deploy', 'grafana');
+const RULES_FOLDER = path.join(projectRoot(), 'deploy', 'prometheus');
+const DASHBOARDS_FOLDER = path.join(projectRoot(), 'deploy', 'grafana');
 /** At least two scrapes, so that rates have values. */
 const SCRAPES_MS = 6_000;
 
@@ -26,8 +26,10 @@ interface Dashboard {
   panels: { title: string; targets: { expr: string }[] }[];
 }
 
-const queries = fs.readdirSync(DASHBOARDS).flatMap((name) => {
-  const { panels } = JSON.parse(fs.readFileSync(path.join(DASHBOARDS, name), 'utf8')) as Dashboard;
+const queries = fs.readdirSync(DASHBOARDS_FOLDER).flatMap((name) => {
+  const { panels } = JSON.parse(
+    fs.readFileSync(path.join(DASHBOARDS_FOLDER, name), 'utf8'),
+  ) as Dashboard;
   return panels.flatMap(({ title, targets }) =>
     targets.map(({ expr }) => ({ name: `${name}: ${title}`, expr })),
   );
@@ -56,10 +58,10 @@ async function freePort(): Promise<number> {
 
 async function call({ credentials }: Running, method: string, url: string, body?: object) {
   const { baseUrl, clientId, clientSecret } = credentials;
-  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const response = await fetch(`${baseUrl}${url}`, {
     method,
-    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
+    headers: { authorization: `Basic ${encodedLogin}`, 'content-type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   if (response.status >= 300) throw new Error(`${url}: ${await response.text()}`);
@@ -82,8 +84,8 @@ const PAYEE = {
 async function pay(server: Running): Promise<void> {
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
   const { id: customerId } = await call(server, 'POST', '/customers', person);
-  const list = `/customers/internal-accounts?customerId=${customerId}&currency=USD`;
-  const account = (await call(server, 'GET', list)).data[0].id;
+  const accountsPath = `/customers/internal-accounts?customerId=${customerId}&currency=USD`;
+  const account = (await call(server, 'GET', accountsPath)).data[0].id;
   await call(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: 100_000 });
   const payee = { customerId, ...PAYEE };
   const { id } = await call(server, 'POST', '/customers/external-accounts', payee);
@@ -106,7 +108,7 @@ function configurationFor(origin: string): string {
   const documentedConfiguration = /```yml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   return documentedConfiguration
     .replace('127.0.0.1:4000', new URL(origin).host)
-    .replace('/opt/railhead/current/deploy/prometheus', RULES)
+    .replace('/opt/railhead/current/deploy/prometheus', RULES_FOLDER)
     .replace('global:', 'global:\n  scrape_interval: 1s\n  evaluation_interval: 1s');
 }
 
@@ -145,8 +147,8 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
   }, 60_000);
 
   it('accepts the rules, which pass their tests', () => {
-    expect(promtool(RULES, 'check', 'rules', 'alerts.yaml')).toMatchObject({ status: 0 });
-    const { status, output } = promtool(RULES, 'test', 'rules', 'alerts.test.yaml');
+    expect(promtool(RULES_FOLDER, 'check', 'rules', 'alerts.yaml')).toMatchObject({ status: 0 });
+    const { status, output } = promtool(RULES_FOLDER, 'test', 'rules', 'alerts.test.yaml');
     expect(status, output).toBe(0);
   }, 120_000);
 

@@ -75,10 +75,12 @@ async function waitUntil<T>(condition: string, read: () => T | undefined | Promi
 let baseUrl = '';
 
 async function call(platform: Credentials, method: string, path: string, body?: unknown) {
-  const basic = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString('base64');
+  const encodedLogin = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString(
+    'base64',
+  );
   const reply = await fetch(`${baseUrl}${path}`, {
     method,
-    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
+    headers: { authorization: `Basic ${encodedLogin}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
@@ -87,9 +89,9 @@ async function call(platform: Credentials, method: string, path: string, body?: 
 
 async function endServer(): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = new Promise((resolve) => server.once('exit', resolve));
+  const whenExited = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGTERM');
-  await exited;
+  await whenExited;
 }
 
 beforeAll(async () => {

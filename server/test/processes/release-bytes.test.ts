@@ -11,8 +11,10 @@ import { lengthOf } from '../kit/length.ts';
 const BUILDS_MS = 1_500_000;
 const root = projectRoot();
 /** Folders whose packages build a release. */
-const PARTS = ['', 'site', 'packages/console', 'packages/sdk', 'packages/cli'];
-const isPossible = PARTS.every((folder) => fs.existsSync(path.join(root, folder, 'node_modules')));
+const PACKAGE_FOLDERS = ['', 'site', 'packages/console', 'packages/sdk', 'packages/cli'];
+const isPossible = PACKAGE_FOLDERS.every((folder) =>
+  fs.existsSync(path.join(root, folder, 'node_modules')),
+);
 
 // The folder is on the file system of the checkout, so that packages are links to the same files.
 fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
@@ -24,7 +26,7 @@ afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 function build(name: string): Record<string, string> {
   const clone = path.join(folder, name);
   execFileSync('git', ['clone', '--quiet', '--shared', root, clone]);
-  for (const folder of PARTS)
+  for (const folder of PACKAGE_FOLDERS)
     execFileSync('cp', ['-al', path.join(root, folder, 'node_modules'), path.join(clone, folder)]);
   execFileSync(process.execPath, [path.join(clone, 'scripts', 'release.mjs')], { stdio: 'pipe' });
   const out = path.join(clone, 'dist');

@@ -71,12 +71,12 @@ afterAll(async () => {
 
 /** Pays 1.00 once. Returns the status, or the error of a request without a reply. */
 async function pay(remittanceInformation: string): Promise<string> {
-  const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
+  const encodedLogin = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
   try {
     const reply = await fetch(`${proxy.proxiedServer.credentials.baseUrl}/transfer-out`, {
       method: 'POST',
       headers: {
-        authorization: `Basic ${basic}`,
+        authorization: `Basic ${encodedLogin}`,
         'content-type': 'application/json',
         'idempotency-key': randomUUID(),
       },

@@ -31,8 +31,10 @@ function readPids(): number[] {
 
 async function get(path: string): Promise<number> {
   const { baseUrl, clientId, clientSecret } = server.credentials;
-  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-  const reply = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Basic ${basic}` } });
+  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const reply = await fetch(`${baseUrl}${path}`, {
+    headers: { authorization: `Basic ${encodedLogin}` },
+  });
   await reply.text();
   return reply.status;
 }

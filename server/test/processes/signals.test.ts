@@ -197,7 +197,7 @@ describe('SIGTERM', () => {
     receiver.behave(() => undefined);
     const server = await folder.start();
     const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
-    const fundPath = `/sandbox/internal-accounts/${body.data[0].id}/fundPath`;
+    const fundPath = `/sandbox/internal-accounts/${body.data[0].id}/fund`;
     expect((await call(server, 'POST', fundPath, { amount: 100 })).status).toBe(200);
     const deliveries = () =>
       receiver.arrivals.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');

@@ -62,8 +62,8 @@ async function queryRows<R extends object>(sql: string, values: unknown[] = []):
   }
 }
 
-const repeatWork = <R>(times: number, work: (at: number) => Promise<R>) =>
-  Promise.all(Array.from({ length: times }, (_, index) => work(index)));
+const repeatWork = <R>(count: number, work: (index: number) => Promise<R>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
 /** A metric by process. A scrape shows the metrics of all processes. */
 async function metricOf(name: string, ...labels: string[]): Promise<number[]> {

@@ -177,12 +177,14 @@ describe('two processes on one database', () => {
       timeout: 30_000,
       interval: 100,
     });
-    const [{ done } = { done: 0 }] = await queryRows<{ done: number }>(
-      `select count(*)::int as done from transactions
+    const [{ completed } = { completed: 0 }] = await queryRows<{ completed: number }>(
+      `select count(*)::int as completed from transactions
         where type = 'OUTGOING' and status = 'COMPLETED'`,
     );
-    expect(done).toBe(Math.floor(FUNDS / AMOUNT));
-    expect(await readCounter('railhead_jobs_total{kind="payout.send",result="done"}')).toBe(done);
+    expect(completed).toBe(Math.floor(FUNDS / AMOUNT));
+    expect(await readCounter('railhead_jobs_total{kind="payout.send",result="done"}')).toBe(
+      completed,
+    );
     expect(await readCounter('railhead_jobs_total{kind="payout.send",result="again"}')).toBe(0);
     expect(await readCounter('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);
   }, 40_000);

@@ -99,15 +99,15 @@ describe('a route by country', () => {
 
   it('is skipped if the provider does not offer the country', async () => {
     const adapter = adapters.get('alpha-bank');
-    const offer = adapter?.replies['/capabilities'];
-    if (!adapter || !offer) throw new Error('no adapter');
+    const capabilitiesReply = adapter?.replies['/capabilities'];
+    if (!adapter || !capabilitiesReply) throw new Error('no adapter');
     const sepa = { kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR'], countries: ['FR'] };
     adapter.replies['/capabilities'] = () => ({ body: { protocol: '1', transfers: [sepa] } });
     await write('POST', '/providers/alpha-bank/check');
     await addRoute('alpha-bank');
     expect(verdictsOf(await explain({ country: 'DE' }))).toEqual(['alpha-bank NOT_OFFERED']);
     expect(verdictsOf(await explain({ country: 'FR' }))).toEqual(['alpha-bank SELECTED']);
-    adapter.replies['/capabilities'] = offer;
+    adapter.replies['/capabilities'] = capabilitiesReply;
     await write('POST', '/providers/alpha-bank/check');
     await removeRoutes();
   });
@@ -201,9 +201,9 @@ describe('a prefunded balance', () => {
 
   it('is requested from a provider that reports it', async () => {
     const adapter = adapters.get('alpha-bank');
-    const offer = adapter?.replies['/capabilities'];
-    if (!adapter || !offer) throw new Error('no adapter');
-    const { body } = offer({}) ?? {};
+    const capabilitiesReply = adapter?.replies['/capabilities'];
+    if (!adapter || !capabilitiesReply) throw new Error('no adapter');
+    const { body } = capabilitiesReply({}) ?? {};
     adapter.replies['/capabilities'] = () => ({ body: { ...(body as object), balances: true } });
     adapter.replies['/balances'] = () => {
       const reportTime = new Date(service.app.effects.now()).toISOString();
@@ -216,7 +216,7 @@ describe('a prefunded balance', () => {
     await service.app.advance(5 * 60_000);
     const { balances } = await read('/providers/alpha-bank');
     expect(balances).toMatchObject([{ currency: 'EUR', amount: 77_000, source: 'PROVIDER' }]);
-    adapter.replies['/capabilities'] = offer;
+    adapter.replies['/capabilities'] = capabilitiesReply;
     await write('POST', '/providers/alpha-bank/check');
     await setTerms('alpha-bank', {});
   });

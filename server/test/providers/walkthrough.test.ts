@@ -105,8 +105,8 @@ const blocks = blocksOf(PROVIDERS_WALKTHROUGH, markdown).filter(({ language }) =
 /** Days to advance before the block. */
 function daysBefore(index: number): number {
   const lines = markdown.split('\n');
-  const from = blocks[index - 1]?.line ?? 0;
-  const betweenText = lines.slice(from, blocks[index]?.line).join('\n');
+  const startLine = blocks[index - 1]?.line ?? 0;
+  const betweenText = lines.slice(startLine, blocks[index]?.line).join('\n');
   return Number(/<!-- test: advance (\d+) days -->/.exec(betweenText)?.[1] ?? 0);
 }
 

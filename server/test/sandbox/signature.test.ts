@@ -160,7 +160,7 @@ const CASES: Record<string, Case> = {
   },
 };
 
-const signedContracts = Object.values(document.paths)
+const signedOperationIds = Object.values(document.paths)
   .flatMap((item) => Object.values(item))
   .filter(({ parameters = [] }) =>
     (parameters as { name?: string }[]).some(({ name }) => /wallet-signature$/i.test(name ?? '')),
@@ -171,11 +171,11 @@ const signedContracts = Object.values(document.paths)
 describe('sandbox-valid-signature', () => {
   it('has a case in this file for every signed operation of the API', () => {
     // The last test of this file covers agentExecuteQuote, which needs no Request-Id.
-    expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedContracts);
-    const contracts = app.operations.flatMap(({ contract }) =>
+    expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedOperationIds);
+    const operationIds = app.operations.flatMap(({ contract }) =>
       contract.signedRetry ? [contract.operationId] : [],
     );
-    expect(contracts.sort()).toEqual(signedContracts);
+    expect(operationIds.sort()).toEqual(signedOperationIds);
   });
 
   it.each(Object.entries(CASES))(

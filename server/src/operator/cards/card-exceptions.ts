@@ -18,7 +18,7 @@ const amountText = (amount: number, currency: string | null) =>
 const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'SUSPENSE', 'MERCHANT'];
 const AMOUNTS = ['MISSING', 'HELD', 'SUSPENSE'];
 
-const cells = (each: CardException): string[] => [
+const cellsOf = (each: CardException): string[] => [
   each.since,
   each.transactionId,
   each.status,
@@ -34,7 +34,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await listCardExceptions(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((heading) => ({ heading, align: AMOUNTS.includes(heading) ? 'right' : 'left' })),
-    json.map(cells),
+    json.map(cellsOf),
   );
   return { json, text };
 }

@@ -32,12 +32,12 @@ export function table(columns: readonly Column[], rows: readonly string[][]): st
   const widths = columns.map(({ heading: head }, index) =>
     Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
-  const line = (row: readonly string[]) =>
+  const lineOf = (row: readonly string[]) =>
     columns
       .map(({ align = 'left' }, index) => pad(row[index] ?? '', widths[index] as number, align))
       .join('  ')
       .trimEnd();
-  return `${[columns.map(({ heading: head }) => head), ...cells].map(line).join('\n')}\n`;
+  return `${[columns.map(({ heading: head }) => head), ...cells].map(lineOf).join('\n')}\n`;
 }
 
 /** A single record: names and values, one per line. */

@@ -81,7 +81,7 @@ const completeReset = (id: string, resetId: string, mobile?: object) =>
     productionOptions,
   );
 
-const cells = (text: string) =>
+const cellsOf = (text: string) =>
   text
     .trimEnd()
     .split('\n')
@@ -197,10 +197,10 @@ describe('a reset without an identity service', () => {
     expect(await listIds('--after', ids[1] as string)).toEqual(ids.slice(2));
     expect(await listIds(app.platform.id)).toEqual([]);
     const { out } = await run('resets');
-    expect(cells(out)[0]).toEqual([
+    expect(cellsOf(out)[0]).toEqual([
       ...['SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'],
     ]);
-    expect(cells(out)[1]?.slice(1, 4)).toEqual([ids[0], 'SMS_OTP', 'PENDING_REVIEW']);
+    expect(cellsOf(out)[1]?.slice(1, 4)).toEqual([ids[0], 'SMS_OTP', 'PENDING_REVIEW']);
   });
 
   it('is decided with a reason, for an existing customer', async () => {
@@ -258,7 +258,7 @@ describe('sca show', () => {
     const { out } = await run('show', id);
     expect(out).toMatch(/^Failures +1$/m);
     expect(out).toMatch(/^Locked until +not locked$/m);
-    expect(cells(out)).toContainEqual([account.id, now]);
+    expect(cellsOf(out)).toContainEqual([account.id, now]);
     for (const storedSecret of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
       expect(out).not.toContain(storedSecret);
       expect(JSON.stringify(state)).not.toContain(storedSecret);
@@ -332,7 +332,7 @@ describe('sca events', () => {
       allEvents[1],
     ]);
     const { out } = await run('events', id);
-    expect(cells(out)[0]).toEqual([
+    expect(cellsOf(out)[0]).toEqual([
       ...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'],
     ]);
     expect(out).toContain(ADDRESS);

@@ -16,7 +16,7 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const heads = (...names: string[]) => names.map((heading) => ({ heading }));
+const columnsOf = (...names: string[]) => names.map((heading) => ({ heading }));
 
 const actorArgument = (args: CommandArgs) => ({
   actor: args.text('actor') ?? 'operator',
@@ -31,7 +31,7 @@ async function listResets(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    heads('SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'),
+    columnsOf('SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'),
     json.map((each) => [
       ...[each.createdAt, each.resetId, each.factor, each.status, each.expiresAt],
       ...[each.customerId, each.platformId],
@@ -68,17 +68,17 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Session expires', json.sessionExpiresAt ?? 'none'],
   ]);
   const factorTable = table(
-    heads('FACTOR', 'SINCE', 'ID', 'RECOVERY CODES'),
+    columnsOf('FACTOR', 'SINCE', 'ID', 'RECOVERY CODES'),
     json.factors.map(({ factor, enrolledAt, factorId, recoveryCodesLeft }) => [
       ...[factor, enrolledAt ?? '', factorId ?? '', String(recoveryCodesLeft ?? '')],
     ]),
   );
   const resetTable = table(
-    heads('RESET', 'FACTOR', 'STATUS', 'EXPIRES'),
+    columnsOf('RESET', 'FACTOR', 'STATUS', 'EXPIRES'),
     json.openResets.map((each) => [each.resetId, each.factor, each.status, each.expiresAt]),
   );
   const accountTable = table(
-    heads('ACCOUNT', 'TRUSTED SINCE'),
+    columnsOf('ACCOUNT', 'TRUSTED SINCE'),
     json.trustedAccounts.map(({ accountId, trustedAt }) => [accountId, trustedAt ?? '']),
   );
   const sections = [`Factors\n${factorTable}`, `Resets\n${resetTable}`];
@@ -101,7 +101,7 @@ async function listEvents({ runtime }: System, args: CommandArgs): Promise<Outpu
     limit: limitIn(args),
   });
   const text = table(
-    heads('AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'),
+    columnsOf('AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'),
     json.map((each) => [
       ...[each.createdAt, each.type, each.factor ?? '', each.subject ?? ''],
       ...[each.ipAddress ?? '', each.actor ?? '', each.reason ?? ''],

@@ -45,14 +45,14 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 }
 
 /** Pairs of name and value. The name of a nested value is its path. */
-const lines = (value: unknown, path: string): [string, string][] =>
+const pairsOf = (value: unknown, path: string): [string, string][] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([name, nestedValue]) =>
-        lines(nestedValue, path ? `${path}.${name}` : name),
+        pairsOf(nestedValue, path ? `${path}.${name}` : name),
       )
     : [[path, String(value)]];
 
-const outputOf = (json: unknown): Output => ({ json, text: record(lines(json, '')) });
+const outputOf = (json: unknown): Output => ({ json, text: record(pairsOf(json, '')) });
 
 const PROBLEMS = {
   'field-missing': 'needs a #FIELD',

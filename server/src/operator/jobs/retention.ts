@@ -9,7 +9,7 @@ import {
 import { record, table } from '../cli/table.ts';
 import type { Output, Verb } from '../cli/verb.ts';
 
-const day = (time: string | null) => time?.slice(0, 10) ?? '-';
+const dayText = (time: string | null) => time?.slice(0, 10) ?? '-';
 const rightColumn = (heading: string) => ({ heading, align: 'right' as const });
 const leftColumn = (heading: string) => ({ heading, align: 'left' as const });
 
@@ -27,7 +27,7 @@ function overviewText({ archiveDays, histories, archives }: RetentionOverview): 
     ],
     histories.flatMap((history) =>
       history.partitions.map((each) => [
-        ...[each.partition, day(each.from), day(each.until), day(each.removedFrom)],
+        ...[each.partition, dayText(each.from), dayText(each.until), dayText(each.removedFrom)],
         ...[`${each.rows}`, `${each.bytes}`],
       ]),
     ),
@@ -42,7 +42,7 @@ function overviewText({ archiveDays, histories, archives }: RetentionOverview): 
       rightColumn('BYTES'),
     ],
     archives.map((each) => [
-      ...[each.id, each.partition, day(each.until), each.state],
+      ...[each.id, each.partition, dayText(each.until), each.state],
       ...[`${each.rows ?? '-'}`, `${each.bytes ?? '-'}`],
     ]),
   );

@@ -53,7 +53,7 @@ async function rangeOf(system: System, args: CommandArgs): Promise<ExportRange> 
   };
 }
 
-const moment = (time: Time | null) => (time === null ? '' : iso(time));
+const timeText = (time: Time | null) => (time === null ? '' : iso(time));
 
 const TRANSACTION_HEAD = [
   ...['environment', 'platform_id', 'customer_id', 'platform_customer_id', 'transaction_id'],
@@ -69,8 +69,8 @@ const transactionCells = (row: TransactionLine): string[] => [
   ...[row.environment, row.platform_id, row.customer_id].map(serverValue),
   guardedText(row.platform_customer_id),
   ...[row.id, row.type, row.status, row.funds].map(serverValue),
-  moment(row.created_at),
-  moment(row.settled_at),
+  timeText(row.created_at),
+  timeText(row.settled_at),
   serverValue(row.sent_currency),
   ...amount(row.sent_amount, row.sent_currency),
   serverValue(row.received_currency),

@@ -44,14 +44,14 @@ async function list(system: System): Promise<Output> {
   };
 }
 
-async function* lines(steps: AsyncIterable<string>): AsyncGenerator<string> {
+async function* linesOf(steps: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const step of steps) yield `${step}\n`;
 }
 
-const output = (steps: AsyncIterable<string>): Output => ({
+const outputOf = (steps: AsyncIterable<string>): Output => ({
   json: null,
   text: '',
-  chunks: lines(steps),
+  chunks: linesOf(steps),
 });
 
 async function rotate(system: System, args: CommandArgs): Promise<Output> {
@@ -63,11 +63,11 @@ async function rotate(system: System, args: CommandArgs): Promise<Output> {
     );
   }
   const newKey = configuredMasterKey({ masterKeyFile: file, masterKeyCommand: command });
-  return output(rotateDataKeys(depsOf(system), newKey));
+  return outputOf(rotateDataKeys(depsOf(system), newKey));
 }
 
 const retire = async (system: System, args: CommandArgs): Promise<Output> =>
-  output(retireDataKeys(depsOf(system), args.isOn('now') ?? false));
+  outputOf(retireDataKeys(depsOf(system), args.isOn('now') ?? false));
 
 export const dataKeyVerbs: readonly Verb[] = [
   {

@@ -64,13 +64,13 @@ export function amountIn(args: CommandArgs, flag: string, currency: string): num
 }
 
 function outputOf(limits: readonly PaymentLimit[]): Output {
-  const amount = (value: number | undefined, currency: string) =>
+  const amountText = (value: number | undefined, currency: string) =>
     value === undefined ? '-' : formatAmount({ currency, amount: BigInt(value) });
   const rows = limits.map(({ currency, to, perPayment, perDay }) => [
     currency,
     to ?? 'any',
-    amount(perPayment, currency),
-    amount(perDay, currency),
+    amountText(perPayment, currency),
+    amountText(perDay, currency),
   ]);
   const text = table(
     [

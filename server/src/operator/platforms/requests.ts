@@ -45,7 +45,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await requestByOperator(runtime, args.required('request'));
   const { error, token, requestBody, responseBody } = json;
-  const body = (each: typeof requestBody) =>
+  const bodyText = (each: typeof requestBody) =>
     each && `${JSON.stringify(each.content)}${each.truncated ? ' (truncated)' : ''}`;
   const pairs: [string, string | undefined][] = [
     ['Request', json.id],
@@ -63,8 +63,8 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Idempotency key hash', json.idempotencyKeyHash],
     ['Replayed', json.replayed ? 'yes' : 'no'],
     ['Resource', json.resourceId],
-    ['Request body', body(requestBody)],
-    ['Response body', body(responseBody)],
+    ['Request body', bodyText(requestBody)],
+    ['Response body', bodyText(responseBody)],
   ];
   const text = record(
     pairs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),

@@ -71,9 +71,9 @@ async function setBalance(system: System, args: CommandArgs): Promise<Output> {
   return outputOf(await providerManagement.setBalance(deps, args.required('provider'), balance));
 }
 
-const percent = (rate: number | null) =>
+const percentText = (rate: number | null) =>
   rate === null ? '-' : `${Math.round(rate * 1_000) / 10} %`;
-const ms = (value: number | null) => (value === null ? '-' : `${value} ms`);
+const msText = (value: number | null) => (value === null ? '-' : `${value} ms`);
 
 async function showHealth(system: System, args: CommandArgs): Promise<Output> {
   const json = await providerManagement.health(await managerOf(system), args.text('provider'));
@@ -82,9 +82,9 @@ async function showHealth(system: System, args: CommandArgs): Promise<Output> {
     [...heads, 'SETTLED', 'SUCCESS', 'RETURNS'].map((heading) => ({ heading })),
     json.flatMap(({ providerId, status, windows }) =>
       windows.map((each) => [
-        ...[providerId, status, `${each.minutes}`, `${each.calls}`, percent(each.errorRate)],
-        ...[ms(each.averageMs), ms(each.maxMs), `${each.settled}`],
-        ...[percent(each.successRate), percent(each.returnRate)],
+        ...[providerId, status, `${each.minutes}`, `${each.calls}`, percentText(each.errorRate)],
+        ...[msText(each.averageMs), msText(each.maxMs), `${each.settled}`],
+        ...[percentText(each.successRate), percentText(each.returnRate)],
       ]),
     ),
   );

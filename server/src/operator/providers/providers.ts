@@ -35,7 +35,7 @@ const balancePairs = ({ balances }: ProviderView) =>
   );
 
 export function outputOf(provider: ProviderView): Output {
-  const keys = (heading: string, list: ProviderView['ownKeys']) =>
+  const keyTexts = (heading: string, list: ProviderView['ownKeys']) =>
     list.map((key) => `\n${heading} ${key.keyId}, from ${key.activeFrom}\n${key.publicKeyPem}`);
   const pairs: (readonly [string, string])[] = [
     ['Provider', provider.providerId],
@@ -53,8 +53,8 @@ export function outputOf(provider: ProviderView): Output {
   ];
   const text =
     record(pairs) +
-    [...keys('Signing key of this installation', provider.ownKeys)].join('') +
-    [...keys('Public key of the provider', provider.providerKeys)].join('');
+    [...keyTexts('Signing key of this installation', provider.ownKeys)].join('') +
+    [...keyTexts('Public key of the provider', provider.providerKeys)].join('');
   return { json: provider, text };
 }
 

@@ -37,20 +37,20 @@ const DIFFERENCE: Flags = {
   difference: { value: 'DIFFERENCE', required: true, help: 'ID of the difference' },
 };
 
-const money = (amount: number | null, currency: string) =>
+const amountText = (amount: number | null, currency: string) =>
   amount === null ? '-' : formatAmount({ amount: BigInt(amount), currency });
 
-const columns = (heads: readonly string[]) => heads.map((heading) => ({ heading }));
+const columnsOf = (heads: readonly string[]) => heads.map((heading) => ({ heading }));
 
 const dayTable = (days: readonly DayView[]) =>
   table(
-    columns(['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'DIFFERENCES', 'BALANCED']),
+    columnsOf(['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'DIFFERENCES', 'BALANCED']),
     days.map((each) => [
       each.providerId,
       each.day,
       each.status,
-      money(each.closingBalance, each.currency),
-      money(each.bookedBalance, each.currency),
+      amountText(each.closingBalance, each.currency),
+      amountText(each.bookedBalance, each.currency),
       `${each.openDifferences}`,
       each.ties ? 'yes' : 'no',
     ]),
@@ -99,7 +99,7 @@ async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output
 
 const differenceTable = (differences: readonly DifferenceView[]) =>
   table(
-    columns(['DIFFERENCE', 'DAY', 'KIND', 'STATUS', 'AMOUNT', 'AGE', 'OWNER', 'DETAIL']),
+    columnsOf(['DIFFERENCE', 'DAY', 'KIND', 'STATUS', 'AMOUNT', 'AGE', 'OWNER', 'DETAIL']),
     differences.map((each) => [
       each.differenceId,
       each.day,
@@ -168,14 +168,14 @@ async function listBalances({ runtime }: System, args: CommandArgs): Promise<Out
     ...['IN TRANSIT', 'SETTLEMENT', 'SUSPENSE'],
   ];
   const text = table(
-    columns(heads),
+    columnsOf(heads),
     json.map((each) => [
       each.providerId,
       each.day,
-      money(each.reportedBalance, each.currency),
-      each.availableBalance === null ? '-' : money(each.availableBalance, each.currency),
+      amountText(each.reportedBalance, each.currency),
+      each.availableBalance === null ? '-' : amountText(each.availableBalance, each.currency),
       ...[each.bookedBalance, each.railInTransit, each.externalSettlement, each.suspense].map(
-        (amount) => money(amount, each.currency),
+        (amount) => amountText(amount, each.currency),
       ),
     ]),
   );

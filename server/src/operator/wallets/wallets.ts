@@ -42,7 +42,7 @@ async function showKeys(system: System): Promise<Output> {
   };
 }
 
-const heads = (...names: string[]) => names.map((heading) => ({ heading }));
+const columnsOf = (...names: string[]) => names.map((heading) => ({ heading }));
 
 async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await walletDetails(runtime, args.required('account'));
@@ -59,11 +59,11 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Account recovery', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
   ]);
   const credentials = table(
-    heads('CREDENTIAL', 'TYPE', 'CREATED'),
+    columnsOf('CREDENTIAL', 'TYPE', 'CREATED'),
     json.credentials.map((each) => [each.credentialId, each.type, each.createdAt]),
   );
   const sessions = table(
-    heads('SESSION', 'CREDENTIAL', 'AUTHENTICATED', 'EXPIRES'),
+    columnsOf('SESSION', 'CREDENTIAL', 'AUTHENTICATED', 'EXPIRES'),
     json.sessions.map((each) => [
       each.sessionId,
       each.credentialId,
@@ -81,7 +81,7 @@ async function listAuthorizations({ runtime }: System, args: CommandArgs): Promi
     limit: limitIn(args),
   });
   const text = table(
-    heads('SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'),
+    columnsOf('SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'),
     json.map((each) => [
       each.createdAt,
       each.authorizationId,
@@ -163,7 +163,7 @@ async function listRecoveries(system: System, args: CommandArgs): Promise<Output
     limit: limitIn(args),
   });
   const text = table(
-    heads('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'),
+    columnsOf('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'),
     json.map((each) => [
       each.createdAt,
       each.recoveryId,

@@ -57,7 +57,7 @@ const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until 
   where id = $1 and holder = $2 returning ${COLUMNS}`;
 
 /** The error of a clock that another process has changed or a reset has removed. */
-const leaseLost = () =>
+const leaseLostFault = () =>
   new Fault(
     'CONFLICT',
     'Another request has moved or reset the clock. Read the clock and try again.',
@@ -71,7 +71,7 @@ export async function stepClock(
 ): Promise<ClockRow> {
   const times = [at, target, realTime + LEASE_MS, realTime].map((each) => new Date(each));
   const [row] = await db.query<ClockRow>(STEP, [id, holder, ...times]);
-  if (!row) throw leaseLost();
+  if (!row) throw leaseLostFault();
   return row;
 }
 
@@ -96,6 +96,6 @@ export async function releaseClock(
     frozen,
     newTarget,
   ]);
-  if (!row) throw leaseLost();
+  if (!row) throw leaseLostFault();
   return row;
 }

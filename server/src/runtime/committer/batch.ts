@@ -71,7 +71,7 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): WorkByTable {
 /**
  * The rows to lock, as parameters of `lockAndMatch` and `readVersions`. Each row and version once.
  */
-function locks({ updates, removes, requires }: Work): unknown[][] {
+function lockParameters({ updates, removes, requires }: Work): unknown[][] {
   const requiredRows = new Map<string, RowVersion>();
   for (const each of requires) requiredRows.set(`${each.id} ${each.version}`, each);
   const changes = [...updates, ...removes];
@@ -94,7 +94,7 @@ function groupByStatement(table: Table, updates: readonly Update[]) {
 function rowWrites(table: Table, work: Work): Bound[] {
   const { updates, removes, requires } = work;
   const bounds: Bound[] = [];
-  if (requires.length) bounds.push(bind(lockAndMatch(table), ...locks(work)));
+  if (requires.length) bounds.push(bind(lockAndMatch(table), ...lockParameters(work)));
   else if (updates.length + removes.length) {
     bounds.push(bind(lockOf(table), column([...updates, ...removes], 'id')));
   }
@@ -167,7 +167,7 @@ function rowRead(table: Table, work: Work): BatchRead<BatchState>[] {
     );
     state.versions.set(table, new Map(versions));
   };
-  return [{ bound: bind(readVersions(table), ...locks(work)), read }];
+  return [{ bound: bind(readVersions(table), ...lockParameters(work)), read }];
 }
 
 function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {

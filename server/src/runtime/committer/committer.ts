@@ -83,15 +83,15 @@ export interface Committer {
 
 const ACCEPTED: Outcome = { ok: true };
 
-const notCommitted = () =>
+const notCommittedError = () =>
   Object.assign(new Error('the committer is closed'), { code: 'NOT_COMMITTED' });
 
-const queueFull = () =>
+const queueFullFault = () =>
   new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting. Try again later.', undefined, {
     retryAfterS: 1,
   });
 
-const connectionUnavailable = () =>
+const connectionFault = () =>
   new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable. Retry the request.', undefined, {
     retryAfterS: 1,
   });
@@ -206,7 +206,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     downTimer = setTimeout(() => {
       downTimer = undefined;
       if (lanes.some((lane) => lane.isConnected)) return;
-      for (const unit of queue.clear()) unit.reject(connectionUnavailable());
+      for (const unit of queue.clear()) unit.reject(connectionFault());
     }, maxDownMs).unref();
   }
 
@@ -240,7 +240,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   function resolveIfDrained(): void {
     if (!whenDrained || busyLanes.size) return;
-    if (idleLanes.size === 0) for (const unit of queue.clear()) unit.reject(notCommitted());
+    if (idleLanes.size === 0) for (const unit of queue.clear()) unit.reject(notCommittedError());
     if (queue.waiting === 0) whenDrained();
   }
 
@@ -259,8 +259,8 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   return {
     commit(set) {
-      if (whenDrained) return Promise.reject(notCommitted());
-      if (queue.waiting >= maxWaiting) return Promise.reject(queueFull());
+      if (whenDrained) return Promise.reject(notCommittedError());
+      if (queue.waiting >= maxWaiting) return Promise.reject(queueFullFault());
       const rejection = validateTransfers(set.transfers);
       if (rejection) return Promise.resolve({ ok: false, rejection });
       if (isEmpty(set)) return Promise.resolve(ACCEPTED);

@@ -56,7 +56,7 @@ const ALLOW_DELETES = statement(
 );
 
 /** Statements that remove the rows of all tables, first of tables without a `platform_id`. */
-function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
+function removalStatements(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   const retainedConditions = Object.assign({}, ...rules.map((each) => each.retained)) as Record<
     string,
     string
@@ -80,7 +80,7 @@ function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
 }
 
 /** Statements that clear columns of the rows that are retained. */
-const clearings = (rules: readonly ResetRules[]): Statement[] =>
+const clearingStatements = (rules: readonly ResetRules[]): Statement[] =>
   rules
     .flatMap(({ clears = {} }) => Object.entries(clears))
     .map(([name, column]) =>
@@ -95,7 +95,7 @@ const clearings = (rules: readonly ResetRules[]): Statement[] =>
 async function remove(
   client: pg.Client,
   platformId: string,
-  tables: ReturnType<typeof removals>,
+  tables: ReturnType<typeof removalStatements>,
   clearStatements: readonly Statement[],
 ): Promise<RemovedCounts> {
   const rowsOf = async ({ text }: Statement, ...columns: unknown[][]) =>
@@ -122,10 +122,10 @@ async function remove(
 
 /** Returns a function that resets one platform. Requests in progress that read removed rows are retried. */
 export function platformReset({ connect, db, rules }: ResetOptions) {
-  const clearStatements = clearings(rules);
+  const clearStatements = clearingStatements(rules);
 
   async function attempt(platformId: string): Promise<RemovedCounts> {
-    const tables = removals(await db.query<TableInfo>(TABLES), rules);
+    const tables = removalStatements(await db.query<TableInfo>(TABLES), rules);
     const client = await connect();
     try {
       await client.query('begin');

@@ -65,8 +65,8 @@ describe('openLane', () => {
       bind(existingKeys(things), ['l2', 'l9']),
     ]);
     expect(responses).toEqual([[], [['l2']]]);
-    const reads = bind(readVersions(things), ['l9', 'l1'], [1, 1], [true, false]);
-    expect(await lane.execute([reads])).toEqual([
+    const readStatement = bind(readVersions(things), ['l9', 'l1'], [1, 1], [true, false]);
+    expect(await lane.execute([readStatement])).toEqual([
       [
         ['l1', '1'],
         ['l9', null],

@@ -290,11 +290,11 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
     const contractions = pendingMigrations(files, await readApplied(client));
     const numbers = await announcedNumbers(client);
     for (const { name, contractsAfter = 0 } of contractions) {
-      const oldest = Math.min(...numbers);
-      if (oldest >= contractsAfter) continue;
+      const oldestNumber = Math.min(...numbers);
+      if (oldestNumber >= contractsAfter) continue;
       throw migrationError(
         `Migration ${name} needs servers with migration ${String(contractsAfter).padStart(4, '0')}. ` +
-          `A running server has migrations up to ${String(oldest).padStart(4, '0')}. Update it first.`,
+          `A running server has migrations up to ${String(oldestNumber).padStart(4, '0')}. Update it first.`,
       );
     }
     await assertOnline(client, contractions);

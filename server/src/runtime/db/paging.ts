@@ -194,7 +194,7 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
  * implies both conditions. An index starts at one bound only, and with both conditions it could scan from
  * the earlier bound.
  */
-function begin(query: PageQuery): { filters: readonly Filter[]; position?: Position } {
+function chooseStart(query: PageQuery): { filters: readonly Filter[]; position?: Position } {
   const { filters, sort, cursor } = query;
   if (cursor === undefined) return { filters };
   const position = positionOf(cursor);
@@ -212,7 +212,7 @@ function begin(query: PageQuery): { filters: readonly Filter[]; position?: Posit
 /** The first rows in the order of the list that meet the indexed conditions. */
 function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: number): string {
   const { sort } = query;
-  const { filters, position } = begin(query);
+  const { filters, position } = chooseStart(query);
   const conditions = branches(table, filters, values);
   let start = '';
   if (position) {

@@ -42,7 +42,7 @@ export async function checkServer(client: pg.Client): Promise<Finding> {
   return checkVersion(version, text);
 }
 
-/** Checks the settings by which acknowledged commits survive a crash. */
+/** Checks the settings by which acknowledged commits survive a crash, and the encoding. */
 export async function checkDurability(client: pg.Client): Promise<Finding> {
   const row = await rowOf<Record<'fsync' | 'commit' | 'pages' | 'encoding', string>>(
     client,

@@ -1,5 +1,5 @@
-// Files with a real database and a real folder. Attached files are retained and all other files removed,
-// including after failures.
+// Files with a real database and a real folder. Attached files are retained, and all other files are
+// removed, including after failures.
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -10,7 +10,7 @@ import { type jobs, ON_CLOCK } from './jobs-table.ts';
 
 type Reader = Pick<Database, 'query'>;
 
-/** Maximum platforms of one claim. `JOBS_PER_PLATFORM` is the maximum number of jobs of each. */
+/** Maximum platforms of one claim. `JOBS_PER_PLATFORM` is the maximum number of jobs of each platform. */
 const PLATFORMS = 256;
 const JOBS_PER_PLATFORM = 16;
 

@@ -1,7 +1,7 @@
 // Selects the due jobs that a process runs next. The earliest due jobs are selected within the limits. If
-// more are due than were read, the claim steps along an index from lane to lane and reads the first jobs of
-// each. A lane is one kind of one platform, so the cost of a claim does not depend on the length of the
-// queue.
+// more jobs are due than were read, the claim steps along an index from lane to lane and reads the first
+// jobs of each lane. A lane is one kind of one platform, so the cost of a claim does not depend on the
+// length of the queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { RowOf } from '../db/table.ts';
@@ -13,7 +13,7 @@ export type Job = RowOf<typeof jobs>;
 
 /** Maximum number of earliest due jobs that a claim reads. */
 const HEAD_ROWS = 64;
-/** Maximum lanes of one claim. `ROWS_PER_LANE` is the maximum number of jobs of each. */
+/** Maximum lanes of one claim. `ROWS_PER_LANE` is the maximum number of jobs of each lane. */
 const LANES = 256;
 const ROWS_PER_LANE = 4;
 

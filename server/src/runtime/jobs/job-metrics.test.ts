@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => client?.end());
 
-const ADD = `insert into jobs (id, kind, platform_id, input, due_at, state, failed_at)
+const ADD_SQL = `insert into jobs (id, kind, platform_id, input, due_at, state, failed_at)
   select 'Job:' || gen_random_uuid(), $1, 'p' || n % 50, '{}', $2, $3, $2
   from generate_series(1, $4) n`;
 
 const addJobs = (kind: string, count: number, ageMs: number, state = 'queued') =>
-  client.query(ADD, [kind, new Date(app.effects.now() - ageMs), state, count]);
+  client.query(ADD_SQL, [kind, new Date(app.effects.now() - ageMs), state, count]);
 
 async function readGauges(name: string): Promise<Record<string, number>> {
   const { body } = await app.server.inject({ url: '/metrics' });

@@ -84,9 +84,9 @@ const afterCursor = (column: string, isDescending: boolean) =>
   `($5::timestamptz is null or ${column} ${isDescending ? '<' : '>'} $5
     or (${column} = $5 and id > $6))`;
 const COLUMNS = jobs.columnNames.join(', ');
-const WAITS = "state = 'queued' or (state = 'running' and due_at <= $4)";
+const IS_QUEUED = "state = 'queued' or (state = 'running' and due_at <= $4)";
 const CONDITIONS: Readonly<Record<string, string>> = {
-  queued: `(${WAITS})`,
+  queued: `(${IS_QUEUED})`,
   running: "state = 'running' and due_at > $4",
   dead: "state = 'dead' and $4::timestamptz is not null",
 };

@@ -95,7 +95,7 @@ function runInitdb({ binaries, cluster, user }: ClusterLocation, options: Cluste
  * Authenticates connections by the peer credentials of the kernel, because other processes of the
  * unprivileged user can reach the socket.
  */
-function admitRootOnly(cluster: string): void {
+function permitRootOnly(cluster: string): void {
   fs.writeFileSync(path.join(cluster, 'pg_hba.conf'), 'local all all peer map=railhead\n');
   fs.writeFileSync(path.join(cluster, 'pg_ident.conf'), `railhead root ${DATABASE_USER}\n`);
 }
@@ -106,7 +106,7 @@ function createCluster(location: ClusterLocation, options: ClusterOptions): void
   try {
     if (user) fs.chownSync(temporaryFolder, user.uid, user.gid);
     runInitdb({ ...location, cluster: temporaryFolder }, options);
-    if (user) admitRootOnly(temporaryFolder);
+    if (user) permitRootOnly(temporaryFolder);
     try {
       fs.renameSync(temporaryFolder, cluster);
     } catch (error) {

@@ -15,7 +15,7 @@ import { attachEmbedded, type Embedded, startEmbedded, withEmbedded } from './em
 import { findBinaries } from './embedded-binaries.ts';
 
 let base: string;
-let sockets: string;
+let socketFolder: string;
 const { TMPDIR } = process.env;
 let script: string;
 const children: ChildProcess[] = [];
@@ -59,7 +59,7 @@ async function waitUntilActive(url: string, text: string): Promise<void> {
 }
 
 /** Starts another Node process that serves `dir`. */
-async function serveElsewhere(dir: string) {
+async function startOtherProcess(dir: string) {
   const env = { ...process.env, NODE_PATH: path.join(projectRoot(), 'node_modules') };
   const child = spawn(process.execPath, [script, dir], {
     env,
@@ -78,9 +78,9 @@ beforeAll(async () => {
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-embedded-'));
   // Sockets need a folder that the unprivileged user can enter. The folder is separate, so that it can be
   // removed.
-  sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
-  fs.chmodSync(sockets, 0o755);
-  process.env.TMPDIR = sockets;
+  socketFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
+  fs.chmodSync(socketFolder, 0o755);
+  process.env.TMPDIR = socketFolder;
   script = path.join(base, 'serve.mjs');
   const source = path.join(projectRoot(), 'server/src/runtime/postgres/embedded.ts');
   await build({
@@ -101,7 +101,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await sleep(200);
-  for (const folder of [base, sockets]) fs.rmSync(folder, { recursive: true, force: true });
+  for (const folder of [base, socketFolder]) fs.rmSync(folder, { recursive: true, force: true });
   if (TMPDIR === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = TMPDIR;
 });
@@ -161,7 +161,7 @@ describe('startEmbedded', () => {
 
   it('rejects with one line a folder that another process serves', async () => {
     const dir = path.join(base, 'plain');
-    const { child, pid } = await serveElsewhere(dir);
+    const { child, pid } = await startOtherProcess(dir);
     await expect(startEmbedded({ dir })).rejects.toMatchObject({
       name: 'DatabaseUnavailable',
       message: `The data folder ${dir} is already served by a running PostgreSQL (process ${pid}).`,
@@ -219,7 +219,7 @@ describe('crash', () => {
   });
 
   it('of Node stops PostgreSQL, and the next start succeeds without intervention', async () => {
-    const { child, pid, url } = await serveElsewhere(dir);
+    const { child, pid, url } = await startOtherProcess(dir);
     await query(url, 'insert into stored_rows values (1)');
     child.kill('SIGKILL');
     const server = await startEmbedded({ dir });
@@ -240,7 +240,7 @@ describe('crash', () => {
   });
 
   it('of PostgreSQL during a query delays the next start until the query completes', async () => {
-    const { child, pid, url } = await serveElsewhere(dir);
+    const { child, pid, url } = await startOtherProcess(dir);
     const longQuery = query(url, 'select sum(i) from generate_series(1, 15000000) i').catch(
       () => [],
     );
@@ -256,8 +256,8 @@ describe('crash', () => {
     await nextServer.stop();
   });
 
-  it('of Node and PostgreSQL is repaired by the next start despite a reused process ID', async () => {
-    const { child, pid, url } = await serveElsewhere(dir);
+  it('of Node and PostgreSQL is repaired by a start despite a reused process ID', async () => {
+    const { child, pid, url } = await startOtherProcess(dir);
     await query(url, 'insert into stored_rows values (3)');
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
@@ -290,7 +290,7 @@ describe('attachEmbedded and withEmbedded', () => {
     });
     expect(result).toEqual([{ one: 1 }]);
     expect(await attachEmbedded(dir)).toBe(undefined);
-    const { child, pid, url } = await serveElsewhere(dir);
+    const { child, pid, url } = await startOtherProcess(dir);
     expect(await withEmbedded({ dir }, async (runningUrl) => runningUrl)).toBe(url);
     expect(isAlive(pid)).toBe(true);
     child.kill('SIGKILL');

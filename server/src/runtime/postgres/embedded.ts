@@ -147,7 +147,7 @@ const folderInUse = (dir: string, pid?: number) =>
     `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
   );
 
-/** Waits until no process serves the cluster. Throws if one still serves it. */
+/** Waits until no process serves the cluster. Throws if a process still serves the cluster. */
 async function waitUntilFree(dir: string, cluster: string): Promise<void> {
   let remainingServer = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
   if (remainingServer?.status === 'stopping')

@@ -77,9 +77,13 @@ const environmentOf = ({ bin }: ScratchOptions): NodeJS.ProcessEnv =>
  * Creates the files that PostgreSQL needs, and returns the flags for its authentication. Only the owner of
  * the socket folder can connect, so connections need no password.
  */
-function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefined): string[] {
+function prepare(
+  options: ScratchOptions,
+  socketFolder: string,
+  owner: RunAs | undefined,
+): string[] {
   const { cluster, wal, until } = options;
-  const accessFile = path.join(sockets, 'pg_hba.conf');
+  const accessFile = path.join(socketFolder, 'pg_hba.conf');
   fs.writeFileSync(accessFile, 'local all all trust\n', { mode: 0o644 });
   const ownedPaths = [cluster];
   const create = (name: string) => {
@@ -99,8 +103,8 @@ function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefi
 export async function openScratch(options: ScratchOptions): Promise<Scratch> {
   const { cluster, user, database } = options;
   const owner = ownerOf(cluster);
-  const sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-restore-'));
-  if (owner) fs.chownSync(sockets, owner.uid, owner.gid);
+  const socketFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-restore-'));
+  if (owner) fs.chownSync(socketFolder, owner.uid, owner.gid);
   const program = options.bin
     ? path.join(options.bin, 'postgres')
     : path.join(findBinaries(owner), 'bin', 'postgres');
@@ -108,8 +112,8 @@ export async function openScratch(options: ScratchOptions): Promise<Scratch> {
     '-c',
     `${name}=${value}`,
   ]);
-  const args = ['-D', dataPath(cluster, owner), '-k', sockets, '-p', '5432', ...flags];
-  args.push(...prepare(options, sockets, owner));
+  const args = ['-D', dataPath(cluster, owner), '-k', socketFolder, '-p', '5432', ...flags];
+  args.push(...prepare(options, socketFolder, owner));
   const guard = spawn('/bin/sh', ['-c', GUARD, 'railhead-postgres', program, ...args], {
     ...owner,
     env: environmentOf(options),
@@ -121,7 +125,7 @@ export async function openScratch(options: ScratchOptions): Promise<Scratch> {
   const stop = async () => {
     guard.stdin.end();
     await closePromise;
-    fs.rmSync(sockets, { recursive: true, force: true });
+    fs.rmSync(socketFolder, { recursive: true, force: true });
   };
   const lines: string[] = [];
   const problem = await new Promise<string | undefined>((resolve) => {
@@ -136,6 +140,6 @@ export async function openScratch(options: ScratchOptions): Promise<Scratch> {
     await stop();
     throw unavailable(`The restored PostgreSQL does not start: ${problem}`);
   }
-  const host = encodeURIComponent(sockets);
+  const host = encodeURIComponent(socketFolder);
   return { url: `postgresql://${user}@localhost:5432/${database}?host=${host}`, stop };
 }

@@ -66,13 +66,13 @@ export function keyStates({ keys, masterKey, runtime }: RotationDeps): KeyState[
   }
   const activeKeyNumber = activeNumber(rows, runtime.effects.now());
   return numbersOf(rows).map((number) => {
-    const numberRows = rows.filter((row) => row.number === number);
+    const rowsOfNumber = rows.filter((row) => row.number === number);
     const laterStatus = number > activeKeyNumber ? 'announced' : 'active';
     return {
       number,
       status: number < activeKeyNumber ? 'superseded' : laterStatus,
-      activeFrom: number === 0 ? null : (numberRows[0]?.active_from ?? null),
-      masterKeys: numberRows.map((row) => row.master_key),
+      activeFrom: number === 0 ? null : (rowsOfNumber[0]?.active_from ?? null),
+      masterKeys: rowsOfNumber.map((row) => row.master_key),
     };
   });
 }

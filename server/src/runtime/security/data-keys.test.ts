@@ -89,7 +89,7 @@ const SEALING: Readonly<Record<string, string>> = {
   'features/retention/archive.ts': 'archives',
   'features/stablecoins/coins/provider-accounts.ts': 'stablecoin_provider_accounts',
   'features/staff/audit/sealed.ts': 'operator_data_keys operator_approvals',
-  // Clients keep its sealed values for minutes.
+  // Clients keep the sealed challenges for minutes, and no table stores them.
   'features/staff/users/sign-in/challenges.ts': '',
   'features/staff/users/methods.ts': 'operator_users',
   'features/staff/users/users.ts': 'operator_users',

@@ -104,10 +104,10 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
 
   function openKey(number: number): Uint8Array {
     if (rows.length === 0 && number === 0) return masterKey();
-    const numberRows = rows.filter((row) => row.number === number);
-    if (numberRows.length === 0) throw new Error(`The data key ${number} does not exist.`);
+    const rowsOfNumber = rows.filter((row) => row.number === number);
+    if (rowsOfNumber.length === 0) throw new Error(`The data key ${number} does not exist.`);
     const id = masterKeyId(masterKey());
-    const row = numberRows.find((each) => each.master_key === id);
+    const row = rowsOfNumber.find((each) => each.master_key === id);
     if (row) return unwrapKey(masterKey(), row);
     throw new Error(`The data key ${number} is sealed with another master key.`);
   }

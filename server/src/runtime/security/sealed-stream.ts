@@ -13,8 +13,8 @@ const TAG_BYTES = 16;
 const SEALED_BYTES = CHUNK_BYTES + TAG_BYTES;
 
 /**
- * The nonce of a chunk: seven constant bytes, because a key seals only one file, a four-byte counter, and
- * one byte that marks the last chunk.
+ * The nonce of a chunk has a four-byte counter and a byte that marks the last chunk. The first seven bytes
+ * are constant, because a key seals only one file.
  */
 function nonceOf(index: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);

@@ -128,7 +128,7 @@ export function pathFor(
   });
 }
 
-/** Values of the query: all required parameters and some optional ones. */
+/** Values of all required and some optional parameters of the query. */
 export function queryFor(operation: Operation, source: ValueSource): [string, string][] {
   const { chance, ids } = source;
   return operation.parameters

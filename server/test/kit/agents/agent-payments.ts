@@ -10,7 +10,7 @@ export type Kind = (typeof KINDS)[number];
 
 export const REQUIRES_APPROVAL = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
 
-/** A policy with high limits in USD. `overrides` replaces some. */
+/** A policy with high limits in USD. `overrides` replaces limits. */
 export const limitsOf = (overrides: object) => ({
   spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...overrides },
 });
@@ -130,12 +130,12 @@ export async function openAgentPayer(
       )[0]?.details,
     /** Audit entries in order, without the creation of the agent. */
     readAudit: async () => {
-      const lines = await queryRows<AuditEntry>(
+      const entries = await queryRows<AuditEntry>(
         'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
         [agent.id],
       );
       const creationEvents = ['CREATED', 'CODE_ISSUED', 'CONNECTED'];
-      return lines.filter(({ what }) => !creationEvents.includes(what));
+      return entries.filter(({ what }) => !creationEvents.includes(what));
     },
   };
 }

@@ -5,7 +5,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** A policy that allows everything without approval. `overrides` replaces parts. */
+/** A policy that permits all actions without approval. `overrides` replaces parts of it. */
 export const policyBody = (overrides: Json = {}) => ({
   permissions: [
     'VIEW_TRANSACTIONS',

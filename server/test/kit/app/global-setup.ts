@@ -43,7 +43,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
   // Tests of several processes run concurrently, with up to 12 connections per process.
   const binaries = process.env.RAILHEAD_TEST_POSTGRES;
-  const embedded = binaries
+  const postgres = binaries
     ? await startOtherPostgres(binaries, dir)
     : await startEmbedded({ dir, durable: false, maxConnections: 300 });
   // Runs on Ctrl-C too. The database may still write while it shuts down. Then the next run removes
@@ -57,11 +57,11 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   };
   process.once('exit', remove);
   const stop = async () => {
-    await embedded.stop();
+    await postgres.stop();
     remove();
     process.off('exit', remove);
   };
-  return { url: embedded.url, stop };
+  return { url: postgres.url, stop };
 }
 
 /** Drops the template and every remaining copy of it. */

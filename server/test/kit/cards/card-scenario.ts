@@ -1,6 +1,6 @@
 // A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox
 // operations. All events about the card, its payments and the funding account form the lines of one
-// scenario. The lines are compared with the expected ones.
+// scenario. The lines are compared with expected lines.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
 import { ok, readBalances } from '../app/fixtures.ts';

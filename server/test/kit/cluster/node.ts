@@ -23,7 +23,7 @@ export interface Node extends NodeSettings {
   killPostgres(): void;
   /** kill -9 of Patroni only. */
   killPatroni(): void;
-  /** kill -9 of Patroni and PostgreSQL: simulates a power failure. */
+  /** kill -9 of Patroni and PostgreSQL, which simulates a power failure. */
   kill(): Promise<void>;
   /** SIGSTOP to all processes of the node. */
   freeze(): void;

@@ -4,15 +4,17 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-const POSTGRES = '/usr/lib/postgresql';
+const POSTGRES_FOLDER = '/usr/lib/postgresql';
 
 /** Returns the folder with the programs of the newest installed PostgreSQL, 15 or later. */
 export function postgresBinaries(): string | undefined {
-  const versions = fs.existsSync(POSTGRES) ? fs.readdirSync(POSTGRES).map(Number) : [];
+  const versions = fs.existsSync(POSTGRES_FOLDER)
+    ? fs.readdirSync(POSTGRES_FOLDER).map(Number)
+    : [];
   const folders = versions
     .filter((version) => version >= 15)
     .sort((a, b) => b - a)
-    .map((version) => path.join(POSTGRES, String(version), 'bin'));
+    .map((version) => path.join(POSTGRES_FOLDER, String(version), 'bin'));
   return folders.find((folder) => fs.existsSync(path.join(folder, 'postgres')));
 }
 

@@ -13,7 +13,9 @@ export interface RecordedRequest {
   readonly key: string;
   readonly path: string;
   readonly body: object | undefined;
-  /** Identifies the effect of the request: an amount, a description, a remittance text, a quote. */
+  /**
+   * Identifies the effect of the request: an amount, a description, a remittance text or a quote.
+   */
   readonly identifier: string;
   /** The reply, if it determines the result. */
   response: ApiResponse | undefined;
@@ -67,12 +69,12 @@ async function request(
   key?: string,
 ): Promise<ApiResponse | undefined> {
   const { baseUrl, clientId, clientSecret } = server.credentials;
-  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   try {
     const reply = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
-        authorization: `Basic ${basic}`,
+        authorization: `Basic ${encodedLogin}`,
         'content-type': 'application/json',
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
@@ -151,7 +153,7 @@ export interface Load {
   finish(): Promise<void>;
 }
 
-/** The server of the clients, which wait while there is none. */
+/** Holds the server of the clients. The clients wait while no server is set. */
 function createServerHolder() {
   let server: Running | undefined;
   let waitingClients: ((server: Running) => void)[] = [];

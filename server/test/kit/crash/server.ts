@@ -1,5 +1,5 @@
 // A server process for tests that kill it, on a separate data folder. All its processes are
-// recorded by ID and start time. Only recorded processes are killed, and remaining ones are
+// recorded by ID and start time. Only recorded processes are killed, and remaining processes are
 // reported.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -118,9 +118,9 @@ export function compare(printedText: string, step: Step): Comparison {
     if (!lineValues) return { values, wrongLine: firstLine + index };
     values.push(...lineValues.map((text) => ({ line: firstLine + index, text })));
   }
-  const laidOut = layOut(lines.slice(0, expectedLines.length), expectedLines);
+  const formattedLines = layOut(lines.slice(0, expectedLines.length), expectedLines);
   const firstDifference = expectedLines.findIndex(
-    (expectedLine, index) => expectedLine !== laidOut[index],
+    (expectedLine, index) => expectedLine !== formattedLines[index],
   );
   if (firstDifference !== -1) return { values, wrongLine: firstLine + firstDifference };
   return lines.length > expectedLines.length

@@ -1,7 +1,7 @@
 // Records the examples of the API reference. Each scenario runs on two servers with different
 // random bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters,
-// equal values by equal ones. The result is compared with the file from which the reference is
-// generated.
+// equal values by equal characters. The result is compared with the file from which the reference
+// is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isIban } from '../../../src/catalog/accounts/checks.ts';
@@ -122,7 +122,7 @@ async function recordScenarios(app: TestApp, receiver: Receiver, scenarios: read
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const TOKENS = new RegExp(`(${UUID}|[A-Za-z0-9_=-]{40,}|[A-Za-z0-9]+)`);
 /** Keys, signatures and encrypted texts, whose length may be random as well. */
-const OPAQUE = /^[A-Za-z0-9+/_=-]{60,}$/;
+const OPAQUE_TEXT = /^[A-Za-z0-9+/_=-]{60,}$/;
 const OPAQUE_LENGTH = 86;
 /** IDs and secrets of clients, which may contain separators at the same places by chance. */
 const CREDENTIAL = /^rh[a-z]_[A-Za-z0-9_-]+$/;
@@ -138,7 +138,7 @@ const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
   // DER signatures have random lengths.
   [/^[0-9a-f]{136,146}$/, (_, number) => numberedText('0123456789abcdef', 144, String(number))],
   [/^[0-9a-f]{16,}$/, (length, number) => numberedText('0123456789abcdef', length, String(number))],
-  [OPAQUE, (_, number) => numberedText('Example', OPAQUE_LENGTH, String(number))],
+  [OPAQUE_TEXT, (_, number) => numberedText('Example', OPAQUE_LENGTH, String(number))],
   [/^[0-9A-Z]+$/, (length, number) => numberedText('EXAMPLE', length, String(number))],
   [/^[0-9a-z]+$/, (length, number) => numberedText('example', length, String(number))],
   [/^/, (length, number) => numberedText('Example', length, String(number))],
@@ -156,7 +156,7 @@ function replacementFor(a: string, b: string, number: number): string {
 
 /** Length of the common prefix before the random part, such as the country of an IBAN. */
 function sharedPrefixLength(firstValue: string, otherValue: string): number {
-  if (OPAQUE.test(firstValue) || KINDS[0]?.[0].test(firstValue)) return 0;
+  if (OPAQUE_TEXT.test(firstValue) || KINDS[0]?.[0].test(firstValue)) return 0;
   let position = 0;
   while (
     firstValue[position] === otherValue[position] &&
@@ -184,7 +184,7 @@ function replaceRandomParts(firstValue: unknown, secondValue: unknown): unknown 
   };
   const replaceText = (a: string, b: string): string => {
     if (a === b) return a;
-    if (OPAQUE.test(a) || CREDENTIAL.test(a)) return replaceValue(a, b);
+    if (OPAQUE_TEXT.test(a) || CREDENTIAL.test(a)) return replaceValue(a, b);
     const [parts, otherParts] = [a.split(TOKENS), b.split(TOKENS)];
     const isAligned =
       parts.length === otherParts.length &&

@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 interface ReceivedMail {
   from: string;
   to: string[];
-  /** As received: headers, an empty line, text. */
+  /** As received: headers, an empty line and the text. */
   rawText: string;
 }
 

@@ -1,5 +1,5 @@
-// An identity provider on this machine with the real protocol: oidc-provider, whose sign-in page is
-// replaced by the account that the test selects.
+// An identity provider on this machine with the real protocol. The package oidc-provider implements
+// it. The account that the test selects replaces the sign-in page.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';

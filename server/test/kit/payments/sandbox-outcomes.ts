@@ -1,6 +1,6 @@
 // A sandbox platform with a webhook endpoint, for tests of the sandbox's outcome tables. The
 // accounts have the suffixes of a table. The webhooks of one payment are compared with the expected
-// ones before and after each scheduled time.
+// webhooks before and after each scheduled time.
 import { expect } from 'vitest';
 import { accountInfos, ok, readBalances } from '../app/fixtures.ts';
 import { startApp, type TestApp } from '../app/harness.ts';

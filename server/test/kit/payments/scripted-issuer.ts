@@ -38,7 +38,7 @@ export function workerWithReplies(app: TestApp, ...responses: readonly ScriptedR
     log: createLog(app.effects, 'silent', () => {}),
     metrics: createMetrics(),
   });
-  /** Runs all jobs that are due by `time`, including new ones. */
+  /** Runs all jobs that are due by `time`, including new jobs. */
   const runUntil = async (time: number) => {
     for (let round = 0; round < 1_000; round++) {
       while ((await worker.runDue()) > 0);

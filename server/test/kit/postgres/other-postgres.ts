@@ -76,9 +76,9 @@ export async function startOtherPostgres(binaries: string, folder: string) {
   return {
     url,
     async stop() {
-      const exitPromise = once(server, 'exit');
+      const whenExited = once(server, 'exit');
       server.kill('SIGINT');
-      await exitPromise;
+      await whenExited;
     },
   };
 }

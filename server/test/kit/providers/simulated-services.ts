@@ -106,14 +106,14 @@ function deposits({ fault, report }: Deps) {
 
 function recalls({ fault, report, paymentOf }: Deps): Calls {
   const requestedRecalls = new Set<string>();
-  const REJECTED = { state: 'rejected', reason: 'BENEFICIARY_REFUSED' };
+  const rejectedResult = { state: 'rejected', reason: 'BENEFICIARY_REFUSED' };
   const returnedResult = { state: 'returned', reason: 'PROVIDER_REJECTED' };
   return {
     '/transfers/recall'({ transferId }) {
       const payment = paymentOf(transferId);
       if (!payment) return fault === 'recalls every transfer' ? { state: 'requested' } : undefined;
       const isGranted = payment.transfer.remittanceInformation === 'TEST RECALLED';
-      const decision = isGranted ? { state: 'accepted' } : REJECTED;
+      const decision = isGranted ? { state: 'accepted' } : rejectedResult;
       if (requestedRecalls.has(transferId)) return decision;
       requestedRecalls.add(transferId);
       const isChanged = fault === 'changes a decision';

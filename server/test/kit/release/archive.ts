@@ -11,11 +11,11 @@ const START_MS = 60_000;
 const POLL_MS = 5;
 
 /** Files that a release needs. Built by `npm run docs` and `npm run console`. */
-const PARTS = ['site/dist/packages.json', 'packages/console/dist/packages.json'];
+const BUILT_FILES = ['site/dist/packages.json', 'packages/console/dist/packages.json'];
 
 /** Whether the site and the console are built. `.ci/run` builds and requires them. */
 export const hasBuiltParts = (): boolean =>
-  PARTS.every((name) => fs.existsSync(path.join(projectRoot(), name)));
+  BUILT_FILES.every((name) => fs.existsSync(path.join(projectRoot(), name)));
 
 /** Builds the archive and the package of the server. The site and the console must be built. */
 export function buildRelease(out: string): void {

@@ -98,13 +98,15 @@ async function rejectInvalidUses(
     'an invalid bearer token',
     `gat_${randomBytes(20).toString('hex')}`,
   );
-  const basic = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString('base64');
+  const encodedLogin = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString(
+    'base64',
+  );
   for (const authorization of [
     `Bearer ${invalidToken}`,
     `Bearer ${secrets.note('an invalid bearer token', randomPassword())}`,
     `Token ${token}`,
     token,
-    `Basic ${basic}`,
+    `Basic ${encodedLogin}`,
     `Basic ${Buffer.from(`${token}:${token}`).toString('base64')}`,
   ]) {
     expect([authorization, (await readOwnAgent(authorization)).status]).toEqual([

@@ -51,7 +51,7 @@ function encodingsOf(value: string): string[] {
 function formsOf(value: string): string[] {
   if (value.length < MIN_PART_LENGTH) throw new RangeError(`${value} is too short`);
   const middle = Math.floor((value.length - PART_LENGTH) / 2);
-  // Members of JSON secrets are searched separately, except public ones.
+  // Members of JSON secrets are searched separately, except public members.
   const isCut = value.length > 2 * PART_LENGTH && !value.startsWith('{');
   const parts = isCut ? [value, value.slice(middle, middle + PART_LENGTH)] : [value];
   return [...new Set(parts.flatMap(encodingsOf).map((text) => text.toLowerCase()))];

@@ -97,14 +97,14 @@ async function logInBySms(
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
-  const start = { factor: 'SMS_OTP' };
+  const startBody = { factor: 'SMS_OTP' };
   const { challengeId } = ok(
-    await request('POST', `/sca/login/start?customerId=${id}`, start),
+    await request('POST', `/sca/login/start?customerId=${id}`, startBody),
     200,
   );
   const code = await sentCode(lifecycle);
   const path = `/sca/login/complete?customerId=${id}`;
-  const proof = { ...start, challengeId, code, endUserIpAddress: randomAddress(lifecycle) };
+  const proof = { ...startBody, challengeId, code, endUserIpAddress: randomAddress(lifecycle) };
   expectWrong(await request('POST', path, { ...proof, code: wrongCode(lifecycle) }));
   const invalidAddress = lifecycle.secrets.note('an invalid address', randomPassword());
   expectWrong(await request('POST', path, { ...proof, endUserIpAddress: invalidAddress }));
@@ -112,7 +112,7 @@ async function logInBySms(
   lifecycle.wait();
 }
 
-/** Authenticator app: enrollment, login, and login with a recovery code. */
+/** Enrolls an authenticator app, and logs in with its code and with a recovery code. */
 async function useApp(
   lifecycle: StrongAuthenticationHarness,
   { send: request, factors }: Fixtures,
@@ -125,12 +125,12 @@ async function useApp(
   );
   const currentCode = () =>
     secrets.recordShortSecret('a code of an app', codeAt(base32, app.effects.now()));
-  const confirm = `/sca/factors/confirm?customerId=${id}`;
+  const confirmPath = `/sca/factors/confirm?customerId=${id}`;
   const body = { type: 'TOTP', secret, code: currentCode() };
   const otherSecret = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
-  expectWrong(await request('POST', confirm, { ...body, secret: otherSecret }));
-  expectWrong(await request('POST', confirm, { ...body, code: wrongCode(lifecycle) }));
-  const { recoveryCodes } = ok(await request('POST', confirm, body), 200);
+  expectWrong(await request('POST', confirmPath, { ...body, secret: otherSecret }));
+  expectWrong(await request('POST', confirmPath, { ...body, code: wrongCode(lifecycle) }));
+  const { recoveryCodes } = ok(await request('POST', confirmPath, body), 200);
   for (const code of recoveryCodes) {
     secrets.note('a recovery code', code);
     secrets.note('a recovery code', code.replaceAll('-', ''));
@@ -146,7 +146,7 @@ async function useApp(
   expectWrong(await logIn(recoveryCodes[3]));
 }
 
-/** Passkey: enrollment after a rejected proof for another challenge, and login. */
+/** Enrolls a passkey and logs in with it, each after a rejected proof for another challenge. */
 async function usePasskey(
   lifecycle: StrongAuthenticationHarness,
   { send: request, factors }: Fixtures,
@@ -253,17 +253,20 @@ async function pay(
   ok(await fixture.send('POST', `${trustPath}/confirm`, validProof), 200);
 }
 
-/** Reset of a lost factor, through the hosted page if liveness is connected. */
+/** Resets a lost factor, through the hosted page if liveness is connected. */
 async function resetLostApp(
   lifecycle: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
   const { app, secrets, exchanges } = lifecycle;
-  const reset = `/sca/factors/reset`;
+  const resetPath = `/sca/factors/reset`;
   const ownerQuery = `?customerId=${id}`;
-  const start = ok(await request('POST', `${reset}${ownerQuery}`, { factor: 'TOTP' }), 201);
-  const { resetId, verificationLink } = start;
+  const startedReset = ok(
+    await request('POST', `${resetPath}${ownerQuery}`, { factor: 'TOTP' }),
+    201,
+  );
+  const { resetId, verificationLink } = startedReset;
   await lifecycle.recordStoredData();
   if (verificationLink === undefined) return;
   const openResetPage = async (method: 'GET' | 'POST', path: string) => {
@@ -287,14 +290,16 @@ async function resetLostApp(
   expect([await openResetPage('POST', secret), await openResetPage('POST', secret)]).toEqual([
     200, 404,
   ]);
-  ok(await request('POST', `${reset}/${resetId}/complete${ownerQuery}`, {}), 204);
+  ok(await request('POST', `${resetPath}/${resetId}/complete${ownerQuery}`, {}), 204);
   for (const reference of [secret, unknownSecret]) {
-    expect((await request('GET', `${reset}/${reference}${ownerQuery}`)).status).toBe(404);
-    expect((await request('POST', `${reset}/${reference}/complete${ownerQuery}`)).status).toBe(404);
+    expect((await request('GET', `${resetPath}/${reference}${ownerQuery}`)).status).toBe(404);
+    expect((await request('POST', `${resetPath}/${reference}/complete${ownerQuery}`)).status).toBe(
+      404,
+    );
   }
 }
 
-/** Proofs in unexpected places. Rejections must not repeat them. */
+/** Sends proofs in unexpected places. Rejections must not repeat them. */
 async function sendMisplacedProofs(
   lifecycle: StrongAuthenticationHarness,
   { send: request }: Fixtures,
@@ -302,19 +307,25 @@ async function sendMisplacedProofs(
 ): Promise<void> {
   const secret = (bytes?: number) =>
     lifecycle.secrets.note('a misplaced proof', randomPassword(bytes));
-  const login = `/sca/login/complete?customerId=${id}`;
-  const confirm = `/sca/factors/confirm?customerId=${id}`;
-  const blob = { id: secret(), response: { clientDataJSON: secret(), [secret()]: secret() } };
+  const loginPath = `/sca/login/complete?customerId=${id}`;
+  const confirmPath = `/sca/factors/confirm?customerId=${id}`;
+  const invalidCredential = {
+    id: secret(),
+    response: { clientDataJSON: secret(), [secret()]: secret() },
+  };
   const ip = { endUserIpAddress: randomAddress(lifecycle) };
   const rejectedCalls: [string, object][] = [
-    [login, { factor: secret(), code: secret(), ...ip }],
-    [login, { factor: 'SMS_OTP', challengeId: secret(), code: secret(), ...ip }],
-    [login, { factor: 'SMS_OTP', code: secret(40), ...ip }],
-    [login, { factor: 'PASSKEY', code: secret(), passkeyAssertion: secret(), ...ip }],
-    [login, { factor: 'PASSKEY', passkeyAssertion: blob, origin: secret(), ...ip }],
-    [confirm, { type: 'TOTP', secret: secret(40), code: secret(), [secret()]: secret() }],
-    [confirm, { type: 'PASSKEY', origin: secret(), credential: blob }],
-    [confirm, { type: secret(), secret: secret() }],
+    [loginPath, { factor: secret(), code: secret(), ...ip }],
+    [loginPath, { factor: 'SMS_OTP', challengeId: secret(), code: secret(), ...ip }],
+    [loginPath, { factor: 'SMS_OTP', code: secret(40), ...ip }],
+    [loginPath, { factor: 'PASSKEY', code: secret(), passkeyAssertion: secret(), ...ip }],
+    [
+      loginPath,
+      { factor: 'PASSKEY', passkeyAssertion: invalidCredential, origin: secret(), ...ip },
+    ],
+    [confirmPath, { type: 'TOTP', secret: secret(40), code: secret(), [secret()]: secret() }],
+    [confirmPath, { type: 'PASSKEY', origin: secret(), credential: invalidCredential }],
+    [confirmPath, { type: secret(), secret: secret() }],
     [`/quotes/${secret()}/authorize`, { code: secret(), ...ip }],
     [`/sca/record-event?customerId=${id}`, { eventType: secret() }],
     [`/sca/login/start?customerId=${secret()}`, { factor: 'SMS_OTP' }],

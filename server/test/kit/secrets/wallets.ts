@@ -23,8 +23,8 @@ import { encryptTo, type OtpType, otpFixture } from '../wallets/one-time-codes.t
 import { passkeyFixture, passkeyRegistration } from '../wallets/passkeys.ts';
 import type { Exchange, SecretList } from './search.ts';
 
-const WALLETS = ['wallet_authorizations.stamp'];
-const PEOPLE = ['customers.', 'the event CUSTOMER.', 'the webhook CUSTOMER.'];
+const WALLET_PLACES = ['wallet_authorizations.stamp'];
+const CUSTOMER_PLACES = ['customers.', 'the event CUSTOMER.', 'the webhook CUSTOMER.'];
 
 /** Names of secret fields in requests and replies. */
 const SECRET_FIELDS: Readonly<Record<string, (value: string) => string>> = {
@@ -55,7 +55,7 @@ export function recordCalls<A extends Pick<TestApp, 'call'>>(app: A, secrets: Se
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
     noteFields(secrets, body);
     const stamp = options.headers?.['service-wallet-signature'];
-    if (stamp) secrets.note('a stamp', stamp, ...WALLETS);
+    if (stamp) secrets.note('a stamp', stamp, ...WALLET_PLACES);
     const response = await app.call(method, path, body, options);
     exchanges.push({ name: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, response });
     if (response.body) noteFields(secrets, response.body);
@@ -113,10 +113,10 @@ const newContact = ({ secrets }: WalletHarness) => {
   const email = secrets.note(
     'an e-mail address',
     `${randomText(6)}@example.com`.toLowerCase(),
-    ...PEOPLE,
+    ...CUSTOMER_PLACES,
   );
   const digits = String(randomBytes(4).readUInt32BE() % 9_000_000).padStart(7, '0');
-  const phoneNumber = secrets.note('a telephone number', `+1415${digits}`, ...PEOPLE);
+  const phoneNumber = secrets.note('a telephone number', `+1415${digits}`, ...CUSTOMER_PLACES);
   return { email, phoneNumber };
 };
 

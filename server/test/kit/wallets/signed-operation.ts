@@ -64,7 +64,7 @@ interface CallInput {
 type RequestRow = RowOf<typeof walletRequests>;
 type Body = Static<TestContract['body']>;
 
-/** The operation, with its own wallet. */
+/** The operation, with a separate wallet. */
 export async function signedTestOperation(
   app: TestApp,
   {

@@ -43,8 +43,8 @@ function contractChecker(problems: string[]) {
     const declaredReply = contract.replies[status];
     if (status < 400 && declaredReply === undefined) problems.push(`${name} is not declared`);
     if (!declaredReply) return;
-    const wire = JSON.parse(JSON.stringify(body)) as unknown;
-    for (const { field, message } of fieldErrors(declaredReply, wire, 'body')) {
+    const wireBody = JSON.parse(JSON.stringify(body)) as unknown;
+    for (const { field, message } of fieldErrors(declaredReply, wireBody, 'body')) {
       problems.push(`${name}: ${field} ${message}`);
     }
   };
@@ -72,14 +72,14 @@ interface Latch {
 
 export async function openNode(settings: Settings, effects: Effects): Promise<Node> {
   const problems: string[] = [];
-  const lines: string[] = [];
+  const errorLines: string[] = [];
   let isDead = false;
   let trap: Trap | undefined;
   let latch: Latch | undefined;
   // An entry with a count repeats earlier errors, possibly those of a test that terminates database
   // connections.
   const log = createLog(effects, 'error', (line) => {
-    if (!('count' in JSON.parse(line))) lines.push(line);
+    if (!('count' in JSON.parse(line))) errorLines.push(line);
   });
   const app = await compose(settings, effects, log, contractChecker(problems));
   const { committer } = app.runtime;
@@ -122,7 +122,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
     kill() {
       isDead = true;
     },
-    errors: () => lines.splice(0),
+    errors: () => errorLines.splice(0),
     contractViolations: () => problems.splice(0),
     async close() {
       isDead = true;

@@ -137,7 +137,7 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
  * Attributes debts on the receivable account to the owner. A debit there is a debit of the owner, and a
  * repayment is a credit.
  */
-function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
+function attributeDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
   const isReceivable = (id: string) => id.includes(':receivable:');
   return transfers.flatMap((transfer) => {
     if (isReceivable(transfer.credit)) return [];
@@ -149,7 +149,7 @@ function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfe
 }
 
 /** A digital asset that cannot be returned to a wallet is credited to a balance of the payer. */
-function withoutRefundCredit(actualSums: Sums, { row, transfers }: Payment): Sums {
+function removeRefundCredit(actualSums: Sums, { row, transfers }: Payment): Sums {
   const payoutOfRefund = transfers.find(
     ({ step, credit }) => step === 'refund.out' && isInternalAccount(credit),
   );
@@ -198,6 +198,6 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
   const paymentTransfers = transfers.filter(
     (transfer) => !transfer.currency.startsWith('velocity.') && !isDebitReturn(payment, transfer),
   );
-  const actualSums = withoutRefundCredit(effectOf(withoutDebts(paymentTransfers, row)), payment);
+  const actualSums = removeRefundCredit(effectOf(attributeDebts(paymentTransfers, row)), payment);
   return differenceOf(row, expectedSums, actualSums);
 }

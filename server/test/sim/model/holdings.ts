@@ -140,7 +140,7 @@ export function paymentSignatureProblem(
 /** Authorizations of payments, which are counted by payment. */
 const PAYMENT_OPERATIONS = ['executeQuote', 'cardPull'];
 
-const activeIn = (rows: Map<string, RecordedRow>) =>
+const countActive = (rows: Map<string, RecordedRow>) =>
   [...rows.values()].filter(({ status }) => status === 'ACTIVE').length;
 
 /** A mismatch between the rows and the requests of a wallet. */
@@ -149,7 +149,7 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
   if (!holding) return undefined;
   const { credentials, sessions, unsignedCredentials, doneCounts, acceptedCounts, signedCounts } =
     holding;
-  const activeCount = activeIn(credentials);
+  const activeCount = countActive(credentials);
   if (credentials.size && !activeCount && internal.get(id)?.status !== 'CLOSED') {
     return 'has no credential left';
   }

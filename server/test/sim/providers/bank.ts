@@ -49,6 +49,7 @@ export function simulatedBank(deps: BankDeps) {
   /** While true, all calls succeed. */
   let isCalm = false;
 
+  /** Decides whether a fault of this name occurs, and counts it. */
   const happens = (percent: number, name: string): boolean => {
     if (isCalm || !chanceOfCalls.percent(percent)) return false;
     add(name);

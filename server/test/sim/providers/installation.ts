@@ -76,11 +76,11 @@ export async function openInstallation(seed: string) {
   const adapter = await startAdapter(app);
   const faults: Faults = { crash: undefined, timeoutOf: () => undefined };
 
-  let requests = 0;
+  let requestCount = 0;
   /** Calls the operator API. The client repeats a request after a crash of its server. */
   async function write(method: string, path: string, body?: object) {
-    requests += 1;
-    const headers = method === 'GET' ? {} : { 'idempotency-key': `request-${requests}` };
+    requestCount += 1;
+    const headers = method === 'GET' ? {} : { 'idempotency-key': `request-${requestCount}` };
     const request = { headers, secret, ...(body !== undefined && { body }) };
     const firstReply = await client.call(method, path, request);
     if (firstReply.status < 300) return firstReply.body;

@@ -1,8 +1,8 @@
 // The samplers of OpenTelemetry, selected by OTEL_TRACES_SAMPLER. The ratio is compared with the trace
 // ID, so that all services of a trace make the same decision.
 
-/** Returns whether a trace is sampled. `parent` is the decision of the caller, if there is one. */
-export type Sampler = (traceId: string, parent: boolean | undefined) => boolean;
+/** Returns whether a trace is sampled. `isParentSampled` is the decision of the caller, if there is one. */
+export type Sampler = (traceId: string, isParentSampled: boolean | undefined) => boolean;
 
 export const SAMPLERS = [
   'always_on',
@@ -27,5 +27,5 @@ function rootSampler(name: string, ratio: number): (traceId: string) => boolean 
 export function samplerOf(name: SamplerName, ratio: number): Sampler {
   const root = rootSampler(name.replace('parentbased_', ''), ratio);
   if (!name.startsWith('parentbased_')) return root;
-  return (traceId, parent) => parent ?? root(traceId);
+  return (traceId, isParentSampled) => isParentSampled ?? root(traceId);
 }

@@ -53,7 +53,7 @@ export interface SignedResult {
 }
 
 const MAX_POLLS = 20;
-/** Whether the signed request is in progress. A quote with this status has an ID. */
+/** Whether the signed request is in progress. A quote with the status PROCESSING has an ID. */
 const isProcessing = ({ body }: ApiResponse) =>
   body?.status === 'PROCESSING' && body.id === undefined;
 const MAX_STORED = 30;

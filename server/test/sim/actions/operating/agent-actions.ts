@@ -232,7 +232,7 @@ async function executeQuote(sim: Sim): Promise<string> {
   const verdict = predictVerdict(sim, agent, agentRequest);
   const isPermissionMissing = lacksPermission(sim, agent, agentRequest.permission);
   const errors = executionCodes(sim, order);
-  // Errors that do not depend on the policy are reported before it, all others after it.
+  // Errors that do not depend on the policy are reported before the policy is checked.
   const errorsBeforePolicy = errors.filter(
     (error) => error === 'CONFLICT' || error === 'QUOTE_EXPIRED',
   );

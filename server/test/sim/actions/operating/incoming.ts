@@ -48,7 +48,7 @@ const NO_AMOUNTS = {
 /** An expected incoming payment, compared after settling. */
 export function expectIncoming(
   sim: Sim,
-  to: InternalAccount,
+  creditedAccount: InternalAccount,
   id: string,
   amount: bigint,
   expectedOutcome: Outcome | null,
@@ -59,8 +59,8 @@ export function expectIncoming(
       id,
       kind: 'in',
       quoteId: null,
-      platform: to.owner.platform,
-      internalAccount: to,
+      platform: creditedAccount.owner.platform,
+      internalAccount: creditedAccount,
       externalAccount: null,
     },
     ...{ receivedAmount: amount, expectedOutcome: expectedOutcome, isStarted: true, expiresAt: 0 },
@@ -79,21 +79,25 @@ export async function transferIn(sim: Sim, owners = payers(sim)): Promise<string
   const owner = sim.chance.pick(owners);
   const ownExternalAccounts = usdAccountsOf(sim, owner);
   if (ownExternalAccounts.length === 0) return 'no source';
-  const from = sim.chance.pick(ownExternalAccounts);
-  const to = owner.internalAccounts.get('USD') as InternalAccount;
+  const debitedAccount = sim.chance.pick(ownExternalAccounts);
+  const creditedAccount = owner.internalAccounts.get('USD') as InternalAccount;
   const amount = sim.chance.integerBetween(100, 90_000);
-  const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
+  const body = {
+    source: { accountId: debitedAccount.id },
+    destination: { accountId: creditedAccount.id },
+    amount,
+  };
   const response = await sim.call('POST', '/transfer-in', body, owner.platform);
-  if (!isActive(sim, to)) return `${rejectionCode(response, ['INVALID_INPUT'])}`;
+  if (!isActive(sim, creditedAccount)) return `${rejectionCode(response, ['INVALID_INPUT'])}`;
   const { id } = bodyOf(response, 201);
   expectIncoming(
     sim,
-    to,
+    creditedAccount,
     id,
     BigInt(amount),
-    isInSandbox(owner) ? debitOutcome(from.suffix) : null,
+    isInSandbox(owner) ? debitOutcome(debitedAccount.suffix) : null,
   );
-  return `${amount} from …${from.suffix}`;
+  return `${amount} from …${debitedAccount.suffix}`;
 }
 
 interface Target {
@@ -148,15 +152,15 @@ export async function quoteDebit(sim: Sim, owners = payers(sim)): Promise<string
   const payer = sim.chance.pick(owners);
   const ownExternalAccounts = usdAccountsOf(sim, payer);
   if (ownExternalAccounts.length === 0) return 'no source';
-  const from = sim.chance.pick(ownExternalAccounts);
-  const source = { sourceType: 'ACCOUNT', accountId: from.id };
+  const debitedAccount = sim.chance.pick(ownExternalAccounts);
+  const source = { sourceType: 'ACCOUNT', accountId: debitedAccount.id };
   const order = await quoteFrom(sim, payer, source, 'debit');
   if (typeof order === 'string') return order;
-  order.debitedAccount = from;
-  const expectedOutcome = debitOutcome(from.suffix);
+  order.debitedAccount = debitedAccount;
+  const expectedOutcome = debitOutcome(debitedAccount.suffix);
   if (!isInSandbox(payer)) order.expectedOutcome = null;
   else if (expectedOutcome.status === 'FAILED') order.expectedOutcome = expectedOutcome;
-  return `${order.sentAmount} from …${from.suffix}`;
+  return `${order.sentAmount} from …${debitedAccount.suffix}`;
 }
 
 async function quoteRealtime(sim: Sim): Promise<string> {
@@ -243,12 +247,15 @@ async function receiveUma(sim: Sim): Promise<string> {
     receivingCurrencyCode: currency,
     receivingCurrencyAmount: amount,
   };
-  const to = receiver.internalAccounts.get(currency) as InternalAccount;
+  const creditedAccount = receiver.internalAccounts.get(currency) as InternalAccount;
   const response = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
-  const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
+  const codes = [
+    'WEBHOOK_ENDPOINT_NOT_SET',
+    ...(isActive(sim, creditedAccount) ? [] : ['INVALID_CURRENCY']),
+  ];
   const code = rejectionCode(response, codes);
   if (code) return code;
-  expectIncoming(sim, to, bodyOf(response, 200).id, BigInt(amount), null);
+  expectIncoming(sim, creditedAccount, bodyOf(response, 200).id, BigInt(amount), null);
   return `${amount} ${currency}`;
 }
 

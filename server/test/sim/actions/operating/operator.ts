@@ -176,9 +176,22 @@ function formatDecimal(amount: bigint, currency: string): string {
 }
 
 /** Records a bank statement entry. */
-async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, currency: string) {
+async function recordEntry(
+  sim: Sim,
+  targetFlags: readonly string[],
+  amount: bigint,
+  currency: string,
+) {
   const reference = `BANK-${sim.nextNumber()}`;
-  const command = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
+  const command = [
+    'deposits',
+    'record',
+    ...targetFlags,
+    '--currency',
+    currency,
+    '--reference',
+    reference,
+  ];
   const result = await runVerb(sim, ...command, '--amount', formatDecimal(amount, currency));
   if (result.rejection) throw violation(`${command.join(' ')}: ${result.rejection}`);
   if (result.json.recorded !== 'now')
@@ -197,10 +210,15 @@ async function recordDepositEntry(sim: Sim): Promise<string> {
     currencies,
   );
   const amount = BigInt(sim.chance.integerBetween(1, sim.chance.pick([500, 100_000, 1_000_000])));
-  const to = sim.chance.percent(50)
+  const targetFlags = sim.chance.percent(50)
     ? ['--account', internalAccount.id]
     : ['--payment-reference', accountReference(internalAccount.id)];
-  const { transactionId, status } = await recordEntry(sim, to, amount, internalAccount.currency);
+  const { transactionId, status } = await recordEntry(
+    sim,
+    targetFlags,
+    amount,
+    internalAccount.currency,
+  );
   expectIncoming(sim, internalAccount, transactionId, amount, null);
   return `${amount} ${internalAccount.currency}, ${status}`;
 }
@@ -210,10 +228,10 @@ async function recordQuoteDeposit(sim: Sim): Promise<string> {
   const order = sim.chance.pick(depositQuotes(sim).filter(isInProduction));
   const row = sim.model.payments.get(order.id)?.row as RecordedRow;
   const amount = order.sentAmount + sim.chance.pick([0n, 0n, 0n, 5n]);
-  const to = ['--payment-reference', paymentReferenceOf(order.id)];
+  const targetFlags = ['--payment-reference', paymentReferenceOf(order.id)];
   recordDeposit(sim, order);
   const currency = row.sent_currency as string;
-  const createdEntry = await recordEntry(sim, to, amount, currency);
+  const createdEntry = await recordEntry(sim, targetFlags, amount, currency);
   if (createdEntry.transactionId !== order.id) {
     const recordedRow = await readUnmatchedDeposit(sim, createdEntry.transactionId);
     return recordUnmatched(sim, recordedRow, amount);

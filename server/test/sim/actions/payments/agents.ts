@@ -70,9 +70,9 @@ async function fundOwner(sim: Sim, owner: Person): Promise<void> {
 
 /** Redeeming a code requires no credentials. */
 async function redeemCode(sim: Sim, agent: Agent): Promise<string> {
-  const anonymous = { ...agent.owner.platform, auth: '' };
+  const anonymousPlatform = { ...agent.owner.platform, auth: '' };
   const path = `/agents/device-codes/${agent.code}/redeem`;
-  const response = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
+  const response = await sim.call('POST', path, undefined, anonymousPlatform, { withoutKey: true });
   // A lost reply loses the token.
   const codes = ['RATE_LIMITED', ...(response.isRepeated || agent.client ? ['INVALID_INPUT'] : [])];
   const code = rejectionCode(response, codes);

@@ -52,7 +52,7 @@ async function runJob(sim: Sim): Promise<string> {
 
 /**
  * Due jobs that can run concurrently. The refund of a platform fee depends on the remaining balance of the
- * fee account, so jobs of payments with such a fee run one by one.
+ * fee account. Jobs of payments with such a fee run one by one.
  */
 function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();

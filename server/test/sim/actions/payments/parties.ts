@@ -63,15 +63,15 @@ async function addPlatform(
     currencies: FIRST_CURRENCIES,
     fundingOf: (mode) => registry(mode).funding,
   });
-  const login = Buffer.from(`${createdPlatform.clientId}:${createdPlatform.clientSecret}`).toString(
-    'base64',
-  );
+  const basicCredentials = Buffer.from(
+    `${createdPlatform.clientId}:${createdPlatform.clientSecret}`,
+  ).toString('base64');
   const platform: Platform = {
     id: createdPlatform.platformId,
     environment,
     regulated,
     hadDailyLimit: false,
-    auth: `Basic ${login}`,
+    auth: `Basic ${basicCredentials}`,
     receiver: sim.effects.addReceiver(),
     hasEndpoint: false,
   };

@@ -209,7 +209,7 @@ export const hasDeletedParty = ({
     debitedAccount?.owner,
   ].some((party) => party?.isDeleted);
 
-/** Accounts of deleted customers are closed as well. */
+/** Accounts of deleted customers are closed, so that INVALID_INPUT is possible. */
 const DELETION_CODES = [
   'ACCOUNT_NOT_FOUND',
   'CUSTOMER_NOT_FOUND',

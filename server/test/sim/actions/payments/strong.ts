@@ -161,7 +161,7 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   return 'logged in';
 }
 
-/** Reports one, two or five wrong passwords. Five consecutive failures lock the account. */
+/** Reports one, two or five wrong passwords. Five failures lock the account. */
 async function recordFailures(sim: Sim): Promise<string> {
   const person = sim.chance.pick(strongCustomers(sim));
   const times = sim.chance.pick([1, 1, 2, 5]);
