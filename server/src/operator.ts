@@ -222,11 +222,11 @@ function find(argv: readonly string[]): { verb: Verb; remainingArguments: string
  * reported by the commands that need it.
  */
 function readSettings(settings: readonly string[], io: Io): Config | { problems: string[] } {
-  const production = io.env.NODE_ENV === 'production';
+  const isProduction = io.env.NODE_ENV === 'production';
   const result = readConfig({ ...io.env, NODE_ENV: undefined }, settings);
   if ('errors' in result) return { problems: result.errors };
   if ('help' in result) throw usageError(result.help);
-  return { ...result.config, production };
+  return { ...result.config, production: isProduction };
 }
 
 function configOf(settings: readonly string[], io: Io): Config {

@@ -56,7 +56,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
     const rows = importErrorsOf(system.stream, json.importId);
     return { json: null, text: '', chunks: csv(ERROR_HEAD, rows, errorCells) };
   }
-  const lines = record([
+  const text = record([
     ['Import', json.importId],
     ['Platform', json.platformId],
     ['Status', json.status],
@@ -67,7 +67,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
     ['Created', json.createdAt],
     ['Ended', json.completedAt ?? 'not yet'],
   ]);
-  return { json, text: lines };
+  return { json, text };
 }
 
 const SHOW_FLAGS: Flags = {

@@ -16,7 +16,7 @@ const leftColumn = (heading: string) => ({ heading, align: 'left' as const });
 function overviewText({ archiveDays, histories, archives }: RetentionOverview): string {
   const settings = histories.map(({ history, days }) => [history, `${days} days`] as const);
   const archivePeriod = archiveDays === 0 ? 'none' : `${archiveDays} days`;
-  const partitions = table(
+  const partitionTable = table(
     [
       leftColumn('PARTITION'),
       leftColumn('FROM'),
@@ -32,7 +32,7 @@ function overviewText({ archiveDays, histories, archives }: RetentionOverview): 
       ]),
     ),
   );
-  const files = table(
+  const archiveTable = table(
     [
       leftColumn('ARCHIVE'),
       leftColumn('PARTITION'),
@@ -46,8 +46,8 @@ function overviewText({ archiveDays, histories, archives }: RetentionOverview): 
       ...[`${each.rows ?? '-'}`, `${each.bytes ?? '-'}`],
     ]),
   );
-  const sections = [record([...settings, ['archives', archivePeriod]]), partitions];
-  return [...sections, ...(archives.length > 0 ? [files] : [])].join('\n');
+  const sections = [record([...settings, ['archives', archivePeriod]]), partitionTable];
+  return [...sections, ...(archives.length > 0 ? [archiveTable] : [])].join('\n');
 }
 
 function appliedOutput(json: RetentionResult): Output {

@@ -94,8 +94,8 @@ describe('accounts refresh-funding', () => {
     const closedPayer = await service.createPayer();
     await service.runJson('accounts', 'close', closedPayer.account);
     const { account } = await service.createPayer();
-    const platform = service.platform.id;
-    const firstResult = (await refresh(['--platform', platform], [])).json;
+    const platformId = service.platform.id;
+    const firstResult = (await refresh(['--platform', platformId], [])).json;
     expect(firstResult.accounts).toBeGreaterThan(firstResult.changed.length);
     expect(firstResult.changed).toContain(account);
     expect(firstResult.changed).not.toContain(closedPayer.account);
@@ -103,7 +103,7 @@ describe('accounts refresh-funding', () => {
       'accounts',
       'refresh-funding',
       '--platform',
-      platform,
+      platformId,
     );
     expect(restoredOutput.changed).toEqual(firstResult.changed);
     expect(await readEmittedEvents(account)).toHaveLength(2);

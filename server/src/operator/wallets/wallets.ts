@@ -58,11 +58,11 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Results to fetch', String(requests.settled)],
     ['Account recovery', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
   ]);
-  const credentials = table(
+  const credentialTable = table(
     columnsOf('CREDENTIAL', 'TYPE', 'CREATED'),
     json.credentials.map((each) => [each.credentialId, each.type, each.createdAt]),
   );
-  const sessions = table(
+  const sessionTable = table(
     columnsOf('SESSION', 'CREDENTIAL', 'AUTHENTICATED', 'EXPIRES'),
     json.sessions.map((each) => [
       each.sessionId,
@@ -71,7 +71,8 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
       each.expiresAt,
     ]),
   );
-  return { json, text: `${summary}\nCredentials\n${credentials}\nSessions\n${sessions}` };
+  const tables = `Credentials\n${credentialTable}\nSessions\n${sessionTable}`;
+  return { json, text: `${summary}\n${tables}` };
 }
 
 async function listAuthorizations({ runtime }: System, args: CommandArgs): Promise<Output> {

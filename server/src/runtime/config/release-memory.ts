@@ -11,7 +11,10 @@ const PERIOD_MS = 6_000;
 const IDLE_UTILIZATION = 0.05;
 /** Minimum unused bytes for a collection, which blocks the process for 30 to 60 ms. */
 const MIN_UNUSED_BYTES = 10 * 2 ** 20;
-/** Maximum of an idle period. The first collection prepares the heap, and the second shrinks it. */
+/**
+ * Maximum collections in an idle period. The first collection prepares the heap, and the second
+ * shrinks it.
+ */
 const MAX_COLLECTIONS = 3;
 
 /** The result of one observation. */
