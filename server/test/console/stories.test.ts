@@ -44,7 +44,7 @@ describe.runIf(isTestable)('in the console', () => {
     return quote.transactionId;
   }
 
-  /** The administrator finds the record of a change in the audit log. */
+  /** Expects the record of a change in the audit log of the administrator. */
   async function expectRecord(
     operationId: string,
     operatorName: string,

@@ -25,7 +25,7 @@ import { typeProblems } from '../kit/guides/types.ts';
 const TYPES_MS = 60_000;
 
 /** Pages whose blocks are run by separate tests. */
-const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+const PAGES_RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
   [PROVIDERS_WALKTHROUGH]: 'providers/walkthrough.test.ts runs it with a clock that it advances',
   [KEYS]: 'processes/key-rotation.test.ts runs it on two servers',
@@ -64,9 +64,10 @@ const SINGLE_BLOCKS: Readonly<Record<string, { page: string; check: string }>> =
 
 const blocks = allBlocks();
 const locationOf = ({ page, line }: Block) => `${page}:${line}`;
-const ofLanguage = (language: string) => blocks.filter((block) => block.language === language);
+const blocksOfLanguage = (language: string) =>
+  blocks.filter((block) => block.language === language);
 
-const isRun = ({ page }: Block) => RUN_PAGES.includes(page) || page in RUN_ELSEWHERE;
+const isRun = ({ page }: Block) => RUN_PAGES.includes(page) || page in PAGES_RUN_ELSEWHERE;
 
 function isCovered(block: Block): boolean {
   switch (block.language) {
@@ -98,21 +99,21 @@ describe('blocks', () => {
   });
 
   it('of services name valid flags and the path of the readiness check', () => {
-    const [unit] = ofLanguage('ini');
+    const [unit] = blocksOfLanguage('ini');
     const flags = /^ExecStart=.* start (.*)$/m.exec(unit?.text ?? '')?.[1]?.split(' ') ?? [];
     expect(flags.length).toBeGreaterThan(1);
     expect(readConfig({}, flags)).toHaveProperty('config');
-    expect(ofLanguage('haproxy')[0]?.text).toContain('httpchk GET /readyz\n');
+    expect(blocksOfLanguage('haproxy')[0]?.text).toContain('httpchk GET /readyz\n');
   });
 
   it('of Patroni are the settings with which a cluster is tested', () => {
-    const place = { name: 'n', host: 'h', port: 1, apiPort: 2, dataFolder: '/d' };
-    const testedConfiguration = patroniConfiguration(place, {
+    const node = { name: 'n', host: 'h', port: 1, apiPort: 2, dataFolder: '/d' };
+    const testedConfiguration = patroniConfiguration(node, {
       etcd: 'e',
       binaries: 'b',
       network: 'n',
     });
-    const lines = (ofLanguage('yaml')[0]?.text ?? '').trim().split('\n');
+    const lines = (blocksOfLanguage('yaml')[0]?.text ?? '').trim().split('\n');
     expect(lines.filter((line) => !testedConfiguration.includes(`    ${line}\n`))).toEqual([]);
   });
 
@@ -124,11 +125,12 @@ describe('blocks', () => {
     const figures = Object.fromEntries(
       Object.keys(FIGURES).map((page) => [
         page,
-        ofLanguage('').filter((block) => block.page === page).length,
+        blocksOfLanguage('').filter((block) => block.page === page).length,
       ]),
     );
     expect(figures).toEqual(FIGURES);
-    for (const language of Object.keys(SINGLE_BLOCKS)) expect(ofLanguage(language)).toHaveLength(1);
+    for (const language of Object.keys(SINGLE_BLOCKS))
+      expect(blocksOfLanguage(language)).toHaveLength(1);
   });
 
   it('of a new page or language are not covered', () => {
@@ -138,7 +140,7 @@ describe('blocks', () => {
 });
 
 describe('shell blocks', () => {
-  it.each(ofLanguage('shell').map((block) => [locationOf(block), block.text] as const))(
+  it.each(blocksOfLanguage('shell').map((block) => [locationOf(block), block.text] as const))(
     'name existing commands, files and settings: %s',
     async (_, text) => {
       expect(await shellProblems(text)).toEqual([]);
@@ -165,10 +167,10 @@ describe('shell blocks', () => {
 
 describe('other blocks', () => {
   it('of TypeScript compile', { timeout: TYPES_MS }, () => {
-    expect(typeProblems(ofLanguage('ts'))).toEqual([]);
+    expect(typeProblems(blocksOfLanguage('ts'))).toEqual([]);
   });
 
-  it.each(ofLanguage('json').map((block) => [locationOf(block), block.text] as const))(
+  it.each(blocksOfLanguage('json').map((block) => [locationOf(block), block.text] as const))(
     'of JSON can be read: %s',
     (_, text) => {
       expect(JSON.parse(text)).toBeTypeOf('object');
@@ -188,7 +190,7 @@ describe('the verification of a webhook', () => {
     WEBHOOK_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
   const codeOf = (language: string) =>
-    ofLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
+    blocksOfLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
 
   /**
    * Returns the printed validity of three signatures: a correct one, one of another body, and none.
@@ -213,8 +215,10 @@ describe('the verification of a webhook', () => {
   it('is correct in Python', ({ skip }) => {
     const python = programPath('python3');
     skip(python === undefined, 'python3 is not installed.');
-    const parse = `import ast, sys\nast.parse(sys.stdin.read())`;
-    const parseResult = spawnSync(python as string, ['-c', parse], { input: codeOf('python') });
+    const parsingCode = `import ast, sys\nast.parse(sys.stdin.read())`;
+    const parseResult = spawnSync(python as string, ['-c', parsingCode], {
+      input: codeOf('python'),
+    });
     expect(String(parseResult.stderr)).toBe('');
     const { status } = spawnSync(python as string, ['-c', 'import cryptography']);
     skip(status !== 0, 'The package cryptography is not installed. The code was only parsed.');

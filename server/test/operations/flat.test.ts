@@ -301,8 +301,8 @@ it.each(UNINDEXED_FILTERS)(
 );
 
 describe.each(LISTS)('GET %s', (path, resource, queries) => {
-  it.each(queries)('reads an index range for any page: %s', async (input) => {
-    const query = input.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
+  it.each(queries)('reads an index range for any page: %s', async (queryTemplate) => {
+    const query = queryTemplate.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
     for (const cursor of ['', `&cursor=${middleCursor(resource)}`]) {
       pages.length = 0;
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);

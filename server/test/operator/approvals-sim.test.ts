@@ -200,7 +200,7 @@ const ACTIONS = [
   { weight: 1, act: advanceDay },
 ];
 
-/** A change of the member is executed only with its permissions, and INVALID without them. */
+/** Expects that a change of the member is executed only with permission, and INVALID without it. */
 async function verifyRights(member: Member, id: string, status: string): Promise<void> {
   if (status === 'APPROVED') expect(await hadPermission(member, id)).toBe(true);
   if (status !== 'PENDING' && status !== 'INVALID') return;
@@ -212,7 +212,7 @@ async function verifyRights(member: Member, id: string, status: string): Promise
   expect(reply.status).toBe(409);
 }
 
-/** The status of a deposit and of each approval follows from the executions. */
+/** Expects that the statuses of the deposit and of each approval follow from the executions. */
 async function verify({ id, amount, member, approvals, executions }: Run): Promise<void> {
   expect(executions.length).toBeLessThanOrEqual(1);
   const [execution] = executions;

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const authorization = `Basic ${btoa('followers:secret')}`;
 
-/** A request to one of the processes. */
+/** Sends a request to one of the processes. */
 async function call(processIndex: number, path: string, body?: unknown) {
   const { baseUrl } = servers[processIndex % PROCESSES]!.credentials;
   const reply = await fetch(`${baseUrl}${path}`, {

@@ -135,7 +135,10 @@ async function createEndpoint(server: Running): Promise<void> {
   });
 }
 
-/** The rotation is killed while one row is locked, so it cannot be complete. */
+/**
+ * Kills the rotation while a row is locked, so that it cannot be complete. Then kills and restarts
+ * a server.
+ */
 async function killDuringRotation(): Promise<void> {
   const [lockedId] = fullNames.keys();
   await client.query('begin');

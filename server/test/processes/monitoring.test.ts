@@ -36,8 +36,8 @@ const queries = fs.readdirSync(DASHBOARDS_FOLDER).flatMap((name) => {
 });
 
 /**
- * A server without providers, replicas, waiting jobs, failures or card payments has no series for
- * these.
+ * Queries without series for a server without providers, replicas, waiting jobs, failures or card
+ * payments.
  */
 const MAY_BE_EMPTY = [
   /railhead_provider_/,

@@ -23,7 +23,7 @@ let endpoint: string;
 
 const authorization = `Basic ${btoa('pulled:secret')}`;
 
-/** A request to one of the processes. */
+/** Sends a request to one of the processes. */
 async function call(processIndex: number, path: string, body?: unknown) {
   const server = servers[processIndex % servers.length] as Running;
   const reply = await fetch(`${server.credentials.baseUrl}${path}`, {

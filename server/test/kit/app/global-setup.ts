@@ -30,7 +30,7 @@ function removeLeftovers(base: string): void {
     try {
       fs.rmSync(path.join(base, name), { recursive: true, force: true });
     } catch {
-      // Owned by another user.
+      // Another user owns the folder.
     }
   }
 }

@@ -193,10 +193,10 @@ export async function startProduction(options: AppOptions = {}) {
       return allEntries.filter((entry) => entry.transactionId === id) as any[];
     },
     /** Expects the command to exit with 1 and this message, without output. */
-    async expectRejected(expected: string, ...argv: string[]) {
+    async expectRejected(expectedMessage: string, ...argv: string[]) {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toContain(expected);
+      expect(err).toContain(expectedMessage);
     },
     async close() {
       expect((await run('ledger', 'verify')).code).toBe(0);

@@ -199,7 +199,7 @@ const isInternal = (payment: Payment) => payment.destination_account.startsWith(
 
 /** The expected sum of all transfers of an outgoing payment, by the state of its funds. */
 function expectedEffect(payment: Payment): Sums {
-  const expected: Sums = new Map();
+  const expectedSums: Sums = new Map();
   const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
   const {
     sent_amount: sentAmount,
@@ -209,29 +209,29 @@ function expectedEffect(payment: Payment): Sums {
   } = payment;
   const systemAccount = (purpose: string, currency: string | null) =>
     `system:sandbox:${purpose}:${currency}`;
-  if (funds === 'HELD') add(expected, `${source} held`, sentAmount);
+  if (funds === 'HELD') add(expectedSums, `${source} held`, sentAmount);
   if (funds === 'SUSPENSE') {
-    add(expected, source, -sentAmount!);
-    add(expected, systemAccount('suspense', from), sentAmount);
+    add(expectedSums, source, -sentAmount!);
+    add(expectedSums, systemAccount('suspense', from), sentAmount);
   }
-  if (funds !== 'SUBMITTED' && funds !== 'SETTLED') return expected;
-  add(expected, source, -sentAmount!);
-  add(expected, payment.platform_fee_account, earnedFees);
-  add(expected, systemAccount('fees', from), fees! - earnedFees!);
+  if (funds !== 'SUBMITTED' && funds !== 'SETTLED') return expectedSums;
+  add(expectedSums, source, -sentAmount!);
+  add(expectedSums, payment.platform_fee_account, earnedFees);
+  add(expectedSums, systemAccount('fees', from), fees! - earnedFees!);
   if (from !== to) {
-    add(expected, systemAccount('fx_position', from), sentAmount! - fees!);
-    add(expected, systemAccount('fx_position', to), -receivedAmount);
+    add(expectedSums, systemAccount('fx_position', from), sentAmount! - fees!);
+    add(expectedSums, systemAccount('fx_position', to), -receivedAmount);
   }
   const systemDestination =
     funds === 'SUBMITTED'
       ? systemAccount('rail_in_transit', to)
       : systemAccount('external_settlement', to);
   add(
-    expected,
+    expectedSums,
     isInternal(payment) ? payment.destination_account : systemDestination,
     receivedAmount,
   );
-  return expected;
+  return expectedSums;
 }
 
 /**
@@ -297,7 +297,7 @@ function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
 
 function outgoingProblems(
   payment: Payment,
-  actual: Sums,
+  actualSums: Sums,
   emittedEvents: readonly string[],
 ): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
@@ -306,13 +306,15 @@ function outgoingProblems(
   const problems: string[] = [];
   if (!isEqual(emittedEvents, expectedTypes))
     problems.push(`${name} emitted ${emittedEvents.join(', ')}`);
-  const expected = textOf(expectedEffect(payment));
-  const actualText = textOf(actual);
+  const expectedText = textOf(expectedEffect(payment));
+  const actualText = textOf(actualSums);
   if (
-    !isEqual(actualText, expected) &&
-    !isEqual(textOf(attributeOwedFee(actual, payment)), expected)
+    !isEqual(actualText, expectedText) &&
+    !isEqual(textOf(attributeOwedFee(actualSums, payment)), expectedText)
   ) {
-    problems.push(`${name} transferred [${actualText.join(', ')}], not [${expected.join(', ')}]`);
+    problems.push(
+      `${name} transferred [${actualText.join(', ')}], not [${expectedText.join(', ')}]`,
+    );
   }
   return problems;
 }
@@ -320,7 +322,7 @@ function outgoingProblems(
 /** Incoming funds: a deposit, or the receiving side of a payment between two customers. */
 function incomingProblems(
   payment: Payment,
-  actual: Sums,
+  actualSums: Sums,
   emittedEvents: readonly string[],
   sender?: Payment,
 ) {
@@ -331,19 +333,19 @@ function incomingProblems(
   if (!isEqual(emittedEvents, ['INCOMING_PAYMENT.COMPLETED']))
     problems.push(`${name} emitted ${emittedEvents.join(', ')}`);
   if (payment.quote_id !== null) {
-    if (sender?.status !== 'COMPLETED' || actual.size > 0)
+    if (sender?.status !== 'COMPLETED' || actualSums.size > 0)
       problems.push(`${name} has no counterparty transaction`);
     return problems;
   }
-  const expected: Sums = new Map();
-  add(expected, payment.destination_account, payment.received_amount);
+  const expectedSums: Sums = new Map();
+  add(expectedSums, payment.destination_account, payment.received_amount);
   add(
-    expected,
+    expectedSums,
     `system:sandbox:rail_in_transit:${payment.received_currency}`,
     -payment.received_amount,
   );
-  if (!isEqual(textOf(actual), textOf(expected)))
-    problems.push(`${name} transferred ${textOf(actual).join(', ')}`);
+  if (!isEqual(textOf(actualSums), textOf(expectedSums)))
+    problems.push(`${name} transferred ${textOf(actualSums).join(', ')}`);
   return problems;
 }
 
@@ -364,10 +366,10 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
     else counterparties.set(payment.quote_id, (counterparties.get(payment.quote_id) ?? 0) + 1);
   }
   const problems = snapshot.payments.flatMap((payment) => {
-    const actual = sumsByTransaction.get(payment.id) ?? new Map();
+    const actualSums = sumsByTransaction.get(payment.id) ?? new Map();
     const emittedTypes = emittedEvents.get(payment.id) ?? [];
-    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, emittedTypes);
-    return incomingProblems(payment, actual, emittedTypes, senders.get(payment.quote_id ?? ''));
+    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actualSums, emittedTypes);
+    return incomingProblems(payment, actualSums, emittedTypes, senders.get(payment.quote_id ?? ''));
   });
   for (const [quote, sender] of senders) {
     const isToOtherOwner = isInternal(sender) && sender.customer_id !== sender.target_owner;
@@ -399,10 +401,10 @@ function expectedBalanceEvents({ transfers }: BookSnapshot): Sums {
       changedAccounts.add(`${account} ${transaction_id} ${stepOf(transfer)}`);
     }
   }
-  const expected: Sums = new Map();
+  const expectedSums: Sums = new Map();
   for (const changedAccount of changedAccounts)
-    add(expected, changedAccount.split(' ', 1)[0] as string, 1n);
-  return expected;
+    add(expectedSums, changedAccount.split(' ', 1)[0] as string, 1n);
+  return expectedSums;
 }
 
 /** Every event has its subject. No event is missing or duplicated. */
@@ -418,11 +420,11 @@ function eventProblems(snapshot: BookSnapshot): string[] {
       problems.push(`${id} ${type} is about ${subject}, which does not exist`);
     }
   }
-  const expected = expectedBalanceEvents(snapshot);
-  for (const id of new Set([...emittedEvents.keys(), ...expected.keys()])) {
-    const [actual, expectedCount] = [emittedEvents.get(id), expected.get(id)];
-    if (actual !== expectedCount)
-      problems.push(`${id} emitted ${actual} balance events, not ${expectedCount}`);
+  const expectedCounts = expectedBalanceEvents(snapshot);
+  for (const id of new Set([...emittedEvents.keys(), ...expectedCounts.keys()])) {
+    const [actualCount, expectedCount] = [emittedEvents.get(id), expectedCounts.get(id)];
+    if (actualCount !== expectedCount)
+      problems.push(`${id} emitted ${actualCount} balance events, not ${expectedCount}`);
   }
   return problems;
 }

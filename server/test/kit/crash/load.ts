@@ -88,7 +88,7 @@ async function request(
   }
 }
 
-/** A request that must succeed. */
+/** Sends a request that must succeed. Returns the body of the reply. */
 export async function callOrThrow(server: Running, method: string, path: string, body?: object) {
   const response = await request(server, method, path, body);
   if (response && response.status < 300) return response.body;
@@ -110,7 +110,7 @@ async function createPerson(server: Running, index: number): Promise<Person> {
       country: 'US',
     },
   });
-  const internalAccount = async (currency: string): Promise<string> => {
+  const readAccountId = async (currency: string): Promise<string> => {
     const query = `customerId=${id}&currency=${currency}`;
     return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
   };
@@ -128,7 +128,7 @@ async function createPerson(server: Running, index: number): Promise<Person> {
       externalAccounts[currency][suffix] = createdExternalAccount.id;
     }
   }
-  const [usd, eur] = [await internalAccount('USD'), await internalAccount('EUR')];
+  const [usd, eur] = [await readAccountId('USD'), await readAccountId('EUR')];
   const fundPath = `/sandbox/internal-accounts/${usd}/fund`;
   await callOrThrow(server, 'POST', fundPath, { amount: 5_000_00 });
   return { usd, eur, externalAccountIds: externalAccounts };
@@ -210,7 +210,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const name = `${request.kind} ${request.key}`;
     const { status } = response;
     if (status >= 500 || status === 429) {
-      // 503 requests a retry, for any reason.
+      // Status 503 asks for a retry.
       if (serverHolder.open && status === 500 && !isTolerant)
         unexpectedResults.push(`${name} failed without a kill`);
       return;
@@ -231,10 +231,10 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   }
 
   function checkRejection(name: string, response: ApiResponse): void {
-    const expected = ['INSUFFICIENT_FUNDS', 'CONFLICT'];
+    const expectedCodes = ['INSUFFICIENT_FUNDS', 'CONFLICT'];
     // A quote may expire while no server responds.
-    if (isTolerant) expected.push('QUOTE_EXPIRED');
-    if (response.status >= 300 && !expected.includes(response.body.code)) {
+    if (isTolerant) expectedCodes.push('QUOTE_EXPIRED');
+    if (response.status >= 300 && !expectedCodes.includes(response.body.code)) {
       unexpectedResults.push(`${name} was rejected: ${JSON.stringify(response.body)}`);
     }
   }
@@ -378,7 +378,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     }
   }
 
-  /** Payments at a steady rate, so that a payment starts soon after the end of an outage. */
+  /** Sends payments at a steady rate, so that a payment starts soon after the end of an outage. */
   async function runSteadyClient(intervalMs: number): Promise<void> {
     const requests: Promise<unknown>[] = [];
     while (!isFinishing) {

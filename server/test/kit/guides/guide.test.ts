@@ -191,8 +191,10 @@ describe('compare', () => {
       ],
     ],
     ['gaps outside a table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
-  ])('accepts %s', (_, printedLines, expected) => {
-    expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBeUndefined();
+  ])('accepts %s', (_, printedLines, expectedLines) => {
+    expect(
+      compare(`${printedLines.join('\n')}\n`, step(...expectedLines)).wrongLine,
+    ).toBeUndefined();
   });
 
   it.each<[string, string[], string[], number]>([
@@ -212,8 +214,10 @@ describe('compare', () => {
       ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
       7,
     ],
-  ])('rejects %s', (_, printedLines, expected, wrongLine) => {
-    expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBe(wrongLine);
+  ])('rejects %s', (_, printedLines, expectedLines, wrongLine) => {
+    expect(compare(`${printedLines.join('\n')}\n`, step(...expectedLines)).wrongLine).toBe(
+      wrongLine,
+    );
   });
 });
 

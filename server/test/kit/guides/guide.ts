@@ -76,8 +76,8 @@ export function readGuide(markdown: string): Step[] {
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The values in place of `…`, or undefined if another part of the text differs. */
-export function valuesIn(text: string, expected: string): string[] | undefined {
-  const pattern = expected.split('…').map(escapeRegExp).join('(.+?)');
+export function valuesIn(text: string, expectedText: string): string[] | undefined {
+  const pattern = expectedText.split('…').map(escapeRegExp).join('(.+?)');
   return new RegExp(`^${pattern}$`).exec(text)?.slice(1);
 }
 
@@ -94,8 +94,8 @@ interface Comparison {
 }
 
 /** The values of a line whose cells match. `layOut` handles the gaps between them. */
-function valuesOfCells(line: string, expected: string): string[] | undefined {
-  const [cells, expectedCells] = [cellsOf(line), cellsOf(expected)];
+function valuesOfCells(line: string, expectedLine: string): string[] | undefined {
+  const [cells, expectedCells] = [cellsOf(line), cellsOf(expectedLine)];
   if (cells.length !== expectedCells.length || cells[0]?.start !== expectedCells[0]?.start)
     return undefined;
   const values = cells.map(({ text }, position) =>
@@ -112,9 +112,9 @@ export function compare(printedText: string, step: Step): Comparison {
     lines: [],
   };
   const values: Value[] = [];
-  for (const [index, expected] of expectedLines.entries()) {
+  for (const [index, expectedLine] of expectedLines.entries()) {
     const line = lines[index];
-    const lineValues = line === undefined ? undefined : valuesOfCells(line, expected);
+    const lineValues = line === undefined ? undefined : valuesOfCells(line, expectedLine);
     if (!lineValues) return { values, wrongLine: firstLine + index };
     values.push(...lineValues.map((text) => ({ line: firstLine + index, text })));
   }

@@ -51,7 +51,7 @@ function urlOf(contract: Contract, { params = {}, query = {} }: ExampleRequest):
   return search ? `${url}?${search}` : url;
 }
 
-/** The fields of a form. Files by their name. */
+/** The fields of a form, with the name of each file. */
 const fieldsOf = (form: FormData) =>
   Object.fromEntries(
     [...form].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),

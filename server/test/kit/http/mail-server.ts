@@ -23,7 +23,7 @@ export interface MailServer {
 
 const LOGIN = { user: 'railhead', pass: 'p@ss:word' };
 
-const fault = (status: number, text: string) =>
+const smtpError = (status: number, text: string) =>
   Object.assign(new Error(text), { responseCode: status });
 
 /** `starttls` offers TLS with an untrusted certificate. `secure` accepts TLS only. */
@@ -41,12 +41,12 @@ export async function startMailServer(
     onAuth({ username, password }, _session, callback) {
       const isValid = username === LOGIN.user && password === LOGIN.pass;
       if (isValid) callback(null, { user: LOGIN.user });
-      else callback(fault(535, 'The user name or password is invalid.'));
+      else callback(smtpError(535, 'The user name or password is invalid.'));
     },
     onRcptTo({ address }, _session, callback) {
       const status = rejectedRecipients.get(address);
       callback(
-        status === undefined ? null : fault(status, `The recipient ${address} is rejected.`),
+        status === undefined ? null : smtpError(status, `The recipient ${address} is rejected.`),
       );
     },
     onData(stream, { envelope }, callback) {
@@ -63,7 +63,7 @@ export async function startMailServer(
       });
     },
   });
-  // A test can interrupt a client.
+  // An interrupted client emits an error.
   server.on('error', () => undefined);
   server.listen(0, '0.0.0.0');
   await once(server.server, 'listening');

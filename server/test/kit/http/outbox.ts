@@ -160,8 +160,11 @@ export async function openOutbox() {
     setEndpoint: (id: string, endpoint: string | null) =>
       db.query('update platforms set webhook_endpoint = $2 where id = $1', [id, endpoint]),
     /** Inserts events. Returns their IDs in order. */
-    async events(platform: string, input: readonly OutboxEvent[], time: Time = clock.now) {
-      const rows = input.map((event) => ({ id: newId(effects, 'Webhook') as string, ...event }));
+    async events(platform: string, outboxEvents: readonly OutboxEvent[], time: Time = clock.now) {
+      const rows = outboxEvents.map((event) => ({
+        id: newId(effects, 'Webhook') as string,
+        ...event,
+      }));
       const column = (read: (row: (typeof rows)[number]) => unknown) => rows.map(read);
       await db.query(INSERT_EVENTS, [
         column((row) => row.id),

@@ -34,8 +34,8 @@ function text(schema: Json): string {
 }
 
 /** `root` is the document that `$ref` refers to. */
-export function sample(input: Json, root: Json): unknown {
-  const schema = resolve(input, root);
+export function sample(schemaOrReference: Json, root: Json): unknown {
+  const schema = resolve(schemaOrReference, root);
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.const !== undefined) return schema.const;
   const choice = (schema.oneOf ?? schema.anyOf) as Json[] | undefined;

@@ -58,8 +58,8 @@ export function operatorClient(app: TestApp) {
     const key = JSON.stringify(token);
     const existingSecret = secrets.get(key);
     if (existingSecret) return existingSecret;
-    const input = { name: 'Test', roles: ['administrator'] as const, days: 30, ...token };
-    const { secret } = await createOperatorToken(app.runtime, FIRST_OPERATOR, input);
+    const newToken = { name: 'Test', roles: ['administrator'] as const, days: 30, ...token };
+    const { secret } = await createOperatorToken(app.runtime, FIRST_OPERATOR, newToken);
     secrets.set(key, secret);
     return secret;
   }

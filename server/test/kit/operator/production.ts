@@ -45,13 +45,13 @@ export function operatorService() {
       await service.app.call('GET', '/config');
       return reply.body;
     },
-    /** The request is rejected with this code. */
+    /** Expects the rejection of the request with this code. */
     async rejects(status: number, code: string, ...input: Parameters<typeof call>) {
       const body = await expectReply(call(...input), status);
       expect(body.code).toBe(code);
       return body;
     },
-    /** An operator of another platform does not find the resource. */
+    /** Expects that an operator of another platform does not find the resource. */
     async isHidden(method: string, path: string, body?: unknown) {
       const secret = await secretOf(service.app.other.id);
       const reply = await call(method, path, { body, secret });

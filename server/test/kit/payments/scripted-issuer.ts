@@ -16,7 +16,7 @@ export type ProviderReply = Awaited<ReturnType<MintPort['submit']>>;
 /** A reply. An error is thrown, and a function is awaited. */
 export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply>);
 
-/** A worker whose provider returns the replies in order, and repeats the last one. */
+/** A worker whose provider returns the replies in order, and repeats the last reply. */
 export function workerWithReplies(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
   const calls: { type: string; id: string }[] = [];

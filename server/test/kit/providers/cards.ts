@@ -54,7 +54,7 @@ export function cardIssuer() {
     return { person, account, cardId: card.id as string };
   };
 
-  /** Sends a message about an authorization, with default fields. */
+  /** Sends a message about a card payment, with default fields. */
   const send = (cardId: string, type: string, fields: Json = {}) =>
     adapter().send(ISSUER, {
       ...{ type, cardId, currency: 'USD' },

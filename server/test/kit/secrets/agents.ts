@@ -1,5 +1,5 @@
 // Scenario of an agent, from its device code to its deletion, with invalid codes and tokens in
-// every place that accepts input.
+// credentials, paths, queries and bodies.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
@@ -51,15 +51,15 @@ async function connect(
     ...{ name: 'Bookkeeper', customerId },
     policy: policyBody({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   };
-  const firstAgent = ok(
+  const createdAgent = ok(
     await fixture.callAsPlatform('POST', '/agents', body, idempotencyHeader()),
     201,
   );
-  const { id } = firstAgent.agent;
+  const { id } = createdAgent.agent;
   const replacedCode = noteCode(
     lifecycle,
     'a device code that was replaced',
-    firstAgent.deviceCode.code,
+    createdAgent.deviceCode.code,
   );
   const secondResponse = await fixture.callAsPlatform(
     'POST',
@@ -122,7 +122,7 @@ async function rejectInvalidUses(
   expect((await app.call('GET', '/agents', undefined, { platform: login })).status).toBe(401);
 }
 
-/** Codes and tokens in unexpected paths, bodies, queries and headers. */
+/** Sends the secrets in unexpected paths, queries and bodies. Expects a status of 4xx for each. */
 async function sendSecretsInOtherFields(
   fixture: Fixture,
   send: Send,

@@ -80,7 +80,7 @@ async function readCard(lifecycle: CardHarness, fixture: DelegatedFixture, cardI
   return [number, groupedNumber, ...links.map((link) => link.split('/').at(-1) as string)];
 }
 
-/** A payment that the key signs. */
+/** Makes a payment that the key signs, and records its stamp. */
 async function pay(
   { app, secrets }: CardHarness,
   fixture: DelegatedFixture,

@@ -200,7 +200,7 @@ async function createPayee({ send: request }: Fixtures, customerId: string): Pro
   return ok(await request('POST', '/customers/external-accounts', body), 201).id;
 }
 
-/** A payout that requires authorization. */
+/** Executes a payout that requires authorization. */
 async function executeQuote(
   { send: request }: Fixtures,
   from: string,
@@ -337,7 +337,7 @@ async function sendMisplacedProofs(
   }
 }
 
-/** The complete scenario, from phone verification to the reset of a factor. */
+/** Runs the complete scenario, from phone verification to the reset of a factor. */
 export async function runScaScenario(lifecycle: StrongAuthenticationHarness): Promise<void> {
   const fixture = createFixtures(lifecycle);
   const id = await createApprovedCustomer(lifecycle);

@@ -245,7 +245,7 @@ async function proveByIdentity(lifecycle: CompletedWallet): Promise<void> {
   expect((await fixture.call('POST', path, validProof)).status).toBeGreaterThanOrEqual(400);
 }
 
-/** Export of the recovery phrase, which must not be stored. */
+/** Exports the recovery phrase, which must not be stored. */
 async function exportPhrase(lifecycle: CompletedWallet): Promise<void> {
   const { fixture, accountId, session, secrets } = lifecycle;
   const keys = createKeys(lifecycle);
@@ -269,7 +269,7 @@ async function exportPhrase(lifecycle: CompletedWallet): Promise<void> {
   secrets.note('a seed', Buffer.from(mnemonicToEntropy(text, wordlist)).toString('hex'));
 }
 
-/** Secrets in unexpected fields. Rejections must not repeat them. */
+/** Sends secrets in unexpected fields. Rejections must not repeat them. */
 async function sendMisplacedSecrets({
   fixture,
   accountId,
@@ -307,7 +307,7 @@ async function sendMisplacedSecrets({
   ).toBe(401);
 }
 
-/** Signed changes of the account and of the owner's contact. */
+/** Makes signed changes of the account and of the owner's contact. */
 async function changeAccountAndContact(lifecycle: CompletedWallet): Promise<void> {
   const { fixture, accountId, customerId, session } = lifecycle;
   const privacyBody = { privateEnabled: true };
@@ -320,7 +320,7 @@ async function changeAccountAndContact(lifecycle: CompletedWallet): Promise<void
   ok(await fixture.callSigned('PATCH', `/customers/${customerId}`, body, session), 200);
 }
 
-/** A customer with a wallet, its first credential and a session. */
+/** Creates a customer with a wallet, its first credential and a session. */
 export async function beginLifecycle(lifecycle: WalletHarness): Promise<CompletedWallet> {
   const fixture = walletFixture(lifecycle.app, { platform: lifecycle.platform });
   const { accountId, customer, credential } = await fixture.createWalletCustomer(
@@ -330,7 +330,7 @@ export async function beginLifecycle(lifecycle: WalletHarness): Promise<Complete
   return { ...lifecycle, fixture, accountId, customerId: customer.id, email: credential, session };
 }
 
-/** The complete scenario. The wallet has four credentials at the end. */
+/** Runs the remaining scenario. The wallet has four credentials at the end. */
 export async function continueLifecycle(
   startedLifecycle: CompletedWallet,
 ): Promise<CompletedWallet> {
