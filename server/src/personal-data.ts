@@ -1,5 +1,6 @@
 // All personal data of a customer: the definitions of all features, in the order in which an export
-// lists them and an erasure empties them. Payments precede cards, whose messages refer to them.
+// lists the tables and an erasure empties them. Payments precede cards, whose messages refer to
+// payments.
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';

@@ -32,7 +32,7 @@ const EndpointHealth = named(
       platformId,
       pending: Type.Integer({ description: `Pending deliveries, counted up to ${MAX_COUNTED}.` }),
       failed: Type.Integer({
-        description: `Deliveries of events of the last 24 hours that failed, counted up to ${MAX_COUNTED}.`,
+        description: `Failed deliveries of events of the last 24 hours, counted up to ${MAX_COUNTED}.`,
       }),
       oldestPendingAt: Type.Optional(
         time('Time of the oldest pending event. Absent without pending deliveries.'),
@@ -53,7 +53,7 @@ const list = operation({
   summary: 'List webhook endpoints of a platform',
   description:
     'Returns the endpoints of a platform, including the endpoint of its configuration, with the state of ' +
-    'their deliveries. `failingSince` is present while every attempt fails.',
+    'their deliveries. `failingSince` is present after a failed attempt until the next success.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],

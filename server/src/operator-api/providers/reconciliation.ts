@@ -1,4 +1,5 @@
-// Statements of providers, their differences to the ledger, decisions on them, and the closing of days.
+// Statements of providers, their differences from the ledger, decisions on differences, and the
+// closing of days.
 import { Type } from '@sinclair/typebox';
 import { MANUAL_CHOICES } from '../../features/payments/manual/index.ts';
 import {

@@ -47,8 +47,8 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
-  const writtenOff = `${amountText(json.writtenOffAmount, json.currency)} ${json.currency}`;
-  return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
+  const writtenOffText = `${amountText(json.writtenOffAmount, json.currency)} ${json.currency}`;
+  return { json, text: `${transactionId} is ${json.status}, ${writtenOffText} written off.\n` };
 }
 
 const RESOLVE_FLAGS: Flags = {

@@ -1,6 +1,6 @@
 // `customers find|export|erase|erasures`: the rights of data subjects. Finds customers by personal
-// data, exports all data held about them, and erases them after their platform has deleted them. A
-// search returns no personal data.
+// data, exports all data held about a customer, and erases the data of a deleted customer. A search
+// returns no personal data.
 
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

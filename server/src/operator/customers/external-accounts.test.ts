@@ -31,23 +31,26 @@ describe('the external-accounts verbs', () => {
       const reply = await service.app.call('POST', '/transfer-in', { ...parties, amount: 1_00 });
       return reply.body.code ?? reply.status;
     };
-    const pay = async () => {
+    const requestQuote = async () => {
       const reply = await service.app.call('POST', '/quotes', quoteBody(account.id, id, 1_00));
       return reply.body.code ?? reply.status;
     };
     expect(await runVerb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
     expect(await createDebit()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
-    expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
+    expect(await requestQuote()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await runVerb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
-    expect([await createDebit(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
+    expect([await createDebit(), await requestQuote()]).toEqual([
+      'INVALID_INPUT',
+      'INVALID_RECEIVER',
+    ]);
     const rejectedResult = await runVerb('reject', id, '--reason', 'No such account');
     expect(rejectedResult).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
-    expect([await createDebit(), await pay()]).toEqual([
+    expect([await createDebit(), await requestQuote()]).toEqual([
       'INVALID_BANK_ACCOUNT',
       'INVALID_BANK_ACCOUNT',
     ]);
     await runVerb('reactivate', id);
-    expect([await createDebit(), await pay()]).toEqual([201, 201]);
+    expect([await createDebit(), await requestQuote()]).toEqual([201, 201]);
     await runVerb('review', id);
     await runVerb('clear', id);
     await runVerb('disable', id);

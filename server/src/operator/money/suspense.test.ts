@@ -50,7 +50,9 @@ async function createSuspensePayment() {
 }
 
 describe('a sandbox payment whose refund fails', () => {
-  /** A failed payment with a platform fee of 0.80 USD. The fee is earned before the payment fails. */
+  /**
+   * A failed payment with a platform fee of 0.80 USD. The fee is earned before the payment fails.
+   */
   async function createSuspenseItem() {
     const { app } = service;
     const { person, account } = await createFundedCustomer(app);

@@ -26,7 +26,7 @@ async function show({ runtime }: System): Promise<Output> {
   };
 }
 
-function keyTable(views: readonly PublicKeyView[]): Output {
+function keysOutput(views: readonly PublicKeyView[]): Output {
   const json = views.map(presentPublicKey);
   const heads = ['KEY', 'ENVIRONMENT', 'ALGORITHM', 'STATUS', 'ACTIVE FROM', 'PUBLISHED UNTIL'];
   const text = table(
@@ -43,7 +43,7 @@ function keyTable(views: readonly PublicKeyView[]): Output {
   return { json, text };
 }
 
-const list = async ({ runtime }: System): Promise<Output> => keyTable(await publicKeys(runtime));
+const list = async ({ runtime }: System): Promise<Output> => keysOutput(await publicKeys(runtime));
 
 /** The overlap of a rotation in milliseconds. */
 export function overlapIn(args: CommandArgs): number {
@@ -54,11 +54,11 @@ export function overlapIn(args: CommandArgs): number {
 
 async function rotate({ runtime }: System, args: CommandArgs): Promise<Output> {
   const environment = args.required('environment') as Mode;
-  return keyTable(await rotateSigningKeys(runtime, environment, overlapIn(args)));
+  return keysOutput(await rotateSigningKeys(runtime, environment, overlapIn(args)));
 }
 
 const retire = async ({ runtime }: System, args: CommandArgs): Promise<Output> =>
-  keyTable(await retireSigningKey(runtime, args.required('key')));
+  keysOutput(await retireSigningKey(runtime, args.required('key')));
 
 export const keysVerbs: readonly Verb[] = [
   {

@@ -87,7 +87,7 @@ function endIn(args: CommandArgs, now: number): number | null {
   return time;
 }
 
-function retentionOf(json: BodyRetention): Output {
+function retentionOutput(json: BodyRetention): Output {
   const { platformId, requestBodiesUntil: endTime } = json;
   const text =
     endTime === null
@@ -99,7 +99,7 @@ function retentionOf(json: BodyRetention): Output {
 async function setRetention(system: System, args: CommandArgs): Promise<Output> {
   const { runtime } = system;
   const endTime = endIn(args, runtime.effects.now());
-  return retentionOf(await keepRequestBodies(runtime, args.required('platform'), endTime));
+  return retentionOutput(await keepRequestBodies(runtime, args.required('platform'), endTime));
 }
 
 export const requestVerbs: readonly Verb[] = [

@@ -81,7 +81,10 @@ export const emptyChangeSet = (): ChangeSet => ({
   events: [],
 });
 
-/** Reason for a rejection. A rejected change set has no effect on the others of its batch. */
+/**
+ * Reason for a rejection. A rejected change set has no effect on the other change sets of its
+ * batch.
+ */
 export type Rejection =
   /** A row that the change set updates, removes or requires has changed. The operation must run again. */
   | { reason: 'version'; table: string; id: string }

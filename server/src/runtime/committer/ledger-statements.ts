@@ -37,7 +37,7 @@ export const INSERT_TRANSFERS = statement(
 export const PENDING_NAMES = ['transaction_id', 'step', 'debit', 'credit', 'currency', 'amount'];
 const PENDING_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'int8'];
 
-/** Parameters: `PENDING_NAMES`. Each must match a pending transfer exactly. */
+/** Parameters: `PENDING_NAMES`. Each row must match a pending transfer exactly. */
 export const MATCH_PENDING = statement(
   `select batch_guard(count(*) = cardinality($1), 'pending') from ledger_transfers t
     join ${unnest(PENDING_TYPES, PENDING_NAMES)} using (${PENDING_NAMES.join(', ')})
@@ -48,14 +48,17 @@ export const MATCH_PENDING = statement(
 export const NAMED_NAMES = ['id', 'currency', 'guarded'];
 const NAMED_TYPES: ColumnType[] = ['text', 'text', 'bool'];
 
-/** Parameters: account ID, currency, whether it must not be frozen. Each must match an account. */
+/**
+ * Parameters: account ID, currency, whether the account must not be frozen. Each row must match an
+ * account.
+ */
 export const MATCH_ACCOUNTS = statement(
   `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts t
     join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.frozen)`,
   NAMED_TYPES,
 );
 
-/** Parameter: account IDs. */
+/** Parameter: account IDs. Locks the accounts in the order of their IDs. */
 export const LOCK_ACCOUNTS = statement(
   `select count(*) from (${inOrder('ledger_accounts')}) locked`,
   ['text'],
@@ -83,9 +86,9 @@ export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low', 'guarded'];
 const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'bool'];
 
 /**
- * Parameters: ID, currency, change of balance, change of held, lowest intermediate change of the available
- * balance, whether it must not be frozen. The lowest value is compared with the floor, so that the floor is
- * met after every single transfer.
+ * Parameters: ID, currency, change of balance, change of held, lowest intermediate change of the
+ * available balance, whether the account must not be frozen. The lowest value is compared with the
+ * floor, so that the floor is met after every single transfer.
  */
 export const POST_BALANCES = statement(
   `with changed as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold

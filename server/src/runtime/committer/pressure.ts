@@ -1,6 +1,6 @@
-// Detects whether requests need the full capacity. The utilization of the event loop measures the load of
-// this process, and the committer's count of change sets measures the share of requests. Deferrable work
-// such as webhook deliveries pauses while both values are high.
+// Detects whether requests need the full capacity. The utilization of the event loop measures the
+// load of this process, and the committer's count of change sets measures the load of requests.
+// Deferrable work such as webhook deliveries pauses while both values are high.
 import { performance } from 'node:perf_hooks';
 
 const INTERVAL_MS = 100;
@@ -17,7 +17,7 @@ function createPressureMeter(
   committer: { stats(): { units: number; writing: number } },
   throttledCount: () => number = () => 0,
 ): () => boolean {
-  let loop = performance.eventLoopUtilization();
+  let lastUtilization = performance.eventLoopUtilization();
   let startMs = performance.now();
   let units = 0;
   let isUnderLoad = false;
@@ -25,13 +25,13 @@ function createPressureMeter(
     const now = performance.now();
     if (now - startMs < INTERVAL_MS) return isUnderLoad;
     const utilization = performance.eventLoopUtilization();
-    const share = performance.eventLoopUtilization(utilization, loop).utilization;
+    const share = performance.eventLoopUtilization(utilization, lastUtilization).utilization;
     // Only completed work is counted, so that both values are from the same time.
     const stats = committer.stats();
     const writtenUnits = stats.units - stats.writing - throttledCount();
     const rate = ((writtenUnits - units) * INTERVAL_MS) / (now - startMs);
     isUnderLoad = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
-    loop = utilization;
+    lastUtilization = utilization;
     startMs = now;
     units = writtenUnits;
     return isUnderLoad;

@@ -1,6 +1,6 @@
 // Location of the checkout or of the release, which has the same paths. Files that are read at run time
 // (migrations, examples, the site) are outside the bundle. A search of the parent folders for
-// `server/migrations` finds them from `server/src` and from a bundle in `server/dist`.
+// `server/migrations` finds the location from `server/src` and from a bundle in `server/dist`.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
