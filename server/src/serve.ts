@@ -55,7 +55,10 @@ const textOf = (content: CredentialsFile) => `${JSON.stringify(content, null, 2)
 const write = (file: string, content: CredentialsFile) =>
   writeFileSync(file, textOf(content), { mode: 0o600 });
 
-/** Writes the first platform's credentials to a file that only its owner can read. */
+/**
+ * Creates the first platform if there is none, and writes its credentials to a file that only its owner can
+ * read.
+ */
 async function storeCredentials(app: App, config: Config, origin: string) {
   const file = credentialsPath(config);
   const previousText = read(file);

@@ -277,13 +277,13 @@ function chapter({ title, description, states }: Chapter): string {
   const finalStates = Object.keys(states.transitions).filter((from) =>
     allEdges.every(([each]) => each !== from),
   );
-  const diagram = allEdges.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
+  const diagramLines = allEdges.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
   const rows = allEdges.map(([from, event, to]) => [`\`${from}\``, event, `\`${to}\``]);
   const finalList = finalStates.map((state) => `\`${state}\``).join(', ');
   return [
     `## ${title}`,
     description,
-    ['```mermaid', 'stateDiagram-v2', ...diagram, '```'].join('\n'),
+    ['```mermaid', 'stateDiagram-v2', ...diagramLines, '```'].join('\n'),
     table(['From', 'Event', 'To'], rows),
     finalStates.length ? `Final: ${finalList}.` : 'No state is final.',
   ].join('\n\n');

@@ -10,7 +10,7 @@ interface AttackFlags {
   requests: number;
 }
 
-const megabytes = (bytes: number) => Math.round(bytes / 1_048_576);
+const mebibytes = (bytes: number) => Math.round(bytes / 1_048_576);
 
 /** Figures of a run, one line each. */
 export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
@@ -28,7 +28,7 @@ export function linesOf(result: Result, { seed }: AttackOptions, ms: number): st
     `slowest request: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
     `${describePayments('attacks', payments)}, ${latency(payments)}`,
     `${describePayments(`${floodCount} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
-    `memory: ${megabytes(memory.start)} MiB before, at most ${megabytes(memory.highestBytes)} MiB`,
+    `memory: ${mebibytes(memory.start)} MiB before, at most ${mebibytes(memory.highestBytes)} MiB`,
   ];
 }
 

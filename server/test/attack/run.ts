@@ -38,7 +38,7 @@ const MAX_MEMORY = 900 * 1_048_576;
 const MAX_VICTIM_MS = 5_000;
 const VICTIM_PAUSE_MS = 100;
 
-const total = ({ requestCounts }: Report) =>
+const countRequests = ({ requestCounts }: Report) =>
   [...requestCounts.values()].reduce((sum, count) => sum + count, 0);
 
 /** Lists without parameters, from which IDs are collected. */
@@ -96,7 +96,7 @@ async function work(session: Session, provider: ProviderTarget, requests: number
     ...[fuzz, tenants, smuggling],
     ...[replayAttack(provider), cryptographyAttack(provider)],
   ];
-  while (total(session.report) < requests) {
+  while (countRequests(session.report) < requests) {
     const attack = session.chance.pickWeighted(attacks);
     try {
       await attack.run(session);
@@ -222,8 +222,8 @@ async function finalProblems(target: Target, { provider }: Prepared, result: Res
   const ledgerCheck = JSON.parse(await target.command('ledger', 'verify'));
   if (!ledgerCheck.balanced)
     problems.push(`the ledger: ${JSON.stringify(ledgerCheck).slice(0, 500)}`);
-  const code = await target.stop();
-  if (code !== 0) problems.push(`the server exited with ${code}`);
+  const exitCode = await target.stop();
+  if (exitCode !== 0) problems.push(`the server exited with ${exitCode}`);
   return [...problems, ...logProblems(target.output())];
 }
 

@@ -93,8 +93,8 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await readFrameText(firstView.frame, 'Security code')).toMatch(/^\d{3}$/);
       expect(await readFrameText(firstView.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
       // The framing page cannot read the frame.
-      const read = "document.querySelector('iframe').contentDocument === null";
-      expect(await firstView.page.evaluate(read)).toBe(true);
+      const readExpression = "document.querySelector('iframe').contentDocument === null";
+      expect(await firstView.page.evaluate(readExpression)).toBe(true);
       expect(firstView.problems).toEqual([]);
       await inspect(firstView.page, `card-${size}`);
       await firstView.close();

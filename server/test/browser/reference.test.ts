@@ -74,9 +74,9 @@ async function send(anchor: string, heading: string, path: string): Promise<Resp
     .click();
   const dialog = page.getByRole('dialog').last();
   const { clientId, clientSecret } = server.credentials;
-  const user = dialog.locator('[data-placeholder=janedoe]');
-  if ((await user.textContent()) === '') {
-    await user.click();
+  const userField = dialog.locator('[data-placeholder=janedoe]');
+  if ((await userField.textContent()) === '') {
+    await userField.click();
     await page.keyboard.type(clientId);
     await dialog.getByPlaceholder('********').fill(clientSecret);
   }

@@ -122,15 +122,15 @@ describe.skipIf(reasonToSkip)('the site', () => {
     }
     expect([...brokenLinks]).toEqual([]);
     const files = readdirSync(path.join(root, 'docs'), { recursive: true });
-    const markdown = files.filter((name) => String(name).endsWith('.md'));
-    expect(pages.size).toBeGreaterThan(markdown.length + entries.length);
+    const markdownFiles = files.filter((name) => String(name).endsWith('.md'));
+    expect(pages.size).toBeGreaterThan(markdownFiles.length + entries.length);
   });
 
   it('contains the document of the operator API, and links to its reference', async () => {
-    const start = await server.inject('/docs/operator-reference-start.js');
-    const url = /"url":"([^"]+)"/.exec(start.body)?.[1] ?? '';
-    const document = await server.inject(url);
-    expect([document.statusCode, document.json()]).toEqual([200, operatorDocument()]);
+    const startReply = await server.inject('/docs/operator-reference-start.js');
+    const url = /"url":"([^"]+)"/.exec(startReply.body)?.[1] ?? '';
+    const documentReply = await server.inject(url);
+    expect([documentReply.statusCode, documentReply.json()]).toEqual([200, operatorDocument()]);
     const { body } = await server.inject('/docs/guides/operators');
     expect(valuesOf(body, 'href')).toContain('/docs/operator-reference');
   });

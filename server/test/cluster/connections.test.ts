@@ -57,12 +57,16 @@ describe('connections', () => {
 
   async function startPostgres(): Promise<void> {
     const binaries = postgresBinaries();
-    const setup = [`${binaries}/initdb`, '-D', dataFolder, '-U', 'postgres', '-A', 'trust'];
-    const user = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
-    const { status, stderr } = spawnSync('setpriv', [...user, ...setup, '--locale=C.UTF-8'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
+    const initdbCommand = [`${binaries}/initdb`, '-D', dataFolder, '-U', 'postgres', '-A', 'trust'];
+    const userFlags = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
+    const { status, stderr } = spawnSync(
+      'setpriv',
+      [...userFlags, ...initdbCommand, '--locale=C.UTF-8'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+      },
+    );
     if (status !== 0) throw new Error(stderr);
     for (const name of ['server.key', 'server.pem']) {
       fs.copyFileSync(path.join(folder, name), path.join(dataFolder, name));
@@ -168,12 +172,14 @@ describe('connections', () => {
     );
     const key = randomUUID();
     const { RAILHEAD_CLIENT_ID, RAILHEAD_CLIENT_SECRET } = SERVER_ENV;
-    const basic = Buffer.from(`${RAILHEAD_CLIENT_ID}:${RAILHEAD_CLIENT_SECRET}`).toString('base64');
+    const basicCredentials = Buffer.from(
+      `${RAILHEAD_CLIENT_ID}:${RAILHEAD_CLIENT_SECRET}`,
+    ).toString('base64');
     const send = async () => {
       const reply = await fetch(`${server.credentials.baseUrl}/transfer-out`, {
         method: 'POST',
         headers: {
-          authorization: `Basic ${basic}`,
+          authorization: `Basic ${basicCredentials}`,
           'content-type': 'application/json',
           'idempotency-key': key,
         },

@@ -53,7 +53,7 @@ describe('a separated primary', () => {
       body,
     ];
     const url = `http://127.0.0.1:${port}${requestPath}`;
-    const curl = [
+    const curlCommand = [
       'curl',
       '-s',
       '-m',
@@ -65,7 +65,7 @@ describe('a separated primary', () => {
       '-u',
       credentials,
     ];
-    const args = [...prefix, ...curl, ...(key === undefined ? [] : postArgs), url];
+    const args = [...prefix, ...curlCommand, ...(key === undefined ? [] : postArgs), url];
     return run(command, args).then(
       ({ stdout }) => Number(stdout),
       () => 0,
@@ -83,8 +83,16 @@ describe('a separated primary', () => {
     };
     const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const file = `${projectRoot()}/server/bin/railhead-server.js`;
-    const server = [process.execPath, file, 'start', '--port', String(port), '--data-dir', folder];
-    const child = start(['env', ...assignments, ...server], {
+    const serverCommand = [
+      process.execPath,
+      file,
+      'start',
+      '--port',
+      String(port),
+      '--data-dir',
+      folder,
+    ];
+    const child = start(['env', ...assignments, ...serverCommand], {
       log: `${folder}/server.log`,
       prefix: fixture.cluster.network.prefixOf(node.index),
       cwd: projectRoot(),

@@ -37,7 +37,7 @@ interface Device {
   authenticatorId: string;
 }
 
-const VIRTUAL = {
+const VIRTUAL_AUTHENTICATOR = {
   protocol: 'ctap2',
   transport: 'internal',
   hasResidentKey: true,
@@ -49,7 +49,7 @@ const VIRTUAL = {
 async function addDevice(context: BrowserContext, page: Page): Promise<Device> {
   const session = await context.newCDPSession(page);
   await session.send('WebAuthn.enable');
-  const options = { options: VIRTUAL };
+  const options = { options: VIRTUAL_AUTHENTICATOR };
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', options);
   return { session, authenticatorId };
 }
@@ -132,7 +132,7 @@ async function openConsole() {
       expectRejections(401, 501);
     }
 
-    /** Removes exactly the expected problems. */
+    /** Removes the problems that match. Fails if no problem matches. */
     function expectProblems(pattern: RegExp): void {
       expect(problems.filter((problem) => pattern.test(problem))).not.toEqual([]);
       problems.splice(0, problems.length, ...problems.filter((problem) => !pattern.test(problem)));

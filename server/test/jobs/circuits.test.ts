@@ -66,7 +66,7 @@ describe('text messages of a failing service', () => {
   });
 });
 
-/** A rail of a bank with an HTTP interface, by the rules of the ports. */
+/** A rail of a bank with an HTTP interface, which follows the rules of the ports. */
 function httpRail(guardedEffects: Effects, url: string): RailPort {
   const requestStatus = async (id: string): Promise<Progress> => {
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };

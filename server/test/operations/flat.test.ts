@@ -147,7 +147,7 @@ const largestAccount = `InternalAccount:${uuid(1)}`;
 const rareAccount = `InternalAccount:${uuid(ACCOUNTS - 5_679)}`;
 /** The time of the row of this number. */
 const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 5, 9) - n * 1_000).toISOString();
-const start = timeOf(0.41 * TRANSACTIONS);
+const fromTime = timeOf(0.41 * TRANSACTIONS);
 const untilTime = timeOf(0.38 * TRANSACTIONS);
 
 const LISTS: [string, string, string[]][] = [
@@ -174,9 +174,9 @@ const LISTS: [string, string, string[]][] = [
       `receiverAccountIdentifier=${largestAccount}`,
       `receiverAccountIdentifier=unknown`,
       'reference=nothing',
-      `startDate=${start}`,
+      `startDate=${fromTime}`,
       `endDate=${untilTime}`,
-      `startDate=${start}&endDate=${untilTime}&sortOrder=asc`,
+      `startDate=${fromTime}&endDate=${untilTime}&sortOrder=asc`,
       'type=OUTGOING',
       'status=PENDING',
     ],
@@ -190,7 +190,7 @@ const LISTS: [string, string, string[]][] = [
       'platformCustomerId=person 77',
       'platformCustomerId=person 77&isIncludingDeleted=true',
       'umaAddress=$p77@example.com',
-      `createdAfter=${start}`,
+      `createdAfter=${fromTime}`,
       `createdBefore=${untilTime}`,
     ],
   ],
@@ -230,7 +230,7 @@ const LISTS: [string, string, string[]][] = [
   [
     '/agents',
     'Agent',
-    ['', `customerId=${rareCustomer}`, `createdAfter=${start}`, 'isPaused=false'],
+    ['', `customerId=${rareCustomer}`, `createdAfter=${fromTime}`, 'isPaused=false'],
   ],
   [
     '/agents/approvals',
@@ -242,7 +242,7 @@ const LISTS: [string, string, string[]][] = [
       `agentId=Agent:${uuid(4_321)}`,
       `customerId=${largestCustomer}`,
       `customerId=${rareCustomer}`,
-      `startDate=${start}&sortOrder=asc`,
+      `startDate=${fromTime}&sortOrder=asc`,
       `endDate=${untilTime}`,
     ],
   ],
@@ -383,8 +383,8 @@ it.each([{}, { status: 'REJECTED' }])(
 );
 
 describe('operator lists over all platforms', () => {
-  const CURSOR = { id: `Transaction:${uuid(TRANSACTIONS / 2)}`, created_at: Date.parse(start) };
-  const PERIOD = { createdAfter: Date.parse(start), createdBefore: Date.parse(untilTime) };
+  const CURSOR = { id: `Transaction:${uuid(TRANSACTIONS / 2)}`, created_at: Date.parse(fromTime) };
+  const PERIOD = { createdAfter: Date.parse(fromTime), createdBefore: Date.parse(untilTime) };
 
   it.each([
     [{}, {}],

@@ -40,8 +40,8 @@ async function get(path: string): Promise<number> {
 }
 
 /**
- * Sends requests on kept connections. Returns a function that stops them and returns the number of
- * each status and failure.
+ * Sends requests on keep-alive connections. Returns a function that stops them and returns the
+ * number of each status and failure.
  */
 function sendSteadily(clients: number) {
   const results = new Map<string, number>();

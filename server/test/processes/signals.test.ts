@@ -122,7 +122,7 @@ describe('a running server', () => {
   }, 90_000);
 });
 
-const WAIT = { timeout: 30_000, interval: 20 };
+const WAIT_OPTIONS = { timeout: 30_000, interval: 20 };
 
 /** Replaces the reply of a server that is unreachable or accepts no more requests. */
 const UNREACHABLE = { status: 503 };
@@ -201,12 +201,12 @@ describe('SIGTERM', () => {
     expect((await call(server, 'POST', fundPath, { amount: 100 })).status).toBe(200);
     const deliveries = () =>
       receiver.arrivals.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
-    await vi.waitUntil(() => deliveries().length === 1, WAIT);
+    await vi.waitUntil(() => deliveries().length === 1, WAIT_OPTIONS);
     server.child.kill('SIGTERM');
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     receiver.behave(200);
     const nextServer = await folder.start();
-    await vi.waitUntil(() => deliveries().length === 2, WAIT);
+    await vi.waitUntil(() => deliveries().length === 2, WAIT_OPTIONS);
     const [firstDelivery, repeatedDelivery] = deliveries();
     expect(repeatedDelivery?.body).toBe(firstDelivery?.body);
     nextServer.child.kill('SIGTERM');
@@ -227,7 +227,7 @@ describe('SIGTERM', () => {
       }
     };
     const clients = Array.from({ length: 16 }, sendUntilStopped);
-    await vi.waitUntil(() => replyCount > 32, WAIT);
+    await vi.waitUntil(() => replyCount > 32, WAIT_OPTIONS);
     server.child.kill('SIGTERM');
     await Promise.all(clients);
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });

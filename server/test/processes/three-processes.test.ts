@@ -15,7 +15,7 @@ const PAYOUTS = 40;
 const INITIAL_BALANCE = 1_000_00;
 const AMOUNT = 5_00;
 const ENV = { RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0', LOG_LEVEL: 'error' };
-const WAIT = { timeout: 40_000, interval: 100 };
+const WAIT_OPTIONS = { timeout: 40_000, interval: 100 };
 
 let dataFolder: DataFolder;
 let server: Running;
@@ -101,7 +101,7 @@ describe('three processes', () => {
       );
     await vi.waitUntil(
       async () => (await states()).every(({ status }) => status === 'EXPIRED'),
-      WAIT,
+      WAIT_OPTIONS,
     );
     expect(await states()).toEqual(Array(QUOTES).fill({ status: 'EXPIRED', events: 1 }));
   }, 60_000);
@@ -120,7 +120,7 @@ describe('three processes', () => {
         remittanceInformation: randomUUID(),
       }),
     );
-    await vi.waitUntil(async () => (await countPending(url)).jobs === 0, WAIT);
+    await vi.waitUntil(async () => (await countPending(url)).jobs === 0, WAIT_OPTIONS);
     const states = await queryRows(
       `select status, count(*)::int as payments from transactions
         where type = 'OUTGOING' and quote_id is null group by status`,
@@ -132,7 +132,7 @@ describe('three processes', () => {
   }, 60_000);
 
   it('deliver each event once', async () => {
-    await vi.waitUntil(async () => (await countPending(url)).events === 0, WAIT);
+    await vi.waitUntil(async () => (await countPending(url)).events === 0, WAIT_OPTIONS);
     const events = await queryRows<{ id: string; attempts: number }>(
       `select e.id, count(a.attempt)::int as attempts
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,

@@ -23,8 +23,8 @@ const PEOPLE = 3;
 const STEADY_MS = 100;
 /** Minimum time for which each combination of versions serves. HAProxy checks twice a second. */
 const SERVE_MS = 1_200;
-const WAIT = { timeout: 60_000, interval: 50 };
-const DRAIN = ['--drain', '2'];
+const WAIT_OPTIONS = { timeout: 60_000, interval: 50 };
+const DRAIN_FLAGS = ['--drain', '2'];
 const name = `railhead_upgrade_${process.pid}`;
 const ENV = {
   RAILHEAD_MASTER_KEY: '07'.repeat(32),
@@ -97,7 +97,9 @@ async function query<R extends object>(text: string): Promise<R[]> {
 const start = (index: number, version: Version, flags: readonly string[] = []) => {
   const dataFolder = dataFolders[index] as DataFolder;
   const env = { ...ENV, DATABASE_URL: url };
-  return dataFolder.waitUntilReady(dataFolder.launch([...DRAIN, ...flags], env, version.start));
+  return dataFolder.waitUntilReady(
+    dataFolder.launch([...DRAIN_FLAGS, ...flags], env, version.start),
+  );
 };
 
 /** Reads one list after another until the end of the load. */
@@ -173,7 +175,7 @@ async function serve(): Promise<void> {
   await vi.waitUntil(async () => {
     const countsAfter = await Promise.all(servers.map(committedBy));
     return countsAfter.every((count, index) => count > (countsBefore[index] ?? 0));
-  }, WAIT);
+  }, WAIT_OPTIONS);
 }
 
 /** Runs `railhead-server migrate` of a version. */
@@ -242,7 +244,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     await vi.waitUntil(async () => {
       const { jobs, events } = await countPending(url);
       return jobs === 0 && events === 0;
-    }, WAIT);
+    }, WAIT_OPTIONS);
     const snapshot = await readSnapshot(url);
     const problems = [...problemsOf(snapshot), ...replyProblems(snapshot, load.requests)];
     expect(problems.slice(0, 20)).toEqual([]);

@@ -6,7 +6,7 @@ import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapte
 
 const { service, read, write } = operatorService();
 const DEALER = 'fx-dealer';
-const [QUOTE, REDEEM] = ['/rates/quote', '/rates/redeem'];
+const [QUOTE_PATH, REDEEM_PATH] = ['/rates/quote', '/rates/redeem'];
 let adapter: Adapter;
 let payer: Awaited<ReturnType<typeof service.createPayer>>;
 let payeeId: string;
@@ -26,11 +26,11 @@ const timeAfter = (seconds: number) =>
   new Date(service.app.effects.now() + seconds * 1_000).toISOString();
 
 const replyWithQuote = (rate: string, seconds = 30) =>
-  reply(QUOTE, () => ({
+  reply(QUOTE_PATH, () => ({
     ...{ result: 'quoted', reference: 'FX-1', rate, expiresAt: timeAfter(seconds) },
   }));
 const replyWithRedemption = () =>
-  reply(REDEEM, ({ soldAmount, boughtAmount }) => ({
+  reply(REDEEM_PATH, ({ soldAmount, boughtAmount }) => ({
     ...{ state: 'redeemed', reference: 'DEAL-1', soldAmount, boughtAmount },
   }));
 
@@ -70,7 +70,7 @@ describe('a firm quote', () => {
     replyWithQuote('2.5');
     const quote = await createQuote();
     expect(quote.expiresAt).toBe(timeAfter(30));
-    const [request] = receivedBodies.get(QUOTE) ?? [];
+    const [request] = receivedBodies.get(QUOTE_PATH) ?? [];
     // The fees are deducted before the exchange.
     const soldAmount = 100_00 - quote.feesIncluded;
     expect(request).toEqual({
@@ -81,12 +81,12 @@ describe('a firm quote', () => {
       ...{ providerId: DEALER, reference: 'FX-1', state: 'HELD', result: null },
     });
     await service.app.settle();
-    expect(receivedBodies.get(REDEEM)).toBe(undefined);
-    reply(REDEEM, null);
+    expect(receivedBodies.get(REDEEM_PATH)).toBe(undefined);
+    reply(REDEEM_PATH, null);
     ok(await execute(quote.id), 200);
     await service.app.settle();
     expect(await firmQuoteOf(quote.id)).toMatchObject({ state: 'HELD' });
-    reply(REDEEM, () => ({ state: 'pending' }));
+    reply(REDEEM_PATH, () => ({ state: 'pending' }));
     await service.app.advance(60_000);
     replyWithRedemption();
     await service.app.advance(900_000);
@@ -94,7 +94,7 @@ describe('a firm quote', () => {
       ...{ state: 'REDEEMED', result: 'DEAL-1', sold: { amount: soldAmount, currency: 'USD' } },
       bought: { amount: quote.totalReceivingAmount, currency: 'EUR' },
     });
-    const calls = receivedBodies.get(REDEEM) ?? [];
+    const calls = receivedBodies.get(REDEEM_PATH) ?? [];
     expect(calls.length).toBeGreaterThan(2);
     expect(new Set(calls.map((call) => JSON.stringify(call))).size).toBe(1);
   });
@@ -102,7 +102,7 @@ describe('a firm quote', () => {
   it('of a fixed receiving amount buys exactly this amount', async () => {
     replyWithQuote('2');
     const quote = await createQuote({ lockedCurrencySide: 'RECEIVING' });
-    expect(receivedBodies.get(QUOTE)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });
+    expect(receivedBodies.get(QUOTE_PATH)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });
     // The amount is rounded in favor of the FX position.
     expect([50_00, 50_01]).toContain(quote.totalSendingAmount - quote.feesIncluded);
   });
@@ -110,11 +110,11 @@ describe('a firm quote', () => {
   it('that expires is neither executed nor redeemed', async () => {
     replyWithQuote('2.5', 10);
     const { id } = await createQuote();
-    const count = receivedBodies.get(REDEEM)?.length;
+    const count = receivedBodies.get(REDEEM_PATH)?.length;
     await service.app.advance(11_000);
     expect((await execute(id)).body.code).toBe('QUOTE_EXPIRED');
     await service.app.advance(60_000);
-    expect(receivedBodies.get(REDEEM)).toHaveLength(count ?? 0);
+    expect(receivedBodies.get(REDEEM_PATH)).toHaveLength(count ?? 0);
     expect(await firmQuoteOf(id)).toMatchObject({ state: 'HELD' });
   });
 
@@ -132,7 +132,7 @@ describe('a firm quote', () => {
     'keeps the price of the customer if the provider %s',
     async (_, body, state, expectedResult) => {
       replyWithQuote('2.5');
-      reply(REDEEM, body);
+      reply(REDEEM_PATH, body);
       const quote = await createQuote();
       ok(await execute(quote.id), 200);
       await service.app.settle();
@@ -163,13 +163,13 @@ describe('the mid rates', () => {
       () => ({ result: 'quoted', reference: 'FX', rate: '9', expiresAt: timeAfter(1) }),
     ],
   ] as const)('apply if the provider %s', async (_, body) => {
-    reply(QUOTE, body);
+    reply(QUOTE_PATH, body);
     const quote = await createQuote();
     expect(quote.totalReceivingAmount).toBeLessThan(100_00);
     expect(await firmQuoteOf(quote.id)).toBe(null);
-    const count = receivedBodies.get(REDEEM)?.length;
+    const count = receivedBodies.get(REDEEM_PATH)?.length;
     ok(await execute(quote.id), 200);
     await service.app.settle();
-    expect(receivedBodies.get(REDEEM)).toHaveLength(count ?? 0);
+    expect(receivedBodies.get(REDEEM_PATH)).toHaveLength(count ?? 0);
   });
 });

@@ -33,64 +33,64 @@ interface Scenario extends ScenarioOptions {
   storedBalance?: number;
 }
 
-const HALF_A_MINUTE = 30_000;
+const HALF_A_MINUTE_MS = 30_000;
 
 const payStep = (suffix?: string) =>
   [
     requests('authorization', 40, suffix),
     ['account 960/1000', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 960/960'],
   ] as const;
-const DEBITED = 'debited 40 in 1';
-const FULLY_SETTLED = `SETTLED 40, cleared 40 in 1, ${DEBITED}`;
-const fullClearing = [notice('clearing', 40), [FULLY_SETTLED]] as const;
+const DEBITED_TEXT = 'debited 40 in 1';
+const FULLY_SETTLED_EVENT = `SETTLED 40, cleared 40 in 1, ${DEBITED_TEXT}`;
+const fullClearing = [notice('clearing', 40), [FULLY_SETTLED_EVENT]] as const;
 /** The balance equals the payment. */
 const exactPayment = [
   requests('authorization', 40),
   ['account 0/40', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 0/0'],
 ] as const;
 /** Forty and ten are debited at the same time by separate jobs, in either order. */
-const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
+const ONE_OF_TWO_EVENT = expect.stringMatching(/^account 950\/9[69]0$/);
 const creditStep = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
-const CREDITED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
+const CREDITED_EVENTS = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closeStep = [expectLines('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
 const freezeStep = [expectLines('FROZEN'), ['card FROZEN']] as const;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'is cleared for the authorized amount': {
     steps: [payStep(), fullClearing],
-    end: `${FULLY_SETTLED}; account 960/960`,
+    end: `${FULLY_SETTLED_EVENT}; account 960/960`,
   },
   'is cleared in several clearings': {
     steps: [
       payStep(),
-      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
-      [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${DEBITED}`]],
-      [notice('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${DEBITED}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED_TEXT}`]],
+      [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${DEBITED_TEXT}`]],
+      [notice('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${DEBITED_TEXT}`]],
     ],
-    end: `SETTLED 40, cleared 40 in 3, ${DEBITED}; account 960/960`,
+    end: `SETTLED 40, cleared 40 in 3, ${DEBITED_TEXT}; account 960/960`,
   },
   'is never cleared': {
     steps: [
       payStep(),
-      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
+      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED_TEXT}`]],
     ],
-    end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
+    end: `SETTLED 40, cleared 0, ${DEBITED_TEXT}; account 1000/1000`,
   },
   'is never cleared, and its debit is pending': {
     steps: [
       [payStep('005')[0], payStep()[1].slice(0, 2)],
-      [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED} (1 pending)`]],
-      [waitFor(HALF_A_MINUTE), ['account 1000/1000']],
+      [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED_TEXT} (1 pending)`]],
+      [waitFor(HALF_A_MINUTE_MS), ['account 1000/1000']],
     ],
-    end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
+    end: `SETTLED 40, cleared 0, ${DEBITED_TEXT}; account 1000/1000`,
   },
   'is only partly cleared': {
     steps: [
       payStep(),
-      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
-      [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED_TEXT}`]],
+      [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${DEBITED_TEXT}`]],
     ],
-    end: `SETTLED 40, cleared 10 in 1, ${DEBITED}; account 990/990`,
+    end: `SETTLED 40, cleared 10 in 1, ${DEBITED_TEXT}; account 990/990`,
   },
   'is cleared for more, and the difference is debited': {
     steps: [
@@ -124,12 +124,12 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'is cleared for more, with a second slow debit': {
     steps: [
       [payStep('005')[0], payStep()[1].slice(0, 2)],
-      [waitFor(HALF_A_MINUTE), ['account 960/960']],
+      [waitFor(HALF_A_MINUTE_MS), ['account 960/960']],
       [
         notice('clearing', 50),
         ['account 950/960', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (1 pending)'],
       ],
-      [waitFor(HALF_A_MINUTE), ['account 950/950']],
+      [waitFor(HALF_A_MINUTE_MS), ['account 950/950']],
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
@@ -140,23 +140,26 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         notice('clearing', 50),
         ['account 950/1000', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (2 pending)'],
       ],
-      [waitFor(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
+      [waitFor(HALF_A_MINUTE_MS), [ONE_OF_TWO_EVENT, 'account 950/950']],
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'is cleared for more than the balance': {
     funds: 40,
-    steps: [exactPayment, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
-    end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED}; account 0/0`,
+    steps: [
+      exactPayment,
+      [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED_TEXT}`]],
+    ],
+    end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED_TEXT}; account 0/0`,
     storedBalance: -10,
   },
   "is cleared for more after the card was closed, at the operator's cost": {
     steps: [
       payStep(),
       closeStep,
-      [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED}`]],
+      [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED_TEXT}`]],
     ],
-    end: `SETTLED 40, cleared 50 in 1, ${DEBITED}; account 960/960`,
+    end: `SETTLED 40, cleared 50 in 1, ${DEBITED_TEXT}; account 960/960`,
   },
   'is cleared and refunded while the card is frozen': {
     steps: [
@@ -165,18 +168,18 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       fullClearing,
       [
         notice('return', 40),
-        ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1`],
+        ['account 1000/1000', `REFUNDED${FULLY_SETTLED_EVENT.slice(7)}, refunded 40 in 1`],
       ],
     ],
-    end: `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1; account 1000/1000`,
+    end: `REFUNDED${FULLY_SETTLED_EVENT.slice(7)}, refunded 40 in 1; account 1000/1000`,
   },
   'is never cleared after the card was closed': {
     steps: [
       payStep(),
       closeStep,
-      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
+      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED_TEXT}`]],
     ],
-    end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
+    end: `SETTLED 40, cleared 0, ${DEBITED_TEXT}; account 1000/1000`,
   },
   'is increased by an adjustment': {
     steps: [
@@ -193,31 +196,31 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     funds: 40,
     steps: [
       exactPayment,
-      [notice('authorization_advice', 60), [`AUTHORIZED 60, ${DEBITED}`]],
-      [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${DEBITED}`]],
-      [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${DEBITED}`]],
+      [notice('authorization_advice', 60), [`AUTHORIZED 60, ${DEBITED_TEXT}`]],
+      [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${DEBITED_TEXT}`]],
+      [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${DEBITED_TEXT}`]],
     ],
-    end: `EXCEPTION 60, cleared 60 in 2, ${DEBITED}; account 0/0`,
+    end: `EXCEPTION 60, cleared 60 in 2, ${DEBITED_TEXT}; account 0/0`,
     storedBalance: -20,
   },
   'is decreased by an adjustment': {
     steps: [
       payStep(),
-      [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${DEBITED}`]],
-      [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${DEBITED}`]],
+      [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${DEBITED_TEXT}`]],
+      [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${DEBITED_TEXT}`]],
     ],
-    end: `SETTLED 25, cleared 25 in 1, ${DEBITED}; account 975/975`,
+    end: `SETTLED 25, cleared 25 in 1, ${DEBITED_TEXT}; account 975/975`,
   },
   'is decreased by an adjustment to the cleared amount': {
     steps: [
       payStep(),
-      [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${DEBITED}`]],
+      [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${DEBITED_TEXT}`]],
       [
         notice('authorization_advice', 30),
-        ['account 970/970', `SETTLED 30, cleared 30 in 1, ${DEBITED}`],
+        ['account 970/970', `SETTLED 30, cleared 30 in 1, ${DEBITED_TEXT}`],
       ],
     ],
-    end: `SETTLED 30, cleared 30 in 1, ${DEBITED}; account 970/970`,
+    end: `SETTLED 30, cleared 30 in 1, ${DEBITED_TEXT}; account 970/970`,
   },
   'is refunded in full, and the refund is reversed': {
     steps: [
@@ -225,53 +228,56 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       fullClearing,
       [
         notice('return', 40),
-        ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1`],
+        ['account 1000/1000', `REFUNDED${FULLY_SETTLED_EVENT.slice(7)}, refunded 40 in 1`],
       ],
-      [notice('return_reversal'), ['account 960/960', FULLY_SETTLED]],
+      [notice('return_reversal'), ['account 960/960', FULLY_SETTLED_EVENT]],
     ],
-    end: `${FULLY_SETTLED}; account 960/960`,
+    end: `${FULLY_SETTLED_EVENT}; account 960/960`,
   },
   'is refunded in parts, and the last refund is reversed': {
     steps: [
       payStep(),
       fullClearing,
-      [notice('return', 10), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
+      [notice('return', 10), ['account 970/970', `${FULLY_SETTLED_EVENT}, refunded 10 in 1`]],
       [
         notice('return', 30),
-        ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 2`],
+        ['account 1000/1000', `REFUNDED${FULLY_SETTLED_EVENT.slice(7)}, refunded 40 in 2`],
       ],
-      [notice('return_reversal'), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
+      [notice('return_reversal'), ['account 970/970', `${FULLY_SETTLED_EVENT}, refunded 10 in 1`]],
     ],
-    end: `${FULLY_SETTLED}, refunded 10 in 1; account 970/970`,
+    end: `${FULLY_SETTLED_EVENT}, refunded 10 in 1; account 970/970`,
   },
   'is refunded before it is fully cleared': {
     steps: [
       payStep(),
-      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED_TEXT}`]],
       [
         notice('return', 10),
-        ['account 970/970', `PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1`],
+        [
+          'account 970/970',
+          `PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED_TEXT}, refunded 10 in 1`,
+        ],
       ],
       [
         notice('clearing', 0),
-        ['account 1000/1000', `REFUNDED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1`],
+        ['account 1000/1000', `REFUNDED 40, cleared 10 in 1, ${DEBITED_TEXT}, refunded 10 in 1`],
       ],
     ],
-    end: `REFUNDED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1; account 1000/1000`,
+    end: `REFUNDED 40, cleared 10 in 1, ${DEBITED_TEXT}, refunded 10 in 1; account 1000/1000`,
   },
   'is a single-message payment that is refunded': {
     steps: [
       [
         requests('financial_authorization', 40),
-        ['account 960/1000', `${FULLY_SETTLED} (1 pending)`, 'account 960/960'],
+        ['account 960/1000', `${FULLY_SETTLED_EVENT} (1 pending)`, 'account 960/960'],
       ],
-      [notice('return', 15), ['account 975/975', `${FULLY_SETTLED}, refunded 15 in 1`]],
+      [notice('return', 15), ['account 975/975', `${FULLY_SETTLED_EVENT}, refunded 15 in 1`]],
     ],
-    end: `${FULLY_SETTLED}, refunded 15 in 1; account 975/975`,
+    end: `${FULLY_SETTLED_EVENT}, refunded 15 in 1; account 975/975`,
   },
   'is a credit that is cleared': {
-    steps: [creditStep('credit_authorization'), [notice('clearing', 40), CREDITED]],
-    end: `${CREDITED[1]}; account 1040/1040`,
+    steps: [creditStep('credit_authorization'), [notice('clearing', 40), CREDITED_EVENTS]],
+    end: `${CREDITED_EVENTS[1]}; account 1040/1040`,
   },
   'is a credit that is only partly cleared': {
     steps: [
@@ -293,9 +299,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       freezeStep,
       creditStep('credit_authorization_advice'),
       closeStep,
-      [notice('clearing', 40), CREDITED],
+      [notice('clearing', 40), CREDITED_EVENTS],
     ],
-    end: `${CREDITED[1]}; account 1040/1040`,
+    end: `${CREDITED_EVENTS[1]}; account 1040/1040`,
   },
 };
 

@@ -174,15 +174,15 @@ const declinedRow = (decision: string): Row => ({ decision, immediateEvents: [] 
 const INSUFFICIENT_FUNDS_ROW = declinedRow('INSUFFICIENT_FUNDS');
 const CARD_PAUSED_ROW = declinedRow('CARD_PAUSED');
 
-const AUTHORIZED = 'AUTHORIZED 40, debited 40 in 1 (1 pending)';
-const CLEARED = 'SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending)';
-const EXCEPTION = 'EXCEPTION 40, debited 40 in 1';
-const EXCEPTION_CLEARED = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
+const AUTHORIZED_EVENT = 'AUTHORIZED 40, debited 40 in 1 (1 pending)';
+const CLEARED_EVENT = 'SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending)';
+const EXCEPTION_EVENT = 'EXCEPTION 40, debited 40 in 1';
+const CLEARED_EXCEPTION_EVENT = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
 const debitRows = (events: string, stuckEvents: string): Record<string, Row> => {
   const startEvents = ['account 960/1000', events];
   const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
-  const storedBalance = events === AUTHORIZED ? 40 : 0;
+  const storedBalance = events === AUTHORIZED_EVENT ? 40 : 0;
   return {
     [OTHER_SUFFIX]: {
       decision: 'approved',
@@ -228,8 +228,8 @@ const announcedRow: Row = {
 };
 
 const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
-  authorization: debitRows(AUTHORIZED, EXCEPTION),
-  financial_authorization: debitRows(CLEARED, EXCEPTION_CLEARED),
+  authorization: debitRows(AUTHORIZED_EVENT, EXCEPTION_EVENT),
+  financial_authorization: debitRows(CLEARED_EVENT, CLEARED_EXCEPTION_EVENT),
   credit_authorization: rowsWithoutDebit(announcedRow),
   credit_authorization_advice: rowsWithoutDebit(announcedRow),
   financial_credit_authorization: rowsWithoutDebit({

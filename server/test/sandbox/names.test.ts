@@ -41,13 +41,16 @@ interface NameRow {
   laterVerdict?: { afterMs: number; verdict: Verdict };
 }
 
-const MATCHED: Verdict = ['MATCHED', 'Grace Hopper'];
+const MATCHED_VERDICT: Verdict = ['MATCHED', 'Grace Hopper'];
 
 const NAMES: Readonly<Record<string, NameRow>> = {
-  '000': { immediateVerdict: MATCHED },
+  '000': { immediateVerdict: MATCHED_VERDICT },
   '102': { immediateVerdict: ['NOT_MATCHED'] },
   '103': { immediateVerdict: ['PARTIAL_MATCH', 'G. Hopper'] },
-  '104': { immediateVerdict: ['PENDING'], laterVerdict: { afterMs: 5 * SECOND, verdict: MATCHED } },
+  '104': {
+    immediateVerdict: ['PENDING'],
+    laterVerdict: { afterMs: 5 * SECOND, verdict: MATCHED_VERDICT },
+  },
   '105': { immediateVerdict: { rejection: 'INVALID_BANK_ACCOUNT' } },
   '106': { immediateVerdict: ['UNSUPPORTED'] },
   '107': { immediateVerdict: ['CHECKED_BY_RECEIVING_FI'] },
@@ -112,7 +115,7 @@ describe('name checks', () => {
 
 const HOST = 'sandbox.uma.money';
 const addressOf = (name: string, host = HOST) => `${name}@${host}`;
-const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
+const UMA_NAMES = UMA_SCRIPTS.map(({ name }) => name);
 
 /** A payment, or the rejection of the payee discovery or of the quote. */
 type UmaRow = Row | { discovery: Rejection } | { quote: Rejection };
@@ -124,13 +127,13 @@ const STARTED_EVENTS = [
   'PROCESSING',
   'payer remaining/remaining',
 ];
-const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
+const REFUND_OUTCOME = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
 const PAID_ROW: Row = {
   immediateEvents: [...STARTED_EVENTS, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
-const REFUND_FAILS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
-const REFUNDED_LATE = 'REFUND_COMPLETED FAILED/COMPLETED';
+const FAILED_EVENTS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
+const REFUNDED_EVENT = 'REFUND_COMPLETED FAILED/COMPLETED';
 
 /** Statuses other than 400, by error. */
 const STATUSES: Readonly<Record<string, number>> = {
@@ -184,12 +187,12 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
     laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      events: [...REFUND_FAILS, 'payer initial/initial', REFUNDED_LATE],
+      events: [...FAILED_EVENTS, 'payer initial/initial', REFUNDED_EVENT],
     },
     end: {
       status: 'FAILED',
       failureReason: 'COMPLIANCE_REJECTED',
-      refund: REFUNDED,
+      refund: REFUND_OUTCOME,
       quote: 'FAILED',
     },
   },
@@ -213,7 +216,7 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
 
 describe('UMA addresses as receivers', () => {
   it('are covered by exactly the expected rows', () => {
-    expect(Object.keys(RECEIVERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
+    expect(Object.keys(RECEIVERS).sort()).toEqual(UMA_NAMES.toSorted());
   });
 
   async function pay(address: string, row: UmaRow) {
@@ -253,7 +256,7 @@ describe('UMA addresses as receivers', () => {
     await expectWebhooks(fixture, { id, quoteId: quote.id, accounts, scenario }, row);
   }
 
-  it.each(NAMES_OF_UMA)('have the expected outcome: %s', (name) =>
+  it.each(UMA_NAMES)('have the expected outcome: %s', (name) =>
     pay(addressOf(name), expectedOf(RECEIVERS, name)),
   );
 
@@ -286,9 +289,9 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
     laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      events: [...REFUND_FAILS, REFUNDED_LATE],
+      events: [...FAILED_EVENTS, REFUNDED_EVENT],
     },
-    end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
+    end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUND_OUTCOME },
   },
   '$non.existent.usd': { discovery: [404, 'UMA_NOT_FOUND'] },
   ...Object.fromEntries(
@@ -303,10 +306,10 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
 
 describe('UMA addresses as senders', () => {
   it('are covered by exactly the expected rows', () => {
-    expect(Object.keys(SENDERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
+    expect(Object.keys(SENDERS).sort()).toEqual(UMA_NAMES.toSorted());
   });
 
-  it.each(NAMES_OF_UMA)('have the expected outcome: %s', async (name) => {
+  it.each(UMA_NAMES)('have the expected outcome: %s', async (name) => {
     const { app } = fixture;
     const row = expectedOf(SENDERS, name);
     const person = await createCustomer(app);

@@ -77,11 +77,11 @@ const fees = {
 
 const terms = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: SENT_AMOUNT };
 
-const STARTED = ['PENDING', 'payer remaining/initial', 'PROCESSING'];
-const SUBMITTED = ['payer remaining/remaining', 'platform fee/fee'];
-const FAILED = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
+const STARTED_EVENTS = ['PENDING', 'payer remaining/initial', 'PROCESSING'];
+const SUBMITTED_EVENTS = ['payer remaining/remaining', 'platform fee/fee'];
+const FAILED_EVENTS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
 const RETURNED_BALANCES = ['payer initial/initial', 'platform none/none'];
-const REFUNDED = 'REFUND_COMPLETED FAILED/COMPLETED';
+const REFUNDED_EVENT = 'REFUND_COMPLETED FAILED/COMPLETED';
 
 const failedOutcome = (failureReason: string, quote?: string) => ({
   status: 'FAILED',
@@ -90,51 +90,51 @@ const failedOutcome = (failureReason: string, quote?: string) => ({
   ...(quote ? { quote } : {}),
 });
 
-const ARRIVED: Row = {
-  immediateEvents: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+const ARRIVED_ROW: Row = {
+  immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 
 const QUOTES: Readonly<Record<string, Row>> = {
-  [OTHER_SUFFIX]: ARRIVED,
+  [OTHER_SUFFIX]: ARRIVED_ROW,
   '002': {
-    immediateEvents: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
+    immediateEvents: [...STARTED_EVENTS, ...FAILED_EVENTS, 'payer initial/initial', REFUNDED_EVENT],
     end: failedOutcome('QUOTE_EXECUTION_FAILED', 'FAILED'),
   },
   '003': {
-    immediateEvents: [...STARTED, ...SUBMITTED],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS],
     laterEvents: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: { status: 'COMPLETED', quote: 'COMPLETED' },
   },
   '004': {
-    immediateEvents: [...STARTED, ...SUBMITTED],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS],
     laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+      events: [...FAILED_EVENTS, ...RETURNED_BALANCES, REFUNDED_EVENT],
     },
     end: failedOutcome('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
   },
   '005': {
-    immediateEvents: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS, 'COMPLETED'],
     laterEvents: {
       afterMs: 10 * SECOND,
       status: 'COMPLETED',
-      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+      events: [...FAILED_EVENTS, ...RETURNED_BALANCES, REFUNDED_EVENT],
     },
     end: failedOutcome('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '008': {
-    immediateEvents: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS, 'COMPLETED'],
     laterEvents: {
       afterMs: 48 * 60 * MINUTE,
       status: 'COMPLETED',
-      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+      events: [...FAILED_EVENTS, ...RETURNED_BALANCES, REFUNDED_EVENT],
     },
     end: failedOutcome('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '006': {
-    immediateEvents: [...STARTED, ...SUBMITTED],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS],
     laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -152,11 +152,11 @@ const QUOTES: Readonly<Record<string, Row>> = {
     },
   },
   '007': {
-    immediateEvents: [...STARTED, ...SUBMITTED],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS],
     laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      events: [...FAILED, 'platform none/none', 'REFUND_FAILED FAILED/FAILED'],
+      events: [...FAILED_EVENTS, 'platform none/none', 'REFUND_FAILED FAILED/FAILED'],
     },
     end: {
       status: 'FAILED',
@@ -235,53 +235,58 @@ describe('the table of quotes', () => {
       const accounts = [await readFeeAccount(), otherAccount];
       const id = quote.transactionId as string;
       const scenario = await observePayment(fixture, () => id, accounts);
-      const start =
+      const startReply =
         funding === 'debited'
           ? app.call('POST', `/quotes/${quote.id}/execute`)
           : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
-      ok(await start, 200);
+      ok(await startReply, 200);
       const payment = { id, quoteId: quote.id, accounts, scenario };
       await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
     },
   );
 });
 
-const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
+const REJECTED_EVENTS = [
+  ...STARTED_EVENTS,
+  ...FAILED_EVENTS,
+  'payer initial/initial',
+  REFUNDED_EVENT,
+];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
-  [OTHER_SUFFIX]: ARRIVED,
-  '002': { immediateEvents: REJECTED, end: failedOutcome('QUOTE_EXECUTION_FAILED') },
-  '003': { immediateEvents: REJECTED, end: failedOutcome('ACCOUNT_INVALID') },
-  '004': { immediateEvents: REJECTED, end: failedOutcome('ACCOUNT_CANNOT_RECEIVE') },
+  [OTHER_SUFFIX]: ARRIVED_ROW,
+  '002': { immediateEvents: REJECTED_EVENTS, end: failedOutcome('QUOTE_EXECUTION_FAILED') },
+  '003': { immediateEvents: REJECTED_EVENTS, end: failedOutcome('ACCOUNT_INVALID') },
+  '004': { immediateEvents: REJECTED_EVENTS, end: failedOutcome('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
-    immediateEvents: [...STARTED, ...SUBMITTED],
+    immediateEvents: [...STARTED_EVENTS, ...SUBMITTED_EVENTS],
     laterEvents: {
       afterMs: 30 * SECOND,
       status: 'PROCESSING',
-      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+      events: [...FAILED_EVENTS, ...RETURNED_BALANCES, REFUNDED_EVENT],
     },
     end: failedOutcome('PAYOUT_RETURNED'),
   },
-  '006': ARRIVED,
-  '007': ARRIVED,
-  '008': ARRIVED,
+  '006': ARRIVED_ROW,
+  '007': ARRIVED_ROW,
+  '008': ARRIVED_ROW,
 };
 
-const NOT_COLLECTED: Row = {
+const NOT_COLLECTED_ROW: Row = {
   immediateEvents: ['PENDING', 'FAILED'],
   end: { status: 'FAILED', failureReason: 'COLLECTION_FAILED' },
 };
 
-const COLLECTED: Row = {
+const COLLECTED_ROW: Row = {
   immediateEvents: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
 
 const DEBITS: Readonly<Record<string, Row>> = {
-  [OTHER_SUFFIX]: COLLECTED,
-  '002': NOT_COLLECTED,
-  '003': NOT_COLLECTED,
-  '004': NOT_COLLECTED,
+  [OTHER_SUFFIX]: COLLECTED_ROW,
+  '002': NOT_COLLECTED_ROW,
+  '003': NOT_COLLECTED_ROW,
+  '004': NOT_COLLECTED_ROW,
   '005': {
     immediateEvents: ['PENDING', 'payee none/received'],
     laterEvents: {
@@ -289,37 +294,37 @@ const DEBITS: Readonly<Record<string, Row>> = {
       status: 'PROCESSING',
       events: ['FAILED', 'payee none/none'],
     },
-    end: NOT_COLLECTED.end,
+    end: NOT_COLLECTED_ROW.end,
   },
-  '006': COLLECTED,
-  '007': COLLECTED,
-  '008': COLLECTED,
+  '006': COLLECTED_ROW,
+  '007': COLLECTED_ROW,
+  '008': COLLECTED_ROW,
 };
 
 /** A failed debit collects no funds, so there is no refund. */
-const debitFailed = (failureReason: string): Row => ({
+const failedDebitRow = (failureReason: string): Row => ({
   immediateEvents: ['PENDING', 'PROCESSING', 'FAILED'],
   end: { status: 'FAILED', failureReason, quote: 'FAILED' },
 });
 
-const DEBITED_AND_PAID: Row = {
+const DEBITED_AND_PAID_ROW: Row = {
   immediateEvents: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
-  end: ARRIVED.end,
+  end: ARRIVED_ROW.end,
 };
 
-const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
-  [OTHER_SUFFIX]: DEBITED_AND_PAID,
-  '002': debitFailed('QUOTE_EXECUTION_FAILED'),
-  '003': debitFailed('ACCOUNT_INVALID'),
-  '004': debitFailed('ACCOUNT_CANNOT_RECEIVE'),
+const DEBIT_FUNDED_QUOTES: Readonly<Record<string, Row>> = {
+  [OTHER_SUFFIX]: DEBITED_AND_PAID_ROW,
+  '002': failedDebitRow('QUOTE_EXECUTION_FAILED'),
+  '003': failedDebitRow('ACCOUNT_INVALID'),
+  '004': failedDebitRow('ACCOUNT_CANNOT_RECEIVE'),
   '005': {
     immediateEvents: ['PENDING', 'PROCESSING'],
     laterEvents: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED'] },
-    end: debitFailed('PAYOUT_RETURNED').end,
+    end: failedDebitRow('PAYOUT_RETURNED').end,
   },
-  '006': DEBITED_AND_PAID,
-  '007': DEBITED_AND_PAID,
-  '008': DEBITED_AND_PAID,
+  '006': DEBITED_AND_PAID_ROW,
+  '007': DEBITED_AND_PAID_ROW,
+  '008': DEBITED_AND_PAID_ROW,
 };
 
 describe('the table of transfers', () => {
@@ -327,7 +332,7 @@ describe('the table of transfers', () => {
   const suffixes = addOtherSuffix(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
 
   it('has the expected rows for each kind of transfer', () => {
-    for (const rows of [PAYOUTS, DEBITS, DEBIT_FUNDED]) {
+    for (const rows of [PAYOUTS, DEBITS, DEBIT_FUNDED_QUOTES]) {
       expect(Object.keys(rows).sort()).toEqual(suffixes);
     }
   });
@@ -408,7 +413,7 @@ describe('the table of transfers', () => {
       await expectWebhooks(
         fixture,
         { id, quoteId: quote.id, accounts, scenario },
-        expectedOf(DEBIT_FUNDED, suffix),
+        expectedOf(DEBIT_FUNDED_QUOTES, suffix),
       );
     },
   );

@@ -28,9 +28,9 @@ const read = (file: string) => ({ file, text: readFileSync(path.join(root, file)
 const sources = files.filter((file) => file.startsWith('server/src/') && !isTest(file)).map(read);
 
 /** Event types of the contract without a definition. */
-const WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
+const TYPES_WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
 /** Documented event types of the contract that no verification emits. */
-const NOT_EMITTED = ['VERIFICATION.IN_PROGRESS'];
+const UNEMITTED_TYPES = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {
   file: string;
@@ -110,7 +110,7 @@ export function rejectedByTheCompiler(ctx: Ctx): void {
 
 describe('events', () => {
   it('have one definition each, by a literal name', () => {
-    const expectedTypes = EVENT_TYPES.filter((type) => !WITHOUT_DEFINITION.includes(type));
+    const expectedTypes = EVENT_TYPES.filter((type) => !TYPES_WITHOUT_DEFINITION.includes(type));
     expect(namesOf(definitions)).toEqual([...expectedTypes].sort());
   });
 
@@ -123,7 +123,7 @@ describe('events', () => {
 
   it('are emitted outside their contract', () => {
     expect(namesOf(definitions.filter((definition) => !isEmitted(definition)))).toEqual(
-      NOT_EMITTED,
+      UNEMITTED_TYPES,
     );
   });
 });
@@ -148,7 +148,7 @@ describe('jobs', () => {
 
 describe('operations', () => {
   /** Tests generated from the contracts for every operation. */
-  const GENERATED = 'server/test/operations/operations.test.ts';
+  const GENERATED_TESTS = 'server/test/operations/operations.test.ts';
   /** Title with an interpolated operationId: `describe.each([[operationId, …], …])('%s …', …)`. */
   const INTERPOLATED_TITLE = /^%s\b/;
 
@@ -201,7 +201,7 @@ describe('operations', () => {
   }
 
   it('have tests in a block named by the operationId', () => {
-    const tests = files.filter((file) => isTest(file) && file !== GENERATED);
+    const tests = files.filter((file) => isTest(file) && file !== GENERATED_TESTS);
     const blocks = new Set(tests.map(read).flatMap(blocksOf));
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     const names = operations.map(({ operationId }) => operationId as string);

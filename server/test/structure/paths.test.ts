@@ -46,7 +46,7 @@ const exists = (name: string) => {
  * Files that a server, a build or the user of a recipe writes. Documents name them, and the repository does
  * not contain them.
  */
-const NOT_IN_REPOSITORY = new Set([
+const FILES_NOT_IN_REPOSITORY = new Set([
   'credentials.json',
   '.railhead/credentials.json',
   'railhead-0.2.0-linux-x64.cdx.json',
@@ -58,7 +58,7 @@ const NOT_IN_REPOSITORY = new Set([
 const missingIn = (text: string): string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)]
     .map(([, name]) => name as string)
-    .filter((name) => isPath(name) && !NOT_IN_REPOSITORY.has(name) && !exists(name));
+    .filter((name) => isPath(name) && !FILES_NOT_IN_REPOSITORY.has(name) && !exists(name));
 
 describe('a document', () => {
   it('that names a missing file is found', () => {

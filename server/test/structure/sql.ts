@@ -15,8 +15,8 @@ const JOINS = /^((inner|cross|natural|left|right|full)(\s+outer)?\s+)?join\b/i;
 const NAME =
   /^(?:(?:lateral|only)\s+)*(?:"?public"?\.)?(?:"([^"]+)"|(\w+)(?!\w*\()|(\$\{[^}]*\}))/i;
 /** `is distinct from` compares values. */
-const LIST = /(?<!\bdistinct\s+)\b(?:from|using|join)\s+/gi;
-const SINGLE = /\b(?:into|update|truncate|table)\s+/gi;
+const LIST_KEYWORD = /(?<!\bdistinct\s+)\b(?:from|using|join)\s+/gi;
+const SINGLE_TABLE_KEYWORD = /\b(?:into|update|truncate|table)\s+/gi;
 const STATEMENT = alternatives(
   ...['select', 'insert into', 'delete from', 'join', 'where', 'returning', 'values', 'truncate'],
 );
@@ -54,8 +54,10 @@ function referencesOf(text: string): string[] {
 export function tablesIn(sql: string): string[] {
   if (!SQL_PATTERN.test(sql)) return [];
   const textAfter = ({ index, 0: head }: RegExpExecArray) => sql.slice(index + head.length);
-  const lists = [...sql.matchAll(LIST)].flatMap((match) => referencesOf(textAfter(match)));
-  const names = [...lists, ...[...sql.matchAll(SINGLE)].map(textAfter)].flatMap(nameOf);
+  const lists = [...sql.matchAll(LIST_KEYWORD)].flatMap((match) => referencesOf(textAfter(match)));
+  const names = [...lists, ...[...sql.matchAll(SINGLE_TABLE_KEYWORD)].map(textAfter)].flatMap(
+    nameOf,
+  );
   return [...new Set(names)];
 }
 

@@ -217,7 +217,7 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
 ];
 
 /** Files whose statements may interpolate a table name. */
-const INTERPOLATED: readonly { files: RegExp; reason: string }[] = [
+const INTERPOLATING_FILES: readonly { files: RegExp; reason: string }[] = [
   {
     files: /^server\/src\/runtime\/(db|committer)\//,
     reason: 'statements are derived from the descriptions of tables',
@@ -292,10 +292,10 @@ describe('SQL', () => {
       tablesNamedIn(file).some((name) => name.startsWith('$')),
     );
     const isAllowed = (file: string) =>
-      INTERPOLATED.some((exemption) => exemption.files.test(file));
+      INTERPOLATING_FILES.some((exemption) => exemption.files.test(file));
     expect(interpolatingFiles.filter((file) => !isAllowed(file))).toEqual([]);
     expect(
-      INTERPOLATED.filter(
+      INTERPOLATING_FILES.filter(
         (exemption) => !interpolatingFiles.some((file) => exemption.files.test(file)),
       ),
     ).toEqual([]);

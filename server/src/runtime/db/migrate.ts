@@ -92,10 +92,10 @@ function readMigrations(folder: string): Migration[] {
 }
 
 async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
-  const table = await client.query<{ found: boolean }>(
+  const tableResult = await client.query<{ found: boolean }>(
     `select to_regclass('schema_migrations') is not null as found`,
   );
-  if (!table.rows[0]?.found) return [];
+  if (!tableResult.rows[0]?.found) return [];
   // Earlier versions created the table without the phase.
   const { rows } = await client.query<AppliedMigration>(
     `select name, checksum, to_jsonb(m) ->> 'phase' as phase from schema_migrations m order by name`,

@@ -14,7 +14,7 @@ interface RetentionRule {
 const BATCH_SIZE = 5_000;
 const DEFAULT_INTERVAL_MS = 10 * 60_000;
 
-const statement = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
+const deleteSql = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
   select id from ${table} where ${time} < $1 limit ${BATCH_SIZE}) returning 1`;
 
 /**
@@ -26,7 +26,7 @@ export function retentionSweep(
   retentionRules: readonly RetentionRule[],
   everyMs = DEFAULT_INTERVAL_MS,
 ): Sweep {
-  const rules = retentionRules.map((each) => ({ sql: statement(each), keepMs: each.keepMs }));
+  const rules = retentionRules.map((each) => ({ sql: deleteSql(each), keepMs: each.keepMs }));
   let nextTime: Time = 0;
   return {
     name,

@@ -78,7 +78,10 @@ const REMOVE = defineJob(
 /** Longer than the maximum duration of an upload. */
 const UNATTACHED_MS = 3_600_000;
 
-/** Attaches the file in this change set. The owner seals and stores the file's key. */
+/**
+ * Attaches the file in this change set. The owner seals and stores the file's key. Throws
+ * SERVICE_UNAVAILABLE if the file was dropped or belongs to another platform.
+ */
 export async function attachFile(ctx: Ctx, upload: UploadedFile): Promise<void> {
   const row = await ctx.read(files, upload.id);
   if (row?.platform_id !== ctx.caller.platformId || row.state === 'GONE') {

@@ -13,9 +13,9 @@ export function reportedCircuits(effects: Effects, log: Log, metrics: Metrics): 
   const circuits = createCircuits(
     () => effects.now(),
     ({ state, ...change }) => {
-      const line = `circuit is ${state}`;
-      if (state === 'open') log.warn({ ...change }, line);
-      else log.info({ ...change }, line);
+      const message = `circuit is ${state}`;
+      if (state === 'open') log.warn({ ...change }, message);
+      else log.info({ ...change }, message);
     },
   );
   const help = 'Circuit of a provider: 0 closed, 1 half-open, 2 open.';

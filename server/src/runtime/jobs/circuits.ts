@@ -127,11 +127,11 @@ export function createCircuits(
   now: () => Time,
   onChange: (change: CircuitChange) => void = () => {},
 ): Circuits {
-  const providers = new Map<string, Map<string, Circuit>>();
+  const circuitsByProvider = new Map<string, Map<string, Circuit>>();
   return {
     effects(effects, provider, maxFailures = MAX_FAILURES) {
-      const circuits = providers.get(provider) ?? new Map<string, Circuit>();
-      providers.set(provider, circuits);
+      const circuits = circuitsByProvider.get(provider) ?? new Map<string, Circuit>();
+      circuitsByProvider.set(provider, circuits);
       return guardEffects(effects, (origin) => {
         const existingCircuit = circuits.get(origin);
         const circuit = existingCircuit ?? createCircuit(now, provider, maxFailures, onChange);
@@ -143,7 +143,7 @@ export function createCircuits(
       const worstIndex = (circuits: Map<string, Circuit>) =>
         Math.max(0, ...[...circuits.values()].map((each) => SEVERITY_ORDER.indexOf(each.state())));
       return new Map(
-        [...providers].map(([name, circuits]) => [
+        [...circuitsByProvider].map(([name, circuits]) => [
           name,
           SEVERITY_ORDER[worstIndex(circuits)] ?? 'closed',
         ]),

@@ -90,7 +90,7 @@ describe('job', () => {
     expect(await metrics.text()).toContain('railhead_jobs_total{kind="failing",result="dead"} 1');
   });
 
-  it('has the maximum number of attempts of its kind', async () => {
+  it('is dead after the maximum number of attempts of its kind', async () => {
     const id = await stageJob();
     await workerWith(failingHandler(new Error('x'), { maxAttempts: 1 })).runDue();
     expect(await readJob(id)).toMatchObject({ state: 'dead', attempts: 1 });
@@ -103,11 +103,11 @@ describe('job', () => {
       const row = await ctx.read(jobs, id);
       if (row) ctx.update(jobs, row, { state: 'queued', attempts: 0, due_at: ctx.now });
     });
-    const stage: JobHandler['run'] = async () => ({
+    const run: JobHandler['run'] = async () => ({
       caller: caller(),
       stage: async (ctx) => ctx.emit(testEvent, 'retried', {}),
     });
-    await workerWith({ kind: 'failing', maxAttempts: 1, run: stage }).runDue();
+    await workerWith({ kind: 'failing', maxAttempts: 1, run }).runDue();
     expect(await readJob(id)).toBeUndefined();
     expect((await app.events()).filter(({ subject }) => subject === 'retried')).toHaveLength(1);
   });

@@ -201,7 +201,10 @@ export async function deadJobs(
   return jobRows.map(({ id }) => id);
 }
 
-/** Sets dead jobs, and jobs that wait after a failure, to due now with all their attempts. */
+/**
+ * Sets dead jobs, and jobs that wait after a failure, to due now with all their attempts. Returns the
+ * changed jobs.
+ */
 export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobSummary[]> {
   const rows = await Promise.all(ids.map((id) => ctx.read(jobs, id)));
   const platforms = [...new Set(rows.flatMap((row) => (row ? [row.platform_id] : [])))];

@@ -10,7 +10,7 @@ import { createMetrics } from '../observability/metrics.ts';
 import { createWorker, type JobHandler } from './jobs.ts';
 
 const app = testApp();
-const errors: string[] = [];
+const errorLines: string[] = [];
 
 const caller = () => ({
   platformId: app.platform.id,
@@ -24,7 +24,7 @@ const workerWith = (handlers: JobHandler[]) =>
     runtime: app.runtime,
     handlers,
     sweeps: [],
-    log: createLog(app.effects, 'error', (line) => errors.push(line)),
+    log: createLog(app.effects, 'error', (line) => errorLines.push(line)),
     metrics: createMetrics(),
   });
 
@@ -96,7 +96,7 @@ describe('worker', () => {
     expect(await worker.runDue()).toBe(1);
     expect([runs, await countRuns('flaky')]).toEqual([3, 1]);
     // The second failure of the same second is only counted.
-    expect(errors.filter((line) => line.includes('not yet'))).toHaveLength(1);
+    expect(errorLines.filter((line) => line.includes('not yet'))).toHaveLength(1);
   });
 
   it('assigns a job to one of many workers', async () => {

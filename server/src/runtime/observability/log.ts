@@ -87,8 +87,8 @@ function withoutStacks(value: unknown): unknown {
   );
 }
 
-const countedFieldsOf = ({ count, lastFields: last }: RepeatedLine): Fields => ({
-  ...(withoutStacks(plainValue(last)) as Fields),
+const countedFieldsOf = ({ count, lastFields }: RepeatedLine): Fields => ({
+  ...(withoutStacks(plainValue(lastFields)) as Fields),
   count,
 });
 
@@ -98,18 +98,18 @@ const countedFieldsOf = ({ count, lastFields: last }: RepeatedLine): Fields => (
  * the disk with stacks without this limit.
  */
 function createLineLimiter(write: (fields: Fields, message: string) => void) {
-  const kinds = new Map<string, RepeatedLine>();
+  const linesByKind = new Map<string, RepeatedLine>();
 
   function finish(key: string, message: string): void {
-    const repeatedLine = kinds.get(key);
-    kinds.delete(key);
+    const repeatedLine = linesByKind.get(key);
+    linesByKind.delete(key);
     if (!repeatedLine || repeatedLine.count === 0) return;
     write(countedFieldsOf(repeatedLine), message);
     openPeriod(key, message);
   }
 
   function openPeriod(key: string, message: string): void {
-    kinds.set(key, { count: 0, lastFields: {} });
+    linesByKind.set(key, { count: 0, lastFields: {} });
     const timer = setTimeout(finish, COLLAPSE_MS, key, message);
     timer.unref();
   }
@@ -118,18 +118,18 @@ function createLineLimiter(write: (fields: Fields, message: string) => void) {
     add(fields: Fields, message: string): void {
       const { err, kind, problem } = fields;
       const key = JSON.stringify([message, kindOf(err), kind, problem]);
-      const repeatedLine = kinds.get(key);
+      const repeatedLine = linesByKind.get(key);
       if (repeatedLine) {
         repeatedLine.count += 1;
         repeatedLine.lastFields = fields;
         return;
       }
       write(fields, message);
-      if (kinds.size < MAX_KINDS) openPeriod(key, message);
+      if (linesByKind.size < MAX_KINDS) openPeriod(key, message);
     },
     flush(): void {
-      for (const [key, repeatedLine] of kinds) {
-        kinds.delete(key);
+      for (const [key, repeatedLine] of linesByKind) {
+        linesByKind.delete(key);
         const [message] = JSON.parse(key) as [string];
         if (repeatedLine.count) write(countedFieldsOf(repeatedLine), message);
       }
@@ -173,7 +173,7 @@ const requestLine = (time: string, record: RequestRecord) =>
 /** A log that writes lines at or above `level` with `write`. */
 export function createLog(effects: Effects, level: Level, write: (line: string) => void): Log {
   const minIndex = LEVELS.indexOf(level);
-  const flushes: (() => void)[] = [];
+  const flushFunctions: (() => void)[] = [];
   const loggerAt = (name: Exclude<Level, 'silent'>) => {
     if (LEVELS.indexOf(name) < minIndex) return () => undefined;
     const writeLine = (fields: Fields, message: string) => {
@@ -187,7 +187,7 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
     };
     if (level === 'debug' || name === 'debug' || name === 'info') return writeLine;
     const { add, flush } = createLineLimiter(writeLine);
-    flushes.push(flush);
+    flushFunctions.push(flush);
     return add;
   };
   const logsRequests = LEVELS.indexOf('info') >= minIndex;
@@ -200,7 +200,7 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
       if (logsRequests) write(requestLine(iso(effects.now()), record));
     },
     flush() {
-      for (const each of flushes) each();
+      for (const each of flushFunctions) each();
     },
   };
 }

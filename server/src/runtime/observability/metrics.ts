@@ -214,9 +214,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const series = new Map<string, { observe(seconds: number): void }>();
   function requestsOf(operation: string, status: number) {
     const key = `${operation} ${status}`;
-    const duration = series.get(key) ?? requests.labels(operation, String(status));
-    series.set(key, duration);
-    return duration;
+    const requestSeries = series.get(key) ?? requests.labels(operation, String(status));
+    series.set(key, requestSeries);
+    return requestSeries;
   }
   return {
     request: (operation, status, ms) => requestsOf(operation, status).observe(ms / 1000),

@@ -82,10 +82,10 @@ describe('readiness', () => {
   });
 
   it('reports an unreachable database, and reconnects after a lost connection', async () => {
-    const missingDatabase = new URL(database.url);
-    missingDatabase.port = '1';
-    missingDatabase.searchParams.delete('host');
-    expect(await startedReadinessOf(missingDatabase.href).check()).toBe('database unreachable');
+    const unreachableUrl = new URL(database.url);
+    unreachableUrl.port = '1';
+    unreachableUrl.searchParams.delete('host');
+    expect(await startedReadinessOf(unreachableUrl.href).check()).toBe('database unreachable');
     const readiness = startedReadinessOf(database.url);
     expect(await readiness.check()).toBe('ready');
     await query(
@@ -151,13 +151,13 @@ describe('a database', () => {
         await withCluster(path.join(dir, 'data'), async (url) => {
           const readiness = startedReadinessOf(url);
           expect(await readiness.check()).toBe('ready');
-          const fillFile = fs.openSync(path.join(dir, 'ballast'), 'w');
+          const fillDescriptor = fs.openSync(path.join(dir, 'ballast'), 'w');
           expect(() => {
-            for (;;) fs.writeSync(fillFile, Buffer.alloc(65_536));
+            for (;;) fs.writeSync(fillDescriptor, Buffer.alloc(65_536));
           }).toThrow('ENOSPC');
           expect(await readiness.check()).toBe('disk full');
-          fs.ftruncateSync(fillFile);
-          fs.closeSync(fillFile);
+          fs.ftruncateSync(fillDescriptor);
+          fs.closeSync(fillDescriptor);
           expect(await readiness.check()).toBe('ready');
         });
       } finally {

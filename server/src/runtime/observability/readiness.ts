@@ -92,15 +92,15 @@ function createProbe(url: string, deadlineMs: number) {
     drop,
     async run(): Promise<ReadyStatus> {
       const outcome: { status?: ReadyStatus } = {};
-      const timeout = new AbortController();
-      const work = commit(timeout.signal).catch(statusOf);
+      const abortController = new AbortController();
+      const work = commit(abortController.signal).catch(statusOf);
       await within(
         deadlineMs,
         work.then((status) => {
           outcome.status = status;
         }),
       );
-      timeout.abort();
+      abortController.abort();
       const { status = silentStatus } = outcome;
       // A commit that waits for a replica would occupy its backend until a replica confirms it.
       if (outcome.status === undefined && client) void cancelWait(client);

@@ -17,7 +17,7 @@ describe('stored replies', () => {
       { headers: { 'idempotency-key': key } },
     );
 
-  const STORED = 'select body_hash from idempotency where id like $1';
+  const STORED_SQL = 'select body_hash from idempotency where id like $1';
   /** The format of an older version. */
   const plainHash = (platformCustomerId: string) =>
     createHash('sha256')
@@ -61,7 +61,7 @@ describe('stored replies', () => {
 
   it('are identified by a keyed hash that cannot be guessed', async () => {
     await create('hash', 'hashed');
-    const [row] = await app.runtime.db.query(STORED, ['% hash']);
+    const [row] = await app.runtime.db.query(STORED_SQL, ['% hash']);
     expect(row?.body_hash).toMatch(/^k[0-9a-f]{64}$/);
     expect(row?.body_hash).not.toContain(plainHash('hashed'));
     const secondResponse = await create('hash', 'hashed');
@@ -90,8 +90,8 @@ describe('stored replies', () => {
 
   it('of an older version are identified by their plain hash', async () => {
     const firstResponse = await create('old', 'of-old');
-    const olderFormat = 'update idempotency set body_hash = $2 where id like $1';
-    await app.runtime.db.query(olderFormat, ['% old', plainHash('of-old')]);
+    const olderFormatSql = 'update idempotency set body_hash = $2 where id like $1';
+    await app.runtime.db.query(olderFormatSql, ['% old', plainHash('of-old')]);
     const secondResponse = await create('old', 'of-old');
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(secondResponse.body).toEqual(firstResponse.body);

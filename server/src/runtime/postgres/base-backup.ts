@@ -124,8 +124,8 @@ export async function createBaseBackup(
  */
 export function archiveCommand(folder: string): string {
   const target = `"${walFolder(folder)}/%f"`;
-  const copy = `cp "%p" ${target}.part && mv ${target}.part ${target}`;
-  return `if test -f ${target}; then cmp -s "%p" ${target}; else ${copy}; fi`;
+  const copyCommand = `cp "%p" ${target}.part && mv ${target}.part ${target}`;
+  return `if test -f ${target}; then cmp -s "%p" ${target}; else ${copyCommand}; fi`;
 }
 
 /** Sets the archive command of the PostgreSQL at `url`, from its next start on. */
@@ -142,11 +142,14 @@ export async function archiveLog(url: string, folder: string): Promise<void> {
   }
 }
 
-/** The newest backup before `time`. Without a time, the newest backup. */
+/**
+ * The folder of the newest backup before `time`, or of the newest backup without a time. Throws if there is
+ * no such backup.
+ */
 export function backupBefore(folder: string, time?: Date): string {
-  const limit = time && nameAt(time);
+  const limitName = time && nameAt(time);
   const names = fs.readdirSync(folder).filter((each) => BASE.test(each));
-  const usableNames = names.filter((each) => limit === undefined || each < limit).sort();
+  const usableNames = names.filter((each) => limitName === undefined || each < limitName).sort();
   const lastName = usableNames.at(-1);
   if (lastName !== undefined) return path.join(folder, lastName);
   throw new Error(

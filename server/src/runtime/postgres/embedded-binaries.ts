@@ -170,7 +170,10 @@ function cacheFolders(user: RunAs | undefined): string[] {
   return [cacheHome, os.tmpdir()];
 }
 
-/** The folder with `bin`, `lib` and `share`, executable by `user`. */
+/**
+ * The folder with `bin`, `lib` and `share`, executable by `user`. If `user` cannot execute the installed
+ * programs, the folder is a copy in a cache folder. Throws DatabaseUnavailable if no folder can be used.
+ */
 export function findBinaries(user: RunAs | undefined, platform = PLATFORM): string {
   const binaries = locate(platform);
   if (process.platform === 'win32' || isUsableBy(binaries.native, user)) return binaries.native;

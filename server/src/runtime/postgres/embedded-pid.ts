@@ -59,7 +59,10 @@ function removeReusedPid(cluster: string, pid: number, socketFolder: string, por
   }
 }
 
-/** The PostgreSQL that serves `cluster`. Undefined if there is none. */
+/**
+ * The PostgreSQL that serves `cluster`. Undefined if there is none. Removes the ID of an unrelated process
+ * from the lock files.
+ */
 export function runningIn(cluster: string): RunningPostgres | undefined {
   const file = path.join(cluster, PID_FILE);
   if (!fs.existsSync(file)) return undefined;

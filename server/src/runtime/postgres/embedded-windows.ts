@@ -12,8 +12,8 @@ import { PASSWORD_FILE } from './embedded-pid.ts';
 const GUARD = `
 const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
-const [control, data, log, options] = process.argv.slice(1);
-const run = (...args) => spawnSync(control, args, { stdio: 'ignore', windowsHide: true }).status;
+const [controlProgram, data, log, options] = process.argv.slice(1);
+const run = (...args) => spawnSync(controlProgram, args, { stdio: 'ignore', windowsHide: true }).status;
 if (run('start', '-w', '-t', '600', '-D', data, '-l', log, '-o', options) !== 0) {
   process.stderr.write(fs.existsSync(log) ? fs.readFileSync(log, 'utf8') : 'FATAL:  pg_ctl failed\\n');
   process.exit(1);
@@ -59,7 +59,7 @@ export async function startOnWindows(
   { binaries, cluster }: { binaries: string; cluster: string },
   flags: string[],
 ): Promise<ChildProcess> {
-  const control = path.join(
+  const controlProgram = path.join(
     binaries,
     'bin',
     process.platform === 'win32' ? 'pg_ctl.exe' : 'pg_ctl',
@@ -68,7 +68,7 @@ export async function startOnWindows(
   options.push('-c', 'unix_socket_directories=');
   const log = path.join(path.dirname(cluster), 'postgres.log');
   fs.rmSync(log, { force: true });
-  return spawn(process.execPath, ['-e', GUARD, control, cluster, log, options.join(' ')], {
+  return spawn(process.execPath, ['-e', GUARD, controlProgram, cluster, log, options.join(' ')], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
     windowsHide: true,

@@ -169,9 +169,9 @@ async function* finishReseal(deps: RotationDeps): AsyncGenerator<string> {
   // Requests that began before the new key was active may have stored more values of earlier keys.
   await sleep(COMMIT_MS);
   yield* reseal(deps);
-  const remainingTexts = await staleTexts(deps);
-  if (remainingTexts.length > 0) {
-    const names = remainingTexts.map(({ column, count }) => `${count} in ${column}`).join(', ');
+  const remainingCounts = await staleTexts(deps);
+  if (remainingCounts.length > 0) {
+    const names = remainingCounts.map(({ column, count }) => `${count} in ${column}`).join(', ');
     throw conflict(
       `Values of an earlier key remain: ${names}. Repeat the command. Remove damaged values.`,
     );

@@ -99,8 +99,8 @@ const SEALING: Readonly<Record<string, string>> = {
 
 describe('sealed columns', () => {
   it('are declared for every source that seals under a key of the installation', () => {
-    const call = String.raw`\b(vault\.(sealOwn|newKey)|keys\.seal)\(`;
-    const text = execFileSync('git', ['grep', '-lP', call, '--', 'server/src'], {
+    const callPattern = String.raw`\b(vault\.(sealOwn|newKey)|keys\.seal)\(`;
+    const text = execFileSync('git', ['grep', '-lP', callPattern, '--', 'server/src'], {
       cwd: projectRoot(),
       encoding: 'utf8',
     });

@@ -86,8 +86,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       const reason = `The ${algorithm} signing key of ${environment} is missing.`;
       throw new Fault('INTERNAL_ERROR', reason);
     };
-    const service = activeRowOf('P-256');
-    const standard = activeRowOf('Ed25519');
+    const serviceRow = activeRowOf('P-256');
+    const standardRow = activeRowOf('Ed25519');
     const earlierKeys = rows.filter(
       (row) =>
         row.environment === environment &&
@@ -95,10 +95,10 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
         statusOf(rows, row, now) === 'superseded',
     );
     return {
-      keyId: keyIdOf(service.public_key),
-      privateKey: privateKeyOf(service),
-      publicKeyPem: service.public_key,
-      standard: { privateKey: privateKeyOf(standard), publicKeyPem: standard.public_key },
+      keyId: keyIdOf(serviceRow.public_key),
+      privateKey: privateKeyOf(serviceRow),
+      publicKeyPem: serviceRow.public_key,
+      standard: { privateKey: privateKeyOf(standardRow), publicKeyPem: standardRow.public_key },
       earlierStandard: earlierKeys.map(privateKeyOf),
     };
   }

@@ -53,7 +53,8 @@ async function stageRotation(ctx: Ctx, environment: Mode, overlapMs: number): Pr
 
 /**
  * Publishes a new pair of keys, which signs after the longer of `overlapMs` and `KEY_NOTICE_MS`. The
- * earlier pair remains published for the same period. Throws CONFLICT while a rotation is in progress.
+ * earlier pair remains published for the same period. Returns the published keys of the environment. Throws
+ * CONFLICT while a rotation is in progress.
  */
 export async function rotateSigningKeys(
   runtime: Runtime,
@@ -84,7 +85,7 @@ async function stageRetirement(ctx: Ctx, environment: Mode, number: number): Pro
 
 /**
  * Stops the publication of a key and of the other key of its pair immediately. An announced pair
- * never signs. Throws NOT_FOUND, and CONFLICT for an active key.
+ * never signs. Returns the keys of the pair. Throws NOT_FOUND, and CONFLICT for an active key.
  */
 export async function retireSigningKey(runtime: Runtime, keyId: string): Promise<PublicKeyView[]> {
   const row = (await allKeys(runtime.db)).find((each) => keyIdOf(each.public_key) === keyId);

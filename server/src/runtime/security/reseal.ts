@@ -15,33 +15,33 @@ interface Row {
 }
 
 /** Matches values that are sealed with a key other than `number`. */
-const staleText = ({ prefix = '', isList }: SealedColumn, number: number) =>
+const stalePattern = ({ prefix = '', isList }: SealedColumn, number: number) =>
   `${isList ? '"' : `^${prefix}`}s(1\\.|2\\.(?!${number}\\.))`;
 
-const staleRows = (column: SealedColumn) =>
+const staleRowsSql = (column: SealedColumn) =>
   `t.${column.column}::text ~ $1 and ${column.where ?? 'true'}`;
 
-/** Values of a column that are sealed with a key other than `number`. */
+/** Number of values of a column that are sealed with a key other than `number`. */
 export async function countStale(
   db: Pick<Database, 'query'>,
   column: SealedColumn,
   number: number,
 ): Promise<number> {
-  const text = `select count(*) from ${column.table} t where ${staleRows(column)}`;
-  const [row] = await db.query<{ count: bigint }>(text, [staleText(column, number)]);
+  const text = `select count(*) from ${column.table} t where ${staleRowsSql(column)}`;
+  const [row] = await db.query<{ count: bigint }>(text, [stalePattern(column, number)]);
   return Number(row?.count ?? 0);
 }
 
 function resealText(vault: Vault, contexts: readonly string[], text: string): string {
-  let problem: unknown = new Error('no context');
+  let lastError: unknown = new Error('no context');
   for (const context of contexts) {
     try {
       return vault.sealOwn(vault.openOwn(text, context), context);
     } catch (error) {
-      problem = error;
+      lastError = error;
     }
   }
-  throw problem;
+  throw lastError;
 }
 
 interface SealedText {
@@ -87,8 +87,8 @@ export async function resealBatch(
   const { table, column: name, contextColumn = 'id' } = column;
   const rows = await db.query<Row>(
     `select t.id, t.${contextColumn} as context, t.${name}::text as text from ${table} t
-      where ${staleRows(column)} and t.id > $2 order by t.id limit ${BATCH}`,
-    [staleText(column, number), afterId],
+      where ${staleRowsSql(column)} and t.id > $2 order by t.id limit ${BATCH}`,
+    [stalePattern(column, number), afterId],
   );
   if (rows.length === 0) return { count: 0, lastId: '' };
   const replacements = rows.flatMap((row) => {

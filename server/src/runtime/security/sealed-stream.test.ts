@@ -27,8 +27,8 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-const sealBytes = (bytes: Buffer, chunk = 10_000, id = ID, encryptionKey = key) =>
-  readAll(sealContent(encryptionKey, id, inChunks(bytes, chunk)));
+const sealBytes = (bytes: Buffer, chunkSize = 10_000, id = ID, encryptionKey = key) =>
+  readAll(sealContent(encryptionKey, id, inChunks(bytes, chunkSize)));
 
 const readSealed = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
   readAll(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));
@@ -61,8 +61,8 @@ describe.each(SIZES)('%i bytes', (size) => {
 
   it('can be read from any offset up to the end only', async () => {
     const sealedBytes = await sealBytes(plainBytes);
-    const edges = SIZES.flatMap((each) => [each - 1, each, each + 1]);
-    for (const from of edges.filter((each) => each >= 0 && each <= size)) {
+    const offsets = SIZES.flatMap((each) => [each - 1, each, each + 1]);
+    for (const from of offsets.filter((each) => each >= 0 && each <= size)) {
       const remainingBytes = await readSealed(sealedBytes, { from });
       expect(remainingBytes.equals(plainBytes.subarray(from)), `from ${from}`).toBe(true);
     }

@@ -63,7 +63,7 @@ function createMalformedKeys(): string[] {
   ];
 }
 
-const VALUES = createMalformedKeys();
+const MALFORMED_VALUES = createMalformedKeys();
 
 /**
  * Replaces the values of fields for keys, signatures and tokens, except IDs. Returns their number.
@@ -74,7 +74,7 @@ function replaceFields(value: Json, session: Session, name = ''): number {
   for (const key of Object.keys(value)) {
     const isText = typeof value[key] === 'string';
     if (isText && (FIELDS.test(key) || FIELDS.test(name)) && !value[key].includes(':019')) {
-      value[key] = session.chance.pick(VALUES);
+      value[key] = session.chance.pick(MALFORMED_VALUES);
       count++;
     } else count += replaceFields(value[key], session, key);
   }
@@ -96,7 +96,7 @@ async function sendMalformed(session: Session): Promise<void> {
   const query = new URLSearchParams(queryFor(operation, source)).toString();
   const path = pathFor(operation, source) + (query ? `?${query}` : '');
   const signature = chance.percent(30)
-    ? chance.pick(VALUES).replaceAll(/[\r\n\0]/g, '')
+    ? chance.pick(MALFORMED_VALUES).replaceAll(/[\r\n\0]/g, '')
     : undefined;
   const bytes = requestBytes({
     ...{ method: operation.method, path, body: JSON.stringify(body) },
@@ -142,10 +142,12 @@ async function sendUnsignedMessage(
       ['content-type', 'application/json'],
       [
         'content-digest',
-        withoutControls(chance.pick([...VALUES, 'sha-256=:AAAA:', 'md5=:AAAA:', 'sha-256='])),
+        withoutControls(
+          chance.pick([...MALFORMED_VALUES, 'sha-256=:AAAA:', 'md5=:AAAA:', 'sha-256=']),
+        ),
       ],
       ['signature-input', withoutControls(chance.pick(SIGNATURE_INPUTS))],
-      ['signature', withoutControls(`railhead=:${chance.pick(VALUES)}:`)],
+      ['signature', withoutControls(`railhead=:${chance.pick(MALFORMED_VALUES)}:`)],
     ],
   });
   const reply = await connection.send(bytes);

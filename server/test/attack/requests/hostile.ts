@@ -1,8 +1,8 @@
-// Values that break careless code, and their insertion at random places of a body.
+// Hostile values, and their insertion at random places of a body.
 import type { Chance } from '../../sim/harness/chance.ts';
 import type { Json } from './document.ts';
 
-/** Names of properties that reach the prototype of an object in careless code. */
+/** Names of properties by which code without checks reaches the prototype of an object. */
 const HOSTILE_KEYS = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
   ...['__defineGetter__', '', '\0', '$ref', 'a.b', 'a[b]', 'é', '0', '-1'],
@@ -72,7 +72,7 @@ const DATES = ['0000-00-00', '9999-12-31T23:59:60Z', '2026-02-30', '275760-09-14
 
 /** A hostile value of any type. */
 export function hostileValue(chance: Chance): Json {
-  const kinds: (() => Json)[] = [
+  const generators: (() => Json)[] = [
     () => chance.pick(INJECTIONS),
     () => chance.pick(UNICODE),
     () => chance.pick(NUMBERS),
@@ -87,7 +87,7 @@ export function hostileValue(chance: Chance): Json {
     () => JSON.parse('{"then":"x","toJSON":"x","length":5,"constructor":{"name":"x"}}'),
     () => '',
   ];
-  return chance.pick(kinds)();
+  return chance.pick(generators)();
 }
 
 type Place = { holder: Json; key: string | number };
@@ -101,7 +101,7 @@ function placesOf(value: Json, places: Place[] = []): Place[] {
   return places;
 }
 
-/** Defines a property, also one with a name such as `__proto__`. */
+/** Defines a property, including a property with a name such as `__proto__`. */
 const setProperty = (holder: Json, key: string | number, value: Json) =>
   void Object.defineProperty(holder, key, {
     ...{ value, enumerable: true, configurable: true, writable: true },
@@ -136,7 +136,7 @@ export function mutate(body: Json, chance: Chance, foreignId?: string): Json {
 /** JSON text with a syntactic defect. */
 export function corrupt(json: string, chance: Chance): Buffer | string {
   const position = chance.integerBelow(Math.max(1, json.length));
-  const kinds: (() => Buffer | string)[] = [
+  const corruptions: (() => Buffer | string)[] = [
     () => json.slice(0, position),
     () => `${json}${chance.pick(['}', ',', 'x', '\0', ' {}'])}`,
     () => `\ufeff${json}`,
@@ -161,5 +161,5 @@ export function corrupt(json: string, chance: Chance): Buffer | string {
     () => '',
     () => ' ',
   ];
-  return chance.pick(kinds)();
+  return chance.pick(corruptions)();
 }

@@ -115,7 +115,7 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Emit
       order by e.id`,
     [],
   );
-  const clearData = ({
+  const decryptData = ({
     id,
     data,
     base,
@@ -132,7 +132,7 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Emit
     platformId: row.platform_id as string,
     type: row.type as string,
     subject: row.subject as string,
-    data: JSON.parse(clearData(row)),
+    data: JSON.parse(decryptData(row)),
     balance: row.balance as bigint | null,
     held: row.held as bigint | null,
   }));

@@ -200,8 +200,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const etcd = createEtcd(folder, network.host, ports.slice(2 * NODE_COUNT));
   const nodes = createNodeSettings(options, ports).map((settings, index) => {
     const prefix = network.prefixOf(index);
-    const node = { etcd: etcd.address, binaries, network: network.range, prefix, folder };
-    return createNode(index, settings, node);
+    const nodeOptions = { etcd: etcd.address, binaries, network: network.range, prefix, folder };
+    return createNode(index, settings, nodeOptions);
   });
   const management = createManagement(nodes);
   let proxy: ChildProcess | undefined;
@@ -220,14 +220,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   async function stopAll(): Promise<void> {
     await stop(proxyPid());
     // Replicas are stopped first, so that none becomes the primary.
-    const leader = (await management.members()).find(({ role }) => role === 'leader')?.name;
-    await Promise.all(nodes.filter(({ name }) => name !== leader).map((node) => node.stop()));
+    const leaderName = (await management.members()).find(({ role }) => role === 'leader')?.name;
+    await Promise.all(nodes.filter(({ name }) => name !== leaderName).map((node) => node.stop()));
     await Promise.all(nodes.map((node) => node.stop()));
     await stop(etcd.pid());
     network.remove();
   }
 
-  const login = `postgresql://${USER}:${PASSWORD}`;
+  const urlPrefix = `postgresql://${USER}:${PASSWORD}`;
   const hosts = nodes.map((node) => `${node.host}:${node.port}`).join(',');
   try {
     etcd.start();
@@ -253,8 +253,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   return {
     ...{ folder, nodes, network, port, apiPort, serverPorts, etcd, proxyPid },
     etcdPort: Number(etcd.address.split(':')[1]),
-    url: `${login}@127.0.0.1:${port}/${DATABASE}`,
-    hostsUrl: `${login}@${hosts}/${DATABASE}?target_session_attrs=read-write`,
+    url: `${urlPrefix}@127.0.0.1:${port}/${DATABASE}`,
+    hostsUrl: `${urlPrefix}@${hosts}/${DATABASE}?target_session_attrs=read-write`,
     ...management,
     stop: stopAll,
   };

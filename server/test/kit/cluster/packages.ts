@@ -36,13 +36,13 @@ const PACKAGES: Readonly<Record<string, () => boolean>> = {
   curl: () => isProgram('curl'),
 };
 
-const missingPackages = () => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]?.());
+const findMissingPackages = () => Object.keys(PACKAGES).filter((name) => !PACKAGES[name]?.());
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
 /** Installs missing packages. Returns the reason if the cluster cannot be started. */
 export function ensurePackages(print: (line: string) => void): string | undefined {
-  const names = missingPackages();
+  const names = findMissingPackages();
   if (names.length === 0) return undefined;
   const command = `apt-get install --no-install-recommends ${names.join(' ')}`;
   if (process.platform !== 'linux' || !isProgram('apt-get'))
@@ -57,7 +57,7 @@ export function ensurePackages(print: (line: string) => void): string | undefine
     const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
     if (status !== 0) return `apt-get ${args[0]} failed: ${stderr.trim().split('\n').at(-1)}`;
   }
-  const remainingPackages = missingPackages();
+  const remainingPackages = findMissingPackages();
   return remainingPackages.length
     ? `apt-get did not install these packages: ${remainingPackages.join(', ')}.`
     : undefined;

@@ -36,24 +36,27 @@ const BUSINESS = {
 };
 
 export function ownerHarness(app: TestApp) {
-  const path = (id: string) => `/beneficial-owners/${id}`;
+  const pathOf = (id: string) => `/beneficial-owners/${id}`;
   const add = (body: unknown, platform?: TestPlatform) =>
     app.call('POST', '/beneficial-owners', body, { platform });
-  const business = async (platform?: TestPlatform) =>
+  const createBusiness = async (platform?: TestPlatform) =>
     ok(await app.call('POST', '/customers', BUSINESS, { platform }), 201);
   return {
-    company: business,
+    company: createBusiness,
     add,
     /** Creates a business with an owner. */
     create: async (overrides: object = {}, personOverrides: object = {}, platform?: TestPlatform) =>
       ok(
-        await add(ownerBody((await business(platform)).id, overrides, personOverrides), platform),
+        await add(
+          ownerBody((await createBusiness(platform)).id, overrides, personOverrides),
+          platform,
+        ),
         201,
       ),
     change: (id: string, body: unknown, platform?: TestPlatform) =>
-      app.call('PATCH', path(id), body, { platform }),
+      app.call('PATCH', pathOf(id), body, { platform }),
     show: (id: string, platform?: TestPlatform) =>
-      app.call('GET', path(id), undefined, { platform }),
+      app.call('GET', pathOf(id), undefined, { platform }),
     list: (query: string, platform?: TestPlatform) =>
       app.call('GET', `/beneficial-owners${query}`, undefined, { platform }),
     /** Sets the status of a business without other effects. */

@@ -86,7 +86,7 @@ export async function startOwnership() {
     return ok(await call('POST', OWNER_PATHS[owner], body), 201);
   }
 
-  const challenge = (id: string, method = 'WALLET_SIGNATURE', owner: Owner = 'customer') =>
+  const requestChallenge = (id: string, method = 'WALLET_SIGNATURE', owner: Owner = 'customer') =>
     call('POST', `${OWNER_PATHS[owner]}/${id}/challenge`, { method });
 
   const get = (id: string, owner: Owner = 'customer') => call('GET', `${OWNER_PATHS[owner]}/${id}`);
@@ -98,7 +98,7 @@ export async function startOwnership() {
     person,
     call,
     add,
-    challenge,
+    challenge: requestChallenge,
     get,
     verify: (
       id: string,
@@ -112,7 +112,7 @@ export async function startOwnership() {
     async createPendingProof(owner: Owner = 'customer', accountType = 'ETHEREUM_WALLET') {
       const wallet = evmWallet(nextSecret());
       const { id } = await add(accountType, wallet.address, { owner });
-      const { messageToSign, expiresAt } = ok(await challenge(id, undefined, owner), 201);
+      const { messageToSign, expiresAt } = ok(await requestChallenge(id, undefined, owner), 201);
       return { id, wallet, messageToSign, expiresAt } as {
         id: string;
         wallet: typeof wallet;

@@ -25,7 +25,7 @@ const START = Date.UTC(2026, 0, 5, 9);
 const toPem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
 
 function newSigningKeys(): SigningKeys {
-  const key = () => {
+  const newKeys = () => {
     const keyPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const standardKey = generateKeyPairSync('ed25519');
     return {
@@ -36,7 +36,7 @@ function newSigningKeys(): SigningKeys {
       standard: { privateKey: standardKey.privateKey, publicKeyPem: toPem(standardKey.publicKey) },
     };
   };
-  return { sandbox: key(), production: key() };
+  return { sandbox: newKeys(), production: newKeys() };
 }
 
 const ignoreLine = () => undefined;

@@ -20,15 +20,15 @@ export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply
 export function workerWithReplies(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
   const calls: { type: string; id: string }[] = [];
-  const reply = async (type: string, { id }: MintOrder): Promise<ProviderReply> => {
+  const nextReply = async (type: string, { id }: MintOrder): Promise<ProviderReply> => {
     const response = responses[Math.min(calls.push({ type, id }), responses.length) - 1];
     if (response instanceof Error || !response) throw response;
     return typeof response === 'function' ? response() : response;
   };
   const port: MintPort = {
     ...(mint as MintPort),
-    submit: (_, order) => reply('submit', order),
-    check: (_, order) => reply('check', order),
+    submit: (_, order) => nextReply('submit', order),
+    check: (_, order) => nextReply('check', order),
   };
   const worker = createWorker({
     runtime: app.runtime,

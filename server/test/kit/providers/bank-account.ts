@@ -52,8 +52,8 @@ export function bankAccount(
     days.set(day, createdDay);
     return createdDay;
   }
-  const closingOf = ({ openingBalance: start, shift, entries }: Day) =>
-    entries.reduce((sum, entry) => sum + effectOf(entry), start + shift);
+  const closingOf = ({ openingBalance: openingAmount, shift, entries }: Day) =>
+    entries.reduce((sum, entry) => sum + effectOf(entry), openingAmount + shift);
 
   function book(fields: Partial<Entry> & Pick<Entry, 'direction' | 'amount'>): Entry {
     count += 1;
@@ -66,10 +66,11 @@ export function bankAccount(
   }
 
   function page(day: string, number = 1) {
-    const { statementId, openingBalance: start, entries, ...balances } = dayOf(day);
+    const requestedDay = dayOf(day);
+    const { statementId, openingBalance: openingAmount, entries } = requestedDay;
     return {
-      ...{ statementId, day, currency, openingBalance: start, page: number },
-      closingBalance: closingOf({ statementId, openingBalance: start, entries, ...balances }),
+      ...{ statementId, day, currency, openingBalance: openingAmount, page: number },
+      closingBalance: closingOf(requestedDay),
       lineCount: entries.length,
       pageCount: Math.max(1, Math.ceil(entries.length / pageSize)),
       lines: entries.slice((number - 1) * pageSize, number * pageSize),

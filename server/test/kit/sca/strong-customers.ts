@@ -33,8 +33,13 @@ export async function createPhoneVerifiedCustomer(
 export async function logIn(app: TestApp, customerId: string, options: CallOptions = {}) {
   const customerQuery = `?customerId=${customerId}`;
   const factor = 'SMS_OTP';
-  const start = await app.call('POST', `/sca/login/start${customerQuery}`, { factor }, options);
-  const { challengeId } = ok(start, 200);
+  const startResponse = await app.call(
+    'POST',
+    `/sca/login/start${customerQuery}`,
+    { factor },
+    options,
+  );
+  const { challengeId } = ok(startResponse, 200);
   const proof = { factor, challengeId, code: CODE, endUserIpAddress: ADDRESS };
   return ok(await app.call('POST', `/sca/login/complete${customerQuery}`, proof, options), 200);
 }

@@ -38,7 +38,7 @@ function noteCode({ secrets }: StrongAuthenticationHarness, name: string, code: 
   return secrets.note(name, code);
 }
 
-const codeStatus = (fixture: Fixture, code: string) =>
+const readCodeStatus = (fixture: Fixture, code: string) =>
   fixture.callAsPlatform('GET', `/agents/device-codes/${code}/status`);
 
 /** A connected agent: its ID, its token and its device code. */
@@ -76,10 +76,10 @@ async function connect(
     lifecycle.secrets.note('a malformed device code', randomPassword()),
   ]) {
     expect((await fixture.redeemCode(unknownSecret)).status).toBe(404);
-    expect((await codeStatus(fixture, unknownSecret)).status).toBe(404);
+    expect((await readCodeStatus(fixture, unknownSecret)).status).toBe(404);
   }
   expect((await fixture.redeemCode(replacedCode)).status).toBe(400);
-  ok(await codeStatus(fixture, code), 200);
+  ok(await readCodeStatus(fixture, code), 200);
   const { accessToken } = ok(await fixture.redeemCode(code), 200);
   expect((await fixture.redeemCode(code.toLowerCase())).status).toBe(400);
   const token = lifecycle.secrets.note('an access token', accessToken as string);

@@ -35,7 +35,7 @@ const randomAddress = ({ secrets }: StrongAuthenticationHarness) => {
   return secrets.note('an address of an end user', address);
 };
 
-const wrongCode = ({ secrets }: StrongAuthenticationHarness) =>
+const newWrongCode = ({ secrets }: StrongAuthenticationHarness) =>
   secrets.note('a wrong code', randomPassword());
 
 /** The sent code, recorded as a secret unless it is the sandbox code. */
@@ -84,7 +84,7 @@ async function createApprovedCustomer(lifecycle: StrongAuthenticationHarness): P
   await app.runtime.db.query(sql, [id]);
   ok(await sendCode(app, id, 'phone', { platform }), 204);
   const correctCode = await sentCode(lifecycle);
-  expect((await confirmCode(app, id, 'phone', wrongCode(lifecycle), { platform })).status).toBe(
+  expect((await confirmCode(app, id, 'phone', newWrongCode(lifecycle), { platform })).status).toBe(
     400,
   );
   ok(await confirmCode(app, id, 'phone', correctCode, { platform }), 200);
@@ -105,7 +105,7 @@ async function logInBySms(
   const code = await sentCode(lifecycle);
   const path = `/sca/login/complete?customerId=${id}`;
   const proof = { ...startBody, challengeId, code, endUserIpAddress: randomAddress(lifecycle) };
-  expectWrong(await request('POST', path, { ...proof, code: wrongCode(lifecycle) }));
+  expectWrong(await request('POST', path, { ...proof, code: newWrongCode(lifecycle) }));
   const invalidAddress = lifecycle.secrets.note('an invalid address', randomPassword());
   expectWrong(await request('POST', path, { ...proof, endUserIpAddress: invalidAddress }));
   ok(await request('POST', path, proof), 200);
@@ -129,7 +129,7 @@ async function useApp(
   const body = { type: 'TOTP', secret, code: currentCode() };
   const otherSecret = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
   expectWrong(await request('POST', confirmPath, { ...body, secret: otherSecret }));
-  expectWrong(await request('POST', confirmPath, { ...body, code: wrongCode(lifecycle) }));
+  expectWrong(await request('POST', confirmPath, { ...body, code: newWrongCode(lifecycle) }));
   const { recoveryCodes } = ok(await request('POST', confirmPath, body), 200);
   for (const code of recoveryCodes) {
     secrets.note('a recovery code', code);
@@ -235,7 +235,7 @@ async function pay(
   const smsPayment = await executeQuote(fixture, from, to, 'SMS_OTP');
   await lifecycle.recordStoredData();
   await sentCode(lifecycle);
-  expectWrong(await authorize(smsPayment, { code: wrongCode(lifecycle) }));
+  expectWrong(await authorize(smsPayment, { code: newWrongCode(lifecycle) }));
   lifecycle.wait();
   ok(await fixture.send('POST', `/quotes/${smsPayment.id}/authorize/resend`), 204);
   ok(await authorize(smsPayment, { code: await sentCode(lifecycle) }), 200);
@@ -247,7 +247,7 @@ async function pay(
   expectWrong(
     await fixture.send('POST', `${trustPath}/confirm`, {
       ...validProof,
-      code: wrongCode(lifecycle),
+      code: newWrongCode(lifecycle),
     }),
   );
   ok(await fixture.send('POST', `${trustPath}/confirm`, validProof), 200);

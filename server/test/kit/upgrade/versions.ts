@@ -78,18 +78,18 @@ export function laterVersion(folder: string, migrations: Record<string, string>)
   for (const [name, sql] of Object.entries(migrations)) {
     fs.writeFileSync(path.join(folder, 'server', 'migrations', name), sql);
   }
-  const program = (name: string, text: string) => {
+  const writeProgram = (name: string, text: string) => {
     const file = path.join(folder, 'server', 'dist', name);
     fs.writeFileSync(file, text);
     return [file];
   };
   return {
     name: 'this checkout with further migrations',
-    start: program(
+    start: writeProgram(
       'start.mjs',
       "import { main } from './main.js';\nawait main(process.argv.slice(2));\n",
     ),
-    operator: program(
+    operator: writeProgram(
       'command.mjs',
       "import { runProcess } from './operator.js';\nawait runProcess();\n",
     ),

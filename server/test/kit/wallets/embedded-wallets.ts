@@ -90,7 +90,7 @@ export function walletFixture(app: TestApp, { platform }: Pick<CallOptions, 'pla
     return { customer: person, account, accountId: account.id as string, credential };
   }
 
-  /** Performs a signed retry. `change` replaces parts of the second request. */
+  /** Performs a signed retry. `change` replaces the body of the second request. */
   async function signedRetry(
     method: string,
     path: string,
@@ -113,8 +113,8 @@ export function walletFixture(app: TestApp, { platform }: Pick<CallOptions, 'pla
 
   /** Requests a one-time code and returns its encryption key. */
   async function requestOtpBundle(credentialId: string): Promise<string> {
-    const challenge = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
-    return ok(challenge, 200).otpEncryptionTargetBundle;
+    const response = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
+    return ok(response, 200).otpEncryptionTargetBundle;
   }
 
   /** A session of a credential of one-time codes. */
@@ -125,8 +125,8 @@ export function walletFixture(app: TestApp, { platform }: Pick<CallOptions, 'pla
   ): Promise<ClientSession> {
     const encryptedOtpBundle = await encryptOtp(code, await requestOtpBundle(id), keys.publicKey);
     const body = { type, encryptedOtpBundle };
-    const session = await callSigned('POST', `/auth/credentials/${id}/verify`, body, keys);
-    return { session: ok(session, 200), ...keys };
+    const response = await callSigned('POST', `/auth/credentials/${id}/verify`, body, keys);
+    return { session: ok(response, 200), ...keys };
   }
 
   /** A session of the wallet's e-mail credential. */

@@ -167,8 +167,8 @@ export function checkNotice(
   const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
   // A clearing applies also to a closed payment. A new authorized amount does not.
   const debitingKinds = factsBefore.isClosed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
-  const requiresDebit = debitingKinds.includes(notice.kind) && notice.amount > 0n;
-  const neededAmount = requiresDebit ? amountToDebit(factsBefore, notice) : 0n;
+  const isDebitRequired = debitingKinds.includes(notice.kind) && notice.amount > 0n;
+  const neededAmount = isDebitRequired ? amountToDebit(factsBefore, notice) : 0n;
   const card = sim.model.cardBook.cards.get(factsBefore.cardId);
   // A card of a deleted holder is about to be closed.
   const isClosed = card?.state === 'CLOSED' || !holderOf(sim, before);
@@ -177,8 +177,8 @@ export function checkNotice(
   const isWrittenOff = isClosed && notice.kind === 'CLEARING';
   const debits = debitsOf(factsBefore);
   // An adjustment that cannot be held is debited at the clearing.
-  const requestsDebit = canPay || notice.kind === 'CLEARING';
-  if (neededAmount > 0n && !isClosed && requestsDebit)
+  const isDebitRequested = canPay || notice.kind === 'CLEARING';
+  if (neededAmount > 0n && !isClosed && isDebitRequested)
     debits.push(`${neededAmount} ${canPay ? 'PENDING' : 'FAILED'}`);
   const expectedFacts = {
     debits: debits.join(),
@@ -200,7 +200,8 @@ export function checkNotice(
     throw violation(`${subject}: debits ${actualDebits}, not ${expectedDebits}`);
   }
   const hasException =
-    before.status === 'EXCEPTION' || (neededAmount > 0n && !isClosed && requestsDebit && !canPay);
+    before.status === 'EXCEPTION' ||
+    (neededAmount > 0n && !isClosed && isDebitRequested && !canPay);
   if ((after.status === 'EXCEPTION') !== hasException) {
     throw violation(`${after.id}, after ${notice.kind} ${notice.amount}, is ${after.status}`);
   }

@@ -46,7 +46,7 @@ export const SIM_START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-const STATUS: Record<Exclude<Behavior, 'times out' | 'intermittent'>, number> = {
+const REPLY_STATUSES: Record<Exclude<Behavior, 'times out' | 'intermittent'>, number> = {
   accepts: 200,
   duplicate: 409,
   fails: 500,
@@ -54,7 +54,7 @@ const STATUS: Record<Exclude<Behavior, 'times out' | 'intermittent'>, number> = 
   slow: 204,
 };
 
-const APPROVAL: Record<Exclude<Verdict, 'timeout'>, [number, object]> = {
+const APPROVAL_REPLIES: Record<Exclude<Verdict, 'timeout'>, [number, object]> = {
   accept: [200, { receiverCustomerInfo: { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15' } }],
   pending: [202, {}],
   reject: [403, { code: 'FORBIDDEN', message: 'No.', reason: 'No.' }],
@@ -80,12 +80,12 @@ function isApprovalRequest(type: string, data: Record<string, unknown> | undefin
 function replyOf(receiver: Receiver, isApproval: boolean): HttpReply {
   if (isApproval) {
     if (receiver.verdict === 'timeout') throw connectionError('ETIMEDOUT');
-    return reply(...APPROVAL[receiver.verdict]);
+    return reply(...APPROVAL_REPLIES[receiver.verdict]);
   }
   const { behavior } = receiver;
   if (behavior === 'times out') throw connectionError('ETIMEDOUT');
   const status =
-    behavior === 'intermittent' ? (receiver.requests % 2 ? 200 : 503) : STATUS[behavior];
+    behavior === 'intermittent' ? (receiver.requests % 2 ? 200 : 503) : REPLY_STATUSES[behavior];
   return reply(status);
 }
 

@@ -34,7 +34,7 @@ function addToSet<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   else map.set(key, new Set([value]));
 }
 
-const APPLY: Readonly<
+const CHANGE_HANDLERS: Readonly<
   Record<string, (agency: Agency, after: RecordedRow, before: RecordedRow | null) => void>
 > = {
   agents({ agents }, after) {
@@ -58,7 +58,7 @@ const APPLY: Readonly<
 };
 
 export const applyAgencyChange = (agency: Agency, { table, before, after }: RowChange): void => {
-  if (after) APPLY[table]?.(agency, after, before);
+  if (after) CHANGE_HANDLERS[table]?.(agency, after, before);
 };
 
 /** The agent of a usage account. */

@@ -56,44 +56,45 @@ const FAILURE_EVENTS = [
 const expiringChallengeId = (row: RecordedRow | null): string | undefined =>
   row?.kind === 'quotes.lapse' ? JSON.parse(row.input ?? '{}').challengeId : undefined;
 
-const APPLY: Readonly<Record<string, (authentication: Authentication, change: RowChange) => void>> =
-  {
-    customers({ regions }, { after }) {
-      if (after?.region) regions.set(after.id as string, after.region);
-    },
-    quotes({ payments }, { after }) {
-      if (after) payments.set(after.id as string, after.transaction_id as string);
-    },
-    sca_lockouts({ lockouts }, { after }) {
-      if (after) lockouts.set(after.id as string, after);
-    },
-    sca_challenges({ challenges, challengesByQuote, satisfiedCounts }, { before, after }) {
-      if (!after) return;
-      const [id, subject] = [after.id as string, after.subject as string];
-      challenges.set(id, after);
-      if (after.status === 'SATISFIED' && before?.status !== 'SATISFIED')
-        increase(satisfiedCounts, proofKeyOf(after));
-      if (!before && after.kind === 'PAYMENT')
-        challengesByQuote.set(subject, [...(challengesByQuote.get(subject) ?? []), id]);
-    },
-    sca_events({ proofs, failures }, { before, after }) {
-      if (before || !after) return;
-      const { type, subject, customer_id: customer } = after as Record<string, string>;
-      if (subject) increase(proofs, `${type} ${subject}`);
-      if (FAILURE_EVENTS.includes(type as string)) increase(failures, customer as string);
-      if (type === 'RESET_PASSWORD_COMPLETED') failures.set(customer as string, 0);
-    },
-    jobs({ expiryJobs }, { before, after }) {
-      const [removedId, addedId] = [expiringChallengeId(before), expiringChallengeId(after)];
-      if (removedId !== undefined) increase(expiryJobs, removedId, -1);
-      if (addedId !== undefined) increase(expiryJobs, addedId);
-    },
-  };
+const CHANGE_HANDLERS: Readonly<
+  Record<string, (authentication: Authentication, change: RowChange) => void>
+> = {
+  customers({ regions }, { after }) {
+    if (after?.region) regions.set(after.id as string, after.region);
+  },
+  quotes({ payments }, { after }) {
+    if (after) payments.set(after.id as string, after.transaction_id as string);
+  },
+  sca_lockouts({ lockouts }, { after }) {
+    if (after) lockouts.set(after.id as string, after);
+  },
+  sca_challenges({ challenges, challengesByQuote, satisfiedCounts }, { before, after }) {
+    if (!after) return;
+    const [id, subject] = [after.id as string, after.subject as string];
+    challenges.set(id, after);
+    if (after.status === 'SATISFIED' && before?.status !== 'SATISFIED')
+      increase(satisfiedCounts, proofKeyOf(after));
+    if (!before && after.kind === 'PAYMENT')
+      challengesByQuote.set(subject, [...(challengesByQuote.get(subject) ?? []), id]);
+  },
+  sca_events({ proofs, failures }, { before, after }) {
+    if (before || !after) return;
+    const { type, subject, customer_id: customer } = after as Record<string, string>;
+    if (subject) increase(proofs, `${type} ${subject}`);
+    if (FAILURE_EVENTS.includes(type as string)) increase(failures, customer as string);
+    if (type === 'RESET_PASSWORD_COMPLETED') failures.set(customer as string, 0);
+  },
+  jobs({ expiryJobs }, { before, after }) {
+    const [removedId, addedId] = [expiringChallengeId(before), expiringChallengeId(after)];
+    if (removedId !== undefined) increase(expiryJobs, removedId, -1);
+    if (addedId !== undefined) increase(expiryJobs, addedId);
+  },
+};
 
 export const applyAuthenticationChange = (
   authentication: Authentication,
   change: RowChange,
-): void => APPLY[change.table]?.(authentication, change);
+): void => CHANGE_HANDLERS[change.table]?.(authentication, change);
 
 /**
  * An invalid change of a challenge. Every status except PENDING is final. Final challenges and unfinished

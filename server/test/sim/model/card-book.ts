@@ -123,13 +123,13 @@ const NOTICE_HANDLERS: Readonly<Record<string, (replay: Replay, amount: string) 
 };
 
 function openReplay(book: CardBook, id: string, { kind, token, amount }: RecordedRow): void {
-  const clearsImmediately = kind?.startsWith('FINANCIAL_') ?? false;
+  const isClearedImmediately = kind?.startsWith('FINANCIAL_') ?? false;
   book.tokens.set(token as string, id);
   book.replays.set(id, {
     token: token as string,
     authorizedAmount: BigInt(amount as string),
-    isClosed: clearsImmediately,
-    settlements: clearsImmediately ? [amount as string] : [],
+    isClosed: isClearedImmediately,
+    settlements: isClearedImmediately ? [amount as string] : [],
     returns: [],
     reversedCount: 0,
     eventCount: 1,

@@ -65,7 +65,7 @@ function addToSupply(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): v
 const orderIdIn = (row: RecordedRow | null): string | undefined =>
   JSON.parse(row?.input ?? '{}').operationId;
 
-const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void>> = {
+const CHANGE_HANDLERS: Readonly<Record<string, (book: CoinBook, change: RowChange) => void>> = {
   stablecoin_provider_accounts({ providers }, { after }) {
     if (after) providers.set(after.id as string, after);
   },
@@ -93,7 +93,7 @@ const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void
 };
 
 export function applyCoinChange(book: CoinBook, change: RowChange): void {
-  APPLY[change.table]?.(book, change);
+  CHANGE_HANDLERS[change.table]?.(book, change);
 }
 
 /** Records a transfer of a stablecoin or an order. */
@@ -106,7 +106,7 @@ export function recordTransfer(book: CoinBook, transfer: Transfer): void {
 
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
-const ORDER = {
+const ORDER_TRANSITIONS = {
   CREATED: ['PENDING_FUNDING', 'PENDING_PROVIDER', 'PROCESSING', ...FINAL_STATUSES],
   PENDING_FUNDING: ['PENDING_PROVIDER', 'PROCESSING', ...FINAL_STATUSES],
   PENDING_PROVIDER: ['PROCESSING', 'COMPLETED', 'FAILED'],
@@ -116,26 +116,26 @@ const ORDER = {
   COMPLETED: [],
   FAILED: [],
 } satisfies Transitions;
-const ISSUANCE: Transitions = {
+const ISSUANCE_TRANSITIONS: Transitions = {
   PENDING_REVIEW: ['PROVISIONING', 'PROVISIONED', 'REJECTED', 'FAILED'],
   PROVISIONING: ['PROVISIONED', 'REJECTED', 'FAILED'],
 };
-const SERVICE: Transitions = {
+const SERVICE_TRANSITIONS: Transitions = {
   NOT_ENABLED: ['PENDING_APPROVAL', 'ENABLING'],
   PENDING_APPROVAL: ['ENABLING', 'NOT_ENABLED', 'ENABLED'],
   ENABLING: ['ENABLED', 'DISABLED'],
   ENABLED: ['DISABLED'],
   DISABLED: ['ENABLING'],
 };
-const PROVIDER_ACCOUNT: Transitions = {
+const PROVIDER_ACCOUNT_TRANSITIONS: Transitions = {
   ACTIVE: ['INVALID', 'REVOKED'],
   INVALID: ['ACTIVE'],
   REVOKED: ['ACTIVE'],
 };
 const LIFECYCLES: Readonly<Record<string, Readonly<Record<string, Transitions>>>> = {
-  stablecoin_provider_accounts: { status: PROVIDER_ACCOUNT },
-  stablecoins: { issuance_status: ISSUANCE, service_status: SERVICE },
-  stablecoin_operations: { status: ORDER },
+  stablecoin_provider_accounts: { status: PROVIDER_ACCOUNT_TRANSITIONS },
+  stablecoins: { issuance_status: ISSUANCE_TRANSITIONS, service_status: SERVICE_TRANSITIONS },
+  stablecoin_operations: { status: ORDER_TRANSITIONS },
 };
 const FIXED_COLUMNS = ['stablecoin_id', 'type', 'amount', 'provider_account', 'platform_id'];
 
@@ -165,7 +165,7 @@ export function coinTransitionProblem(
 function expectedPhases(row: RecordedRow): string[] {
   const isNothingCounted = countedOf(row) === 0n;
   const voidedPhases = 'pending,void';
-  const status = row.status as keyof typeof ORDER;
+  const status = row.status as keyof typeof ORDER_TRANSITIONS;
   switch (status) {
     case 'COMPLETED':
       return [
@@ -211,8 +211,8 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   }
   const phases = transfers.map(({ phase }) => phase).join();
   if (!expectedPhases(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
-  const mustBeSubmitted = !['CREATED', 'FAILED'].includes(row.status as string);
-  if (mustBeSubmitted && !row.submitted_at) return `is ${row.status} and was never submitted`;
+  const isSubmissionRequired = !['CREATED', 'FAILED'].includes(row.status as string);
+  if (isSubmissionRequired && !row.submitted_at) return `is ${row.status} and was never submitted`;
   if (!isFinal && !coinBook.jobCounts.get(id)) return `is ${row.status} and has no job`;
   return undefined;
 }

@@ -22,9 +22,9 @@ const textOf = (sums: Sums) =>
 function effectOf(transfers: readonly Transfer[]): Sums {
   const sums: Sums = new Map();
   for (const { phase, debit, credit, amount } of transfers) {
-    const changesBalance = phase === 'posted' || phase === 'post';
-    if (changesBalance) add(sums, debit, -amount);
-    if (changesBalance) add(sums, credit, amount);
+    const isBalanceChange = phase === 'posted' || phase === 'post';
+    if (isBalanceChange) add(sums, debit, -amount);
+    if (isBalanceChange) add(sums, credit, amount);
     if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
   }
   return sums;

@@ -36,42 +36,42 @@ const incrementCount = (counts: Map<string, number>, name: string) =>
 const isDone = (row: RecordedRow | null) => row?.status === 'SETTLED' || row?.status === 'DONE';
 const isAccepted = (row: RecordedRow | null) => row?.status === 'PROCESSING' || isDone(row);
 
-const APPLY: Readonly<Record<string, (holding: Holding, change: RowChange, model: Model) => void>> =
-  {
-    credentials(holding, { before, after }) {
-      if (!after) return;
-      if (!before && holding.credentials.size === 0) holding.unsignedCredentials++;
-      holding.credentials.set(after.id as string, after);
-    },
-    wallet_sessions(holding, { after }) {
-      if (after) holding.sessions.set(after.id as string, after);
-    },
-    wallet_requests(holding, { before, after }) {
-      if (!after) return;
-      const [operation = ''] = (after.subject ?? '').split(' ');
-      if (isDone(after) && !isDone(before)) incrementCount(holding.doneCounts, operation);
-      if (isAccepted(after) && !isAccepted(before))
-        incrementCount(holding.acceptedCounts, operation);
-    },
-    wallet_authorizations(holding, { after }, { signedAuthorizations }) {
-      if (!after) return;
-      incrementCount(holding.signedCounts, after.operation as string);
-      const quoteId = after.subject as string;
-      if (after.operation === 'executeQuote')
-        signedAuthorizations.set(quoteId, [...(signedAuthorizations.get(quoteId) ?? []), after]);
-    },
-  };
+const CHANGE_HANDLERS: Readonly<
+  Record<string, (holding: Holding, change: RowChange, model: Model) => void>
+> = {
+  credentials(holding, { before, after }) {
+    if (!after) return;
+    if (!before && holding.credentials.size === 0) holding.unsignedCredentials++;
+    holding.credentials.set(after.id as string, after);
+  },
+  wallet_sessions(holding, { after }) {
+    if (after) holding.sessions.set(after.id as string, after);
+  },
+  wallet_requests(holding, { before, after }) {
+    if (!after) return;
+    const [operation = ''] = (after.subject ?? '').split(' ');
+    if (isDone(after) && !isDone(before)) incrementCount(holding.doneCounts, operation);
+    if (isAccepted(after) && !isAccepted(before)) incrementCount(holding.acceptedCounts, operation);
+  },
+  wallet_authorizations(holding, { after }, { signedAuthorizations }) {
+    if (!after) return;
+    incrementCount(holding.signedCounts, after.operation as string);
+    const quoteId = after.subject as string;
+    if (after.operation === 'executeQuote')
+      signedAuthorizations.set(quoteId, [...(signedAuthorizations.get(quoteId) ?? []), after]);
+  },
+};
 
 /** Applies a row change to a wallet. */
 export function applyHolderChange(model: Model, change: RowChange): void {
   const id = (change.after ?? change.before)?.account_id;
-  if (id) APPLY[change.table]?.(holdingIn(model, id), change, model);
+  if (id) CHANGE_HANDLERS[change.table]?.(holdingIn(model, id), change, model);
 }
 
-const REVOCABLE = { ACTIVE: ['REVOKED'], REVOKED: [] };
+const REVOCABLE_TRANSITIONS = { ACTIVE: ['REVOKED'], REVOKED: [] };
 const TRANSITIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  credentials: REVOCABLE,
-  wallet_sessions: REVOCABLE,
+  credentials: REVOCABLE_TRANSITIONS,
+  wallet_sessions: REVOCABLE_TRANSITIONS,
   wallet_requests: {
     PENDING: ['PROCESSING', 'DONE', 'DROPPED'],
     PROCESSING: ['SETTLED', 'DONE'],

@@ -86,7 +86,7 @@ const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
  * Rows that are moved into their partition are not recorded, because a partition has no trigger while it is
  * filled.
  */
-const NOT_MOVED = "when (current_setting('application_name') <> 'railhead retention')";
+const NOT_MOVED_CONDITION = "when (current_setting('application_name') <> 'railhead retention')";
 
 /** The trigger of a table. The trigger runs for every changed row, so it only copies the row. */
 async function changeTriggerSql(client: pg.Client, table: string, columns: readonly string[]) {
@@ -118,7 +118,7 @@ async function changeTriggerSql(client: pg.Client, table: string, columns: reado
     end $$;
     ${createTriggerSql('insert')};
     ${createTriggerSql('update', UPDATE_CONDITIONS[table])};
-    ${createTriggerSql('delete', NOT_MOVED)}`;
+    ${createTriggerSql('delete', NOT_MOVED_CONDITION)}`;
 }
 
 /** Installs the change log. Must run once per database, before the first write. */
@@ -251,10 +251,10 @@ function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transf
     const sum = sums.get(id) ?? { balance: 0n, held: 0n };
     sums.set(id, { balance: sum.balance + balance, held: sum.held + heldAmount });
   };
-  const changesBalance = phase === 'posted' || phase === 'post';
+  const isBalanceChange = phase === 'posted' || phase === 'post';
   const heldAmount = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
-  add(debit, changesBalance ? -amount : 0n, heldAmount);
-  if (changesBalance) add(credit, amount, 0n);
+  add(debit, isBalanceChange ? -amount : 0n, heldAmount);
+  if (isBalanceChange) add(credit, amount, 0n);
 }
 
 /** The change log has every column as text. Only the amount is read as a number. */

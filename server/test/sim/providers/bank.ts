@@ -17,7 +17,7 @@ export interface BankTransfer {
 
 export const REASON = 'ACCOUNT_CANNOT_RECEIVE';
 /** Number of the latest transfers, which can change. */
-const RECENT = 100;
+const RECENT_COUNT = 100;
 const CHECK_AFTER_SECONDS = 6 * 3_600;
 
 /** The state in the form of the protocol. */
@@ -126,7 +126,7 @@ export function simulatedBank(deps: BankDeps) {
     /** Executes, fails or returns one of the recent transfers. */
     act(): void {
       const openTransfers = [...transfers.values()]
-        .slice(-RECENT)
+        .slice(-RECENT_COUNT)
         .filter(({ state }) => state === 'accepted' || state === 'settled')
         .sort((a, b) => (a.id < b.id ? -1 : 1));
       const transfer = openTransfers[chance.integerBelow(Math.max(openTransfers.length, 1))];

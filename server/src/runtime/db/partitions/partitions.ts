@@ -144,7 +144,7 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
   const [from, until] = [monday, monday + WEEK_MS].map((each) => quoteText(keyAt(table, each)));
   const newPartition = partition(`${name}_${dayOf(monday)}`);
   const defaultPartition = partition(`${name}_default`);
-  const isOfWeek = `${key} >= ${from} and ${key} < ${until}`;
+  const weekCondition = `${key} >= ${from} and ${key} < ${until}`;
   await db.query('begin');
   try {
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -156,9 +156,9 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
     await db.query(`lock table ${defaultPartition} in access exclusive mode`);
     await db.query(`create table ${newPartition}
       (like ${name} including defaults including constraints including storage)`);
-    const earlyRowsSql = `select 1 as found from ${defaultPartition} where ${isOfWeek} limit 1`;
+    const earlyRowsSql = `select 1 as found from ${defaultPartition} where ${weekCondition} limit 1`;
     if ((await db.query(earlyRowsSql)).length > 0) {
-      await db.query(`with moved as (delete from ${defaultPartition} where ${isOfWeek} returning *)
+      await db.query(`with moved as (delete from ${defaultPartition} where ${weekCondition} returning *)
         insert into ${newPartition} select * from moved`);
     }
     await db.query(`alter table ${name} attach partition ${newPartition}
@@ -173,13 +173,13 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
 /** The weeks with rows in the default partition of a table. */
 async function weeksOfDefault(db: Queryable, { name, key, resource }: PartitionedTable) {
   const pattern = `^${resource}:[0-9a-f]{8}-[0-9a-f]{4}-`;
-  const isValid = resource === undefined ? 'true' : `${key} ~ ${quoteText(pattern)}`;
+  const validKeyCondition = resource === undefined ? 'true' : `${key} ~ ${quoteText(pattern)}`;
   const weeks: Time[] = [];
   let lastKey = '';
   for (;;) {
     const lowerBound = lastKey === '' ? '' : `and ${key} >= ${quoteText(lastKey)}`;
     const rows = await db.query<{ first: string | null }>(`select min(${key})::text as first
-      from ${partition(`${name}_default`)} where ${isValid} ${lowerBound}`);
+      from ${partition(`${name}_default`)} where ${validKeyCondition} ${lowerBound}`);
     const firstKey = rows[0]?.first;
     if (!firstKey) return weeks;
     const monday = mondayOf(resource === undefined ? parseTime(firstKey) : timeOfId(firstKey));

@@ -18,7 +18,7 @@ interface ExporterOptions {
 export interface Exporter {
   add(span: FinishedSpan): void;
   flush(): Promise<void>;
-  /** Sends the remaining spans, and stops. */
+  /** Sends the remaining spans, and stops after at most 1.5 s. Unsent spans are dropped. */
   stop(): Promise<void>;
 }
 

@@ -138,8 +138,9 @@ export function decisionOverConnection(
   remainingMs: number,
 ): string {
   if (remainingMs < 0 || connection === 'lost before') return 'TOO_LATE';
-  const opensPayment = expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
-  return connection === 'slow' && opensPayment ? 'TOO_LATE' : expectedDecision;
+  const isPaymentOpened =
+    expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
+  return connection === 'slow' && isPaymentOpened ? 'TOO_LATE' : expectedDecision;
 }
 
 /** A request through the authorization handler. */
@@ -190,13 +191,13 @@ const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
 function chooseNotice(sim: Sim, row: RecordedRow): NoticeInput {
   const { chance } = sim;
   const { authorizedAmount, settledAmount, refundedAmount, direction } = factsOf(row);
-  const reversesRefund = row.status === 'REFUNDED' && chance.percent(60);
+  const isRefundReversal = row.status === 'REFUNDED' && chance.percent(60);
   const isSettled = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
   // Usually a notice that is valid for the payment.
   const notices = settledAmount > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
   const ordinaryKind =
     isSettled && chance.percent(60) ? 'RETURN' : chance.pickWeighted(notices).kind;
-  const kind = reversesRefund ? 'RETURN_REVERSAL' : ordinaryKind;
+  const kind = isRefundReversal ? 'RETURN_REVERSAL' : ordinaryKind;
   const amountUpTo = (maximum: bigint) =>
     BigInt(chance.integerBetween(1, Math.max(1, Number(maximum))));
   const fullAmounts: Partial<Record<NoticeInput['kind'], bigint>> = {

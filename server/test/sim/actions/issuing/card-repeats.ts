@@ -159,8 +159,9 @@ async function retryReversed(sim: Sim): Promise<string> {
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
   const requestInput = chooseRequest(sim, card);
   const predictedDecision = predictDecision(sim, card, requestInput);
-  const opensPayment = predictedDecision === 'approved' && requestInput.kind !== 'BALANCE_INQUIRY';
-  const expectedDecision = opensPayment
+  const isPaymentOpened =
+    predictedDecision === 'approved' && requestInput.kind !== 'BALANCE_INQUIRY';
+  const expectedDecision = isPaymentOpened
     ? facts.settlements.length
       ? 'CONFLICT'
       : 'TOO_LATE'

@@ -127,16 +127,16 @@ function chooseChange(sim: Sim, card: RecordedRow): { body: Change; codes: strin
     { name: undefined, weight: 30 },
   ]).name;
   const person = holderOf(sim, card);
-  const changesSources = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
-  const { ids, codes } = changesSources
+  const hasSourceChange = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
+  const { ids, codes } = hasSourceChange
     ? chooseSources(sim, person)
     : { ids: undefined, codes: [] };
   const limit = chance.pick([null, null, chance.integerBetween(500, 9_000)]);
-  const changesLimit = state === undefined && (!ids || chance.percent(20));
+  const hasLimitChange = state === undefined && (!ids || chance.percent(20));
   const body = {
     ...(state ? { state } : {}),
     ...(ids ? { fundingSources: ids } : {}),
-    ...(changesLimit ? { maxSpendPerTransaction: limit } : {}),
+    ...(hasLimitChange ? { maxSpendPerTransaction: limit } : {}),
   };
   return { body, codes };
 }
@@ -270,12 +270,12 @@ function isReachable(sim: Sim, row: RecordedRow): boolean {
 
 /** Resolves an exception. The server rejects the resolution while a debit is in progress. */
 export async function resolveException(sim: Sim, row: RecordedRow): Promise<string> {
-  const collectsFunds = sim.chance.percent(50);
-  const outcome = collectsFunds ? 'collect' : 'write-off';
+  const isCollection = sim.chance.percent(50);
+  const outcome = isCollection ? 'collect' : 'write-off';
   const result = await runVerb(sim, 'cards', 'resolve', row.id as string, '--outcome', outcome);
   const isPending = hasPendingFundingDebit(row);
   const isAllowed =
-    row.status === 'EXCEPTION' && !isPending && (!collectsFunds || isReachable(sim, row));
+    row.status === 'EXCEPTION' && !isPending && (!isCollection || isReachable(sim, row));
   return checkOutcome(result, isAllowed, `${outcome} ${row.id}, ${row.status}`) ?? outcome;
 }
 

@@ -39,12 +39,12 @@ const SECRETS = [
 function linkCodes(
   sim: Sim,
   secret: string,
-  namesAccount: boolean,
+  isAccountNamed: boolean,
   knownMintClient?: MintClient,
 ): string[] {
   if (secret === '008') return ['SERVICE_UNAVAILABLE'];
   if (secret === '002') return ['STABLECOIN_VERIFICATION_FAILED'];
-  if (secret === '005' && !namesAccount) return ['INVALID_INPUT'];
+  if (secret === '005' && !isAccountNamed) return ['INVALID_INPUT'];
   return knownMintClient && statusOf(sim, knownMintClient) === 'ACTIVE' ? ['CONFLICT'] : [];
 }
 
@@ -183,21 +183,21 @@ async function registerCoin(sim: Sim): Promise<string> {
   const activeClients = previousClients.filter((client) => statusOf(sim, client) === 'ACTIVE');
   const names = chooseNames(sim, platform);
   const { suffix } = sim.chance.pickWeighted(TOKENS);
-  const namesAccount = previousClients.length > 0 && sim.chance.percent(70);
-  const client = namesAccount
+  const isAccountNamed = previousClients.length > 0 && sim.chance.percent(70);
+  const client = isAccountNamed
     ? sim.chance.pick(activeClients.length ? activeClients : previousClients)
     : activeClients[0];
   const body = {
     providerTokenIdentifier: `${names.symbol}-${suffix}`,
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
-    ...(namesAccount ? { stablecoinProviderAccountId: client?.id } : {}),
+    ...(isAccountNamed ? { stablecoinProviderAccountId: client?.id } : {}),
   };
   const response = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
   const selectionErrors =
     activeClients.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-  const accountErrors = !namesAccount && activeClients.length !== 1 ? selectionErrors : undefined;
+  const accountErrors = !isAccountNamed && activeClients.length !== 1 ? selectionErrors : undefined;
   const codes = accountErrors ?? tokenCodes(sim, client as MintClient, suffix, names);
   const code = checkReply(response, codes, `a token …${suffix}`);
   if (code) return code;

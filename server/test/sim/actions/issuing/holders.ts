@@ -140,7 +140,7 @@ async function addCredential(sim: Sim): Promise<string> {
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const type = sim.chance.pick(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
-  const typeExists =
+  const isTypeInUse =
     type !== 'OAUTH' && credentialsOf(sim, wallet).some((credential) => credential.type === type);
   const tokenFields = type === 'OAUTH' ? { oidcToken: createOidcToken(sim) } : {};
   const body = { type, accountId: wallet.id, ...tokenFields };
@@ -150,7 +150,7 @@ async function addCredential(sim: Sim): Promise<string> {
     body,
     platform: wallet.owner.platform,
   };
-  const codes = typeExists ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
+  const codes = isTypeInUse ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
   return `${type} ${checkedTrace(await signRequest(sim, request, key), codes, 201)}`;
 }
 

@@ -85,8 +85,8 @@ function chooseAmount(
     const amount = chance.pick([0n, 1n, CENT + 1n]);
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
   }
-  const exceedsSupply = chance.percent(6) || available === 0n;
-  const maximum = isBurn ? available + (exceedsSupply ? 50n : 0n) : 100_000n;
+  const isAboveSupply = chance.percent(6) || available === 0n;
+  const maximum = isBurn ? available + (isAboveSupply ? 50n : 0n) : 100_000n;
   const cents = BigInt(chance.integerBetween(1, Number(maximum > 0n ? maximum : 1n)));
   return { amount: cents * CENT, codes: [] };
 }
@@ -187,8 +187,8 @@ function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: D
   if (problem) return [`STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
   const unavailableCode = providerCode(client);
   if (unavailableCode) return [unavailableCode];
-  const burnsBalance = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
-  if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
+  const isBalanceBurn = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
+  if (isBalanceBurn && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
   if (endpoints.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
   const circulatingAccount = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
   const freeAmount = circulatingAccount ? circulatingAccount.balance - circulatingAccount.held : 0n;
@@ -197,10 +197,10 @@ function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: D
 
 /** The outcome that the bank account and the parameters select. */
 function outcomeOf({ type, source, endpoints, description }: Draft): string {
-  const needsPayment = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
+  const isPaymentNeeded = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
   if (endpoints.some(({ bank }) => bank === '003')) return 'FAILED';
   const suffix = description.slice(-3);
-  if (suffix === '001' && needsPayment) return 'EXPIRED';
+  if (suffix === '001' && isPaymentNeeded) return 'EXPIRED';
   return suffix === '003' || suffix === '004' ? 'FAILED' : 'COMPLETED';
 }
 

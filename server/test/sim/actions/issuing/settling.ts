@@ -206,8 +206,8 @@ async function rejectPendingActions(sim: Sim): Promise<void> {
 /** The operator unfreezes accounts and processes the queue. */
 async function processQueue(sim: Sim): Promise<void> {
   for (const { id, status } of [...sim.model.internal.values()]) {
-    const ownerDeleted = internalAccountById(sim, id as string)?.owner.isDeleted ?? true;
-    if (status === 'FROZEN' && !ownerDeleted)
+    const isOwnerDeleted = internalAccountById(sim, id as string)?.owner.isDeleted ?? true;
+    if (status === 'FROZEN' && !isOwnerDeleted)
       await runVerb(sim, 'accounts', 'unfreeze', id as string);
   }
   for (;;) {

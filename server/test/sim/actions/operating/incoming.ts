@@ -181,7 +181,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
 export const depositQuotes = (sim: Sim) => sim.orders.filter((order) => order.kind === 'realtime');
 const sandboxDepositQuotes = (sim: Sim) => depositQuotes(sim).filter(isInSandbox);
 
-const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
+const RETURNED_OUTCOME: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
 /** Records a deposit that does not match its quote. Its outcome is not predicted. */
 export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: bigint): string {
@@ -227,7 +227,7 @@ async function sendDeposit(sim: Sim): Promise<string> {
   if (order.isStarted) throw violation(`${order.id} was paid twice`);
   order.isStarted = true;
   recordDeposit(sim, order);
-  if (!isExact && order.expectedOutcome) order.expectedOutcome = RETURNED;
+  if (!isExact && order.expectedOutcome) order.expectedOutcome = RETURNED_OUTCOME;
   return `${amount} of ${order.sentAmount}`;
 }
 

@@ -139,14 +139,14 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   const { id, platform } = person;
   const pathOf = (step: string) => `/sca/login/${step}?customerId=${id}`;
   const factor = 'SMS_OTP';
-  const start = await sim.call('POST', pathOf('start'), { factor }, platform);
+  const startResponse = await sim.call('POST', pathOf('start'), { factor }, platform);
   const startCode = checkReply(
-    start,
+    startResponse,
     person.strongAuthentication.phoneVerified ? [] : ['INVALID_INPUT'],
     pathOf('start'),
   );
   if (startCode) return startCode;
-  const { challengeId } = bodyOf(start, 200);
+  const { challengeId } = bodyOf(startResponse, 200);
   const variant = sim.chance.pickWeighted(PROOF_VARIANTS).name;
   if (variant === 'late') sim.effects.advance(5 * MINUTE);
   const codes = loginCodes(sim, person, variant);
@@ -210,10 +210,10 @@ async function setTrust(sim: Sim): Promise<string> {
   const path = `/customers/external-accounts/${account.id}/${action}`;
   const isLockedOut = isLocked(sim, person);
   const phoneErrors = person.strongAuthentication.phoneVerified ? [] : ['INVALID_INPUT'];
-  const start = await sim.call('POST', path, undefined, person.platform);
-  const startCode = checkReply(start, isLockedOut ? ['ACCOUNT_LOCKED'] : phoneErrors, path);
+  const startResponse = await sim.call('POST', path, undefined, person.platform);
+  const startCode = checkReply(startResponse, isLockedOut ? ['ACCOUNT_LOCKED'] : phoneErrors, path);
   if (startCode) return `${action}: ${startCode}`;
-  const { id: challengeId } = bodyOf(start, 200).scaChallenge;
+  const { id: challengeId } = bodyOf(startResponse, 200).scaChallenge;
   const variant = sim.chance.pickWeighted(PROOF_VARIANTS).name;
   if (variant === 'late') sim.effects.advance(5 * MINUTE);
   const proof = { code: codeOf(variant), ...(sim.chance.percent(50) ? { challengeId } : {}) };
