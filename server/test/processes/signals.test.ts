@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const dataFolders: DataFolder[] = [];
 
-function newFolder(): DataFolder {
+function createFolder(): DataFolder {
   const createdFolder = createDataFolder('signals');
   dataFolders.push(createdFolder);
   return createdFolder;
@@ -55,7 +55,7 @@ describe('a running server', () => {
   let folder: DataFolder;
   let server: Running;
   beforeAll(async () => {
-    folder = newFolder();
+    folder = createFolder();
     server = await folder.start();
   }, 90_000);
 
@@ -104,7 +104,7 @@ describe('a running server', () => {
   }, 30_000);
 
   it('runs independently of another server', async () => {
-    const otherFolder = newFolder();
+    const otherFolder = createFolder();
     const otherServer = await otherFolder.start();
     expect(otherServer.origin).not.toBe(server.origin);
     expect((await call(otherServer, 'GET', '/config')).status).toBe(200);
@@ -147,7 +147,7 @@ describe('SIGTERM', () => {
   let folder: DataFolder;
   let receiver: Receiver;
   beforeAll(async () => {
-    folder = newFolder();
+    folder = createFolder();
     receiver = await startReceiver();
   });
   afterAll(() => receiver.close());
@@ -253,7 +253,7 @@ describe('SIGTERM', () => {
 
 describe('an invalid setting', () => {
   const startErrors = async (flags: string[], env: Record<string, string> = {}) => {
-    const folder = newFolder();
+    const folder = createFolder();
     const exit = await folder.waitForExit(folder.launch(flags, env));
     expect(fs.existsSync(folder.dir)).toBe(false);
     const { code, out, err } = exit;
@@ -285,7 +285,7 @@ describe('an invalid setting', () => {
 
   /** Output of a start that cannot listen. The start creates no files, and no process remains. */
   const failToListen = async (flags: string[]) => {
-    const folder = newFolder();
+    const folder = createFolder();
     const { code, out, err } = await folder.waitForExit(folder.launch(flags));
     expect([code, out]).toEqual([1, '']);
     expect(fs.existsSync(folder.dir)).toBe(false);

@@ -15,7 +15,7 @@ import { createDataFolder, type DataFolder } from '../kit/crash/server.ts';
 
 const dataFolders: DataFolder[] = [];
 
-function newFolder(): DataFolder {
+function createFolder(): DataFolder {
   const folder = createDataFolder('start');
   dataFolders.push(folder);
   return folder;
@@ -25,8 +25,7 @@ afterAll(async () => {
   await Promise.all(dataFolders.map((dataFolder) => dataFolder.remove()));
 }, 60_000);
 
-/** Finds a free port. */
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as net.AddressInfo;
@@ -85,7 +84,7 @@ describe('a start on loopback', () => {
   it.each([[[]], [['--host', 'localhost']]])(
     'prints localhost: %j',
     async (flags) => {
-      expect(await startAndCheck(newFolder(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
+      expect(await startAndCheck(createFolder(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
     },
     90_000,
   );
@@ -94,7 +93,7 @@ describe('a start on loopback', () => {
     'serves the IPv6 loopback address, and prints the IPv4 address if another program uses the ' +
       'IPv6 address',
     async () => {
-      const folder = newFolder();
+      const folder = createFolder();
       const server = await folder.start();
       const { port } = new URL(server.origin);
       const socket = net.connect(Number(port), '::1');
@@ -127,7 +126,7 @@ describe('railhead-server', () => {
       fs.readFileSync(path.join(projectRoot(), 'server', 'package.json'), 'utf8'),
     );
     expect(bin).toEqual({ 'railhead-server': 'bin/railhead-server.js' });
-    const folder = newFolder();
+    const folder = createFolder();
     const server = await folder.waitUntilReady(folder.launch([], {}, [command, 'start']));
     expect((await fetch(server.credentials.docsUrl)).status).toBe(200);
     server.child.kill('SIGTERM');
@@ -153,14 +152,14 @@ describe('railhead-server', () => {
 
 describe('/readyz during the start', () => {
   it('returns 503 until credentials.json is written', async () => {
-    const folder = newFolder();
+    const folder = createFolder();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });
     await lock.connect();
     try {
       // The lock delays the creation of the first platform.
       await lock.query('begin; lock table bootstrap_steps in access exclusive mode');
-      const port = await freePort();
+      const port = await findFreePort();
       const child = folder.launch(['--port', String(port)], { DATABASE_URL: database.url });
       const readReadiness = () => fetch(`http://127.0.0.1:${port}/readyz`);
       const startingReply = await waitForResult(readReadiness);
@@ -183,7 +182,7 @@ describe('/readyz during the start', () => {
 
 describe('the sample customer', () => {
   it('may be removed while it is created', async () => {
-    const folder = newFolder();
+    const folder = createFolder();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });
     await lock.connect();

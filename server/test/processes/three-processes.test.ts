@@ -33,7 +33,7 @@ beforeAll(async () => {
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada', currencies: ['USD', 'EUR'] };
   customerId = (await callOrThrow(server, 'POST', '/customers', person)).id;
-  [usdAccountId, eurAccountId] = (await Promise.all(['USD', 'EUR'].map(accountIn))) as [
+  [usdAccountId, eurAccountId] = (await Promise.all(['USD', 'EUR'].map(findAccountId))) as [
     string,
     string,
   ];
@@ -47,7 +47,7 @@ afterAll(async () => {
   await receiver?.close();
 }, 60_000);
 
-async function accountIn(currency: string): Promise<string> {
+async function findAccountId(currency: string): Promise<string> {
   const query = `customerId=${customerId}&currency=${currency}`;
   return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
 }
@@ -66,15 +66,15 @@ const repeatWork = <R>(count: number, work: (index: number) => Promise<R>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
 /** A metric by process. A scrape shows the metrics of all processes. */
-async function metricOf(name: string, ...labels: string[]): Promise<number[]> {
+async function readMetric(name: string, ...labels: string[]): Promise<number[]> {
   const text = await (await fetch(`${server.origin}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   const matchingLines = lines.filter((line) => labels.every((label) => line.includes(label)));
   return matchingLines.map((line) => Number(line.split(' ').at(-1)));
 }
 
-const jobsWith = (result: string) =>
-  metricOf('railhead_jobs_total', 'kind="payout.send"', `result="${result}"`);
+const readJobCounts = (result: string) =>
+  readMetric('railhead_jobs_total', 'kind="payout.send"', `result="${result}"`);
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
@@ -92,7 +92,7 @@ describe('three processes', () => {
     const expireSql =
       "update quotes set expires_at = now() + interval '1 second' where id = any($1)";
     await queryRows(expireSql, [ids]);
-    const states = () =>
+    const readStates = () =>
       queryRows<{ status: string; events: number }>(
         `select t.status, (select count(*)::int from events e where e.subject = t.id
             and e.type = 'OUTGOING_PAYMENT.EXPIRED') as events
@@ -100,10 +100,10 @@ describe('three processes', () => {
         [ids],
       );
     await vi.waitUntil(
-      async () => (await states()).every(({ status }) => status === 'EXPIRED'),
+      async () => (await readStates()).every(({ status }) => status === 'EXPIRED'),
       WAIT_OPTIONS,
     );
-    expect(await states()).toEqual(Array(QUOTES).fill({ status: 'EXPIRED', events: 1 }));
+    expect(await readStates()).toEqual(Array(QUOTES).fill({ status: 'EXPIRED', events: 1 }));
   }, 60_000);
 
   it('run each job once', async () => {
@@ -126,9 +126,9 @@ describe('three processes', () => {
         where type = 'OUTGOING' and quote_id is null group by status`,
     );
     expect(states).toEqual([{ status: 'COMPLETED', payments: PAYOUTS }]);
-    expect(sum(await jobsWith('done'))).toBe(PAYOUTS);
-    expect(sum(await jobsWith('again'))).toBe(0);
-    expect(sum(await jobsWith('failed'))).toBe(0);
+    expect(sum(await readJobCounts('done'))).toBe(PAYOUTS);
+    expect(sum(await readJobCounts('again'))).toBe(0);
+    expect(sum(await readJobCounts('failed'))).toBe(0);
   }, 60_000);
 
   it('deliver each event once', async () => {

@@ -78,7 +78,7 @@ let isReading = true;
 const readCounts = new Map<string, number>();
 let reader: Promise<void>;
 
-const subfolder = (folderName: string) => {
+const createSubfolder = (folderName: string) => {
   const createdFolder = path.join(folder, folderName);
   fs.mkdirSync(createdFolder);
   return createdFolder;
@@ -125,8 +125,8 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
   folder = fs.mkdtempSync(path.join(scratchFolder(), 'railhead-upgrade-'));
-  earlierRelease = earlierVersion(subfolder('earlier'));
-  laterRelease = laterVersion(subfolder('later'), MIGRATIONS);
+  earlierRelease = earlierVersion(createSubfolder('earlier'));
+  laterRelease = laterVersion(createSubfolder('later'), MIGRATIONS);
   receiver = await startReceiver();
   dataFolders = ['one', 'two', 'rejected'].map((label) => createDataFolder(`upgrade-${label}`));
   servers = await Promise.all([start(0, earlierRelease), start(1, earlierRelease)]);
@@ -162,7 +162,7 @@ async function replace(index: number, version: Version): Promise<void> {
 }
 
 /** Number of change sets that a server has committed. */
-async function committedBy({ origin }: Running): Promise<number> {
+async function countChangeSets({ origin }: Running): Promise<number> {
   const text = await (await fetch(`${origin}/metrics`)).text();
   const lines = [...text.matchAll(/^railhead_change_sets_total(?:\{.*\})? (\d+)$/gm)];
   return lines.reduce((sum, [, count]) => sum + Number(count), 0);
@@ -170,10 +170,10 @@ async function committedBy({ origin }: Running): Promise<number> {
 
 /** Waits for `SERVE_MS`, and longer if a server has not committed a change set since the call. */
 async function serve(): Promise<void> {
-  const countsBefore = await Promise.all(servers.map(committedBy));
+  const countsBefore = await Promise.all(servers.map(countChangeSets));
   await sleep(SERVE_MS);
   await vi.waitUntil(async () => {
-    const countsAfter = await Promise.all(servers.map(committedBy));
+    const countsAfter = await Promise.all(servers.map(countChangeSets));
     return countsAfter.every((count, index) => count > (countsBefore[index] ?? 0));
   }, WAIT_OPTIONS);
 }

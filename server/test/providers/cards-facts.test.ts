@@ -6,8 +6,12 @@ import { cardIssuer } from '../kit/providers/cards.ts';
 const issuer = cardIssuer();
 const { service, order, send, authorize, balances, payment, read } = issuer;
 
-const clearing = (cardId: string, authorizationId: string, amount: number, fields: object = {}) =>
-  send(cardId, 'card.clearing', { authorizationId, amount, ...fields });
+const sendClearing = (
+  cardId: string,
+  authorizationId: string,
+  amount: number,
+  fields: object = {},
+) => send(cardId, 'card.clearing', { authorizationId, amount, ...fields });
 
 const readProblems = async () =>
   (await read('/provider-messages?result=CONTRADICTORY&limit=100')).data.map(
@@ -29,7 +33,9 @@ describe('an authorization that the provider has approved', () => {
     const { authorizationId, transactionId } = standInReply;
     const repeatedReply = await authorize(cardId, 20_00, { stoodIn: true, authorizationId });
     expect(repeatedReply).toMatchObject({ result: 'IGNORED', transactionId });
-    expect((await clearing(cardId, authorizationId, 20_00)).body).toEqual({ result: 'APPLIED' });
+    expect((await sendClearing(cardId, authorizationId, 20_00)).body).toEqual({
+      result: 'APPLIED',
+    });
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
     const otherFields = { authorizationId, amount: 21_00, stoodIn: true };
     expect((await send(cardId, 'card.authorization', otherFields)).status).toBe(409);
@@ -40,7 +46,7 @@ describe('an authorization that the provider has approved', () => {
     const { authorizationId, transactionId } = await authorize(cardId, 45_00, { stoodIn: true });
     expect(await balances(account)).toEqual([0, 0]);
     expect(await payment(transactionId)).toMatchObject({ status: 'AUTHORIZED' });
-    await clearing(cardId, authorizationId, 45_00);
+    await sendClearing(cardId, authorizationId, 45_00);
     expect(await payment(transactionId)).toMatchObject({ status: 'EXCEPTION' });
     await service.runJson('cards', 'resolve', transactionId, '--outcome', 'collect');
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
@@ -63,7 +69,7 @@ describe('an authorization that the provider has approved', () => {
     const { cardId, account } = await order('30.00');
     await issuer.change(cardId, { state: 'CLOSED' });
     const { authorizationId, transactionId } = await authorize(cardId, 5_00, { stoodIn: true });
-    await clearing(cardId, authorizationId, 5_00);
+    await sendClearing(cardId, authorizationId, 5_00);
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
     expect(await balances(account)).toEqual([30_00, 30_00]);
     await expectBalancedBooks(service.app);
@@ -75,11 +81,11 @@ describe('a clearing without an authorization', () => {
     const { cardId, account } = await order('30.00');
     const merchant = { descriptor: 'Toll road' };
     const entry = { entryId: 'toll-1', merchant };
-    expect((await clearing(cardId, 'toll', 12_00, entry)).body).toEqual({ result: 'APPLIED' });
-    expect((await clearing(cardId, 'toll', 12_00, entry)).body).toEqual({ result: 'IGNORED' });
-    expect((await clearing(cardId, 'toll', 13_00, entry)).status).toBe(409);
+    expect((await sendClearing(cardId, 'toll', 12_00, entry)).body).toEqual({ result: 'APPLIED' });
+    expect((await sendClearing(cardId, 'toll', 12_00, entry)).body).toEqual({ result: 'IGNORED' });
+    expect((await sendClearing(cardId, 'toll', 13_00, entry)).status).toBe(409);
     expect(await balances(account)).toEqual([18_00, 18_00]);
-    expect((await clearing(cardId, 'toll', 3_00)).body).toEqual({ result: 'APPLIED' });
+    expect((await sendClearing(cardId, 'toll', 3_00)).body).toEqual({ result: 'APPLIED' });
     expect(await balances(account)).toEqual([15_00, 15_00]);
     const lateFields = { authorizationId: 'toll', amount: 12_00 };
     expect((await send(cardId, 'card.authorization', lateFields)).status).toBe(409);
@@ -88,7 +94,7 @@ describe('a clearing without an authorization', () => {
 
   it('without funds is an exception for an operator', async () => {
     const { cardId, person } = await order('10.00');
-    expect((await clearing(cardId, 'no-funds', 12_00)).body).toEqual({ result: 'APPLIED' });
+    expect((await sendClearing(cardId, 'no-funds', 12_00)).body).toEqual({ result: 'APPLIED' });
     const path = `/transactions?type=CARD&customerId=${person.id}`;
     const { body } = await service.app.call('GET', path, undefined, service.callOptions);
     expect(body.data).toMatchObject([{ status: 'EXCEPTION' }]);
@@ -123,21 +129,21 @@ describe('a reversal', () => {
 describe('a refund', () => {
   it('without a payment is a credit', async () => {
     const { cardId, account } = await order('10.00');
-    const refund = (fields: object) => send(cardId, 'card.refund', fields);
+    const sendRefund = (fields: object) => send(cardId, 'card.refund', fields);
     const credit = { authorizationId: 'credit', amount: 7_00, entryId: 'credit-1' };
-    expect((await refund(credit)).body).toEqual({ result: 'APPLIED' });
-    expect((await refund(credit)).body).toEqual({ result: 'IGNORED' });
+    expect((await sendRefund(credit)).body).toEqual({ result: 'APPLIED' });
+    expect((await sendRefund(credit)).body).toEqual({ result: 'IGNORED' });
     expect(await balances(account)).toEqual([17_00, 17_00]);
   });
 
   it('of more than was cleared, or in another currency, is not applied', async () => {
     const { cardId, account } = await order('30.00');
     const { authorizationId } = await authorize(cardId, 10_00);
-    await clearing(cardId, authorizationId, 10_00);
-    const refund = (fields: object) =>
+    await sendClearing(cardId, authorizationId, 10_00);
+    const sendRefund = (fields: object) =>
       send(cardId, 'card.refund', { authorizationId, amount: 1_00, ...fields });
-    expect((await refund({ amount: 11_00 })).status).toBe(409);
-    expect((await refund({ currency: 'EUR' })).status).toBe(409);
+    expect((await sendRefund({ amount: 11_00 })).status).toBe(409);
+    expect((await sendRefund({ currency: 'EUR' })).status).toBe(409);
     const { cardId: otherCard } = await order('10.00');
     expect((await send(otherCard, 'card.refund', { authorizationId, amount: 1 })).status).toBe(409);
     expect(await balances(account)).toEqual([20_00, 20_00]);

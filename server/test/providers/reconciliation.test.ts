@@ -83,7 +83,7 @@ const decide = (difference: { differenceId: string }, decision: string, fields: 
   });
 
 /** Returns the only open difference, which must be of this kind. */
-async function onlyDifference(kind: string) {
+async function readOnlyDifference(kind: string) {
   const allOpen = await listOpen();
   expect(kindsOf(allOpen)).toEqual([kind]);
   return allOpen[0];
@@ -194,7 +194,7 @@ describe('a difference', () => {
     bookDeposit('UNKNOWN-1', 12_34);
     expect(await endDay()).toMatchObject({ ties: false, openDifferences: 1 });
     expect(await systemBalance('suspense')).toBe(12_34);
-    const difference = await onlyDifference('MISSING_WITH_US');
+    const difference = await readOnlyDifference('MISSING_WITH_US');
     expect(difference).toMatchObject({ amount: 12_34, status: 'OPEN', ownerId: null });
     const balanceBefore = await balanceOf(accountId);
     await rejects(400, 'INVALID_INPUT', 'POST', `/differences/${difference.differenceId}/decide`, {
@@ -258,13 +258,13 @@ describe('a difference', () => {
   it('MISSING_AT_PROVIDER can be carried, and is resolved by the line of a later day', async () => {
     const payout = await settlePayout();
     await endDay();
-    const difference = await onlyDifference('MISSING_AT_PROVIDER');
+    const difference = await readOnlyDifference('MISSING_AT_PROVIDER');
     expect((await decide(difference, 'CARRY')).status).toBe('CARRIED');
     await expectBalanced();
     day = bank.today();
     bank.dayOf(day);
     await endDay();
-    const reopenedDifference = await onlyDifference('MISSING_AT_PROVIDER');
+    const reopenedDifference = await readOnlyDifference('MISSING_AT_PROVIDER');
     expect(reopenedDifference).toMatchObject({ differenceId: difference.differenceId, day });
     expect(reopenedDifference.ageHours).toBeGreaterThanOrEqual(23);
     await decide(reopenedDifference, 'CARRY');
@@ -318,7 +318,7 @@ describe('a difference', () => {
     const { amount } = adapter.transfers.get(payout);
     bank.pay(payout, { amount: amount + 1_50 });
     await endDay();
-    const difference = await onlyDifference('AMOUNT_DIFFERS');
+    const difference = await readOnlyDifference('AMOUNT_DIFFERS');
     expect(difference).toMatchObject({ amount: -1_50, transactionId: payout });
     expect(await systemBalance('suspense')).toBe(-1_50);
     await decide(difference, 'RECORD_FEE');
@@ -367,7 +367,7 @@ describe('a difference', () => {
     const { amount } = bank.pay(payout);
     bank.book({ direction: 'in', amount, kind: 'return', transferId: payout });
     await endDay();
-    const difference = await onlyDifference('STATE_DIFFERS');
+    const difference = await readOnlyDifference('STATE_DIFFERS');
     await decide(difference, 'RETURN', { failureReason: 'ACCOUNT_INVALID' });
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
@@ -380,7 +380,7 @@ describe('a difference', () => {
     const entry = bank.pay(payout);
     bank.pay(payout);
     await endDay();
-    const difference = await onlyDifference('DUPLICATED');
+    const difference = await readOnlyDifference('DUPLICATED');
     expect(difference.amount).toBe(-entry.amount);
     const totals = await readBalances();
     expect(totals.suspense).toBe(-entry.amount);
@@ -394,7 +394,7 @@ describe('a difference', () => {
     const totals = await readBalances();
     bank.pay(await settlePayout(), { fee: 35 });
     await endDay();
-    const difference = await onlyDifference('FEE_UNEXPECTED');
+    const difference = await readOnlyDifference('FEE_UNEXPECTED');
     expect(difference.amount).toBe(-35);
     await decide(difference, 'RECORD_FEE');
     expect(await readBalances()).toEqual({ ...totals, expenses: totals.expenses - 35 });
@@ -415,7 +415,7 @@ describe('a difference', () => {
     bank.shift(day, -9_00);
     const result = await endDay();
     expect(result).toMatchObject({ ties: false, closingBalance: bank.balance() });
-    const difference = await onlyDifference('BALANCE_DIFFERS');
+    const difference = await readOnlyDifference('BALANCE_DIFFERS');
     expect(difference.amount).toBe(-9_00);
     await rejects(409, 'CONFLICT', 'POST', CLOSE_PATH, { body: currentKey() });
     await decide(difference, 'WRITE_OFF');
@@ -461,7 +461,7 @@ describe('a corrected statement', () => {
     expect(await reconcile({ day: closedDay })).toMatchObject({
       ...{ status: 'CLOSED', statementVersion: 1 },
     });
-    const difference = await onlyDifference('LATE_CORRECTION');
+    const difference = await readOnlyDifference('LATE_CORRECTION');
     expect(difference).toMatchObject({ day, amount: -2_00 });
     expect(difference.detail).toContain('LATE');
     await endDay();
@@ -475,7 +475,7 @@ describe('an open difference', () => {
   it('can be assigned with a note, and its decision can require approval', async () => {
     bank.book({ direction: 'in', amount: 10_00, kind: 'other' });
     await endDay();
-    const difference = await onlyDifference('MISSING_WITH_US');
+    const difference = await readOnlyDifference('MISSING_WITH_US');
     const path = `/differences/${difference.differenceId}`;
     await rejects(400, 'INVALID_INPUT', 'POST', `${path}/assign`, { body: { ownerId: 'unknown' } });
     const { data: users } = await read('/operator-tokens?limit=1');

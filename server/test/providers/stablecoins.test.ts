@@ -98,11 +98,11 @@ describe('a mint', () => {
       },
     ]);
     const supplyBefore = (await readCirculating()) ?? 0n;
-    const processing = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
-    expect(await resultOf(id, pendingState('processing'), processing)).toBe('APPLIED');
+    const processingFields = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
+    expect(await resultOf(id, pendingState('processing'), processingFields)).toBe('APPLIED');
     expect(await statusOf(id)).toBe('PROCESSING');
     // Repeated, late and reordered messages have no effect.
-    expect(await resultOf(id, pendingState('processing'), processing)).toBe('DUPLICATE');
+    expect(await resultOf(id, pendingState('processing'), processingFields)).toBe('DUPLICATE');
     expect(await resultOf(id, pendingState('funding'))).toBe('IGNORED');
     expect(await resultOf(id, orderState('expired'))).toBe('IGNORED');
     expect(await statusOf(id)).toBe('PROCESSING');

@@ -53,7 +53,7 @@ async function addSecondCredential(platform: TestPlatform, accountId: string) {
   return ok(await add({ ...STAMP, 'request-id': requestId }), 201);
 }
 
-async function otpVerification(platform: TestPlatform): Promise<Send> {
+async function prepareOtpVerification(platform: TestPlatform): Promise<Send> {
   const { credential } = await createWallet(platform);
   const bundle = await walletFixture(app, { platform }).requestOtpBundle(credential.id);
   const encryptedOtpBundle = await encryptOtp('000000', bundle, generateKeys().publicKey);
@@ -63,7 +63,7 @@ async function otpVerification(platform: TestPlatform): Promise<Send> {
 
 /** Opens a session with the fixed signature. */
 async function openSession(platform: TestPlatform): Promise<string> {
-  const verify = await otpVerification(platform);
+  const verify = await prepareOtpVerification(platform);
   const { requestId } = ok(await verify(), 202);
   return ok(await verify({ ...STAMP, 'request-id': requestId }), 200).id;
 }
@@ -98,7 +98,7 @@ const CASES: Record<string, Case> = {
       return sender(platform, 'DELETE', `/auth/credentials/${id}`);
     },
   },
-  verifyAuthCredential: { finalStatus: 200, prepare: otpVerification },
+  verifyAuthCredential: { finalStatus: 200, prepare: prepareOtpVerification },
   refreshAuthSession: {
     finalStatus: 201,
     async prepare(platform) {

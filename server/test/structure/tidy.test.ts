@@ -90,9 +90,9 @@ describe('the source code', () => {
     const openingCall = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
     const isViolation = (line: string, file: string) =>
       !allowedFiles.has(file) && !isComment(line) && openingCall.test(line);
-    const server = sourceFiles.filter((file) => !file.includes('/hosted-verification/page/'));
-    expect(violations(server, isViolation)).toEqual([]);
-    const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
+    const serverFiles = sourceFiles.filter((file) => !file.includes('/hosted-verification/page/'));
+    expect(violations(serverFiles, isViolation)).toEqual([]);
+    const libraries = serverFiles.filter((file) => /\bcreateTransport\(/.test(read(file)));
     expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
     expect(read(libraries[0] as string)).toContain('effects.call(');
   });

@@ -95,10 +95,10 @@ export async function recount(
   for (const { transaction_id, step } of await select(TRANSFERS_WITHOUT_OWNER)) {
     problems.push(`${transaction_id} ${step} belongs to no transaction`);
   }
-  const ids = async (text: string) => (await select(text)).map((row) => row.id as string);
-  problems.push(...differences('job', await ids(JOBS), model.jobs.keys()));
-  problems.push(...differences('event', await ids(QUEUED_EVENTS), model.webhookQueue.keys()));
-  for (const id of await ids(UNDELIVERED_EVENTS))
+  const selectIds = async (text: string) => (await select(text)).map((row) => row.id as string);
+  problems.push(...differences('job', await selectIds(JOBS), model.jobs.keys()));
+  problems.push(...differences('event', await selectIds(QUEUED_EVENTS), model.webhookQueue.keys()));
+  for (const id of await selectIds(UNDELIVERED_EVENTS))
     problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {
     const recordedCount = model.counts.get(name as string) ?? 0;

@@ -392,7 +392,7 @@ async function clearDeclined(sim: Sim): Promise<string> {
 
 const hasCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
 const hasPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
-const hasDeclined = ({ model }: Sim) => model.cardBook.declinedTokens.size > 0;
+const hasDeclinedRequest = ({ model }: Sim) => model.cardBook.declinedTokens.size > 0;
 
 export const CARD_MESSAGES: readonly Action[] = [
   { name: 'use a card', weight: 16, isPossible: hasCard, run: simulateRequest },
@@ -414,7 +414,7 @@ export const CARD_MESSAGES: readonly Action[] = [
   {
     name: 'send a notice about a declined request',
     weight: 0.5,
-    isPossible: hasDeclined,
+    isPossible: hasDeclinedRequest,
     run: clearDeclined,
   },
 ];

@@ -275,8 +275,8 @@ async function decideDeposit(sim: Sim): Promise<string> {
   const order = sim.chance.pick(incomingOrders(sim).filter(isInProduction));
   const verb = sim.chance.pick(['release', 'reject', 'return']);
   const { row } = paymentOf(sim, order);
-  const toAccount = row.destination_account?.startsWith('InternalAccount:');
-  const isHeld = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
+  const isToInternalAccount = row.destination_account?.startsWith('InternalAccount:');
+  const isHeld = row.status === 'PENDING' && row.funds === 'HELD' && isToInternalAccount;
   const isSettled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
   const isDeposit = row.source_account === null;
   const isAllowed = isDeposit && (isHeld || (verb === 'return' && isSettled));
