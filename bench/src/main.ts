@@ -33,7 +33,7 @@ interface Options {
   root: string;
   quick: boolean;
   /** Groups of rows to run. All if empty. */
-  rowNames: readonly string[];
+  only: readonly string[];
   /** Rounds per row. 0 uses the default. */
   rounds: number;
   /** Writes processor profiles and statement statistics, which slows the run slightly. */
@@ -120,7 +120,7 @@ async function header(bench: Bench): Promise<string> {
 }
 
 async function measure(options: Options, bench: Bench): Promise<void> {
-  const { rowNames: only } = options;
+  const { only } = options;
   const description = await header(bench);
   printProgress(description.replaceAll('\n', '\n  '));
   const rows: Row[] = [];

@@ -29,15 +29,15 @@ function pad(text: string, width: number, align: Align): string {
 export function table(columns: readonly Column[], rows: readonly string[][]): string {
   if (rows.length === 0) return 'None.\n';
   const cells = rows.map((row) => row.map(withoutControlCharacters));
-  const widths = columns.map(({ heading: head }, index) =>
-    Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))),
+  const widths = columns.map(({ heading }, index) =>
+    Math.max(widthOf(heading), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
   const lineOf = (row: readonly string[]) =>
     columns
       .map(({ align = 'left' }, index) => pad(row[index] ?? '', widths[index] as number, align))
       .join('  ')
       .trimEnd();
-  return `${[columns.map(({ heading: head }) => head), ...cells].map(lineOf).join('\n')}\n`;
+  return `${[columns.map(({ heading }) => heading), ...cells].map(lineOf).join('\n')}\n`;
 }
 
 /** A single record: names and values, one per line. */

@@ -130,10 +130,10 @@ interface Sheet<R> {
   flags?: Flags;
 }
 
-function exportVerb<R>({ name, summary, lines, headings: head, cellsOf, flags }: Sheet<R>): Verb {
+function exportVerb<R>({ name, summary, lines, headings, cellsOf, flags }: Sheet<R>): Verb {
   const run = async (system: System, args: CommandArgs): Promise<Output> => {
     const rows = lines(system.stream, await rangeOf(system, args), args);
-    return { json: null, text: '', chunks: csv(head, rows, cellsOf) };
+    return { json: null, text: '', chunks: csv(headings, rows, cellsOf) };
   };
   return { noun: 'export', verb: name, summary, flags: { ...FLAGS, ...flags }, run };
 }

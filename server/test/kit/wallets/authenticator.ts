@@ -92,8 +92,8 @@ export type Authenticator = ReturnType<typeof authenticator>;
 /** An authenticator with one passkey. The counter is zero unless the ceremony sets it. */
 export function authenticator({
   algorithm = 'ES256',
-  rpId: site = 'wallet.example.com',
-  origin: page = `https://${site}`,
+  rpId = 'wallet.example.com',
+  origin = `https://${rpId}`,
   credentialId = randomBytes(32),
 }: {
   algorithm?: Algorithm;
@@ -109,7 +109,7 @@ export function authenticator({
       JSON.stringify({
         type: ceremony.type ?? type,
         challenge: ceremony.challengeText ?? challenge,
-        origin: ceremony.origin ?? page,
+        origin: ceremony.origin ?? origin,
         crossOrigin: ceremony.topOrigin !== undefined,
         ...(ceremony.topOrigin ? { topOrigin: ceremony.topOrigin } : {}),
       }),
@@ -129,7 +129,7 @@ export function authenticator({
     );
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter);
-    return Buffer.concat([sha256(ceremony.rpId ?? site), Buffer.of(flags), count, attestedData]);
+    return Buffer.concat([sha256(ceremony.rpId ?? rpId), Buffer.of(flags), count, attestedData]);
   }
 
   function create(
