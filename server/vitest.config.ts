@@ -6,8 +6,8 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Seed of the order of test files and of the random bytes of test servers. The run prints the seed, and
- * RAILHEAD_TEST_SEED repeats a run. No test may depend on the order.
+ * Seed of the order of test files and of the random bytes of test servers. The run prints the seed,
+ * and RAILHEAD_TEST_SEED repeats a run. No test may depend on the order.
  */
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
@@ -65,15 +65,16 @@ export default defineConfig({
     pool: 'forks',
     // The same value as for the server, for fewer garbage collections.
     execArgv: ['--max-semi-space-size=64'],
-    // With a third worker, the processors were overloaded and some system tests exceeded their time limits.
+    // With a third worker, the processors were overloaded and some system tests exceeded their time
+    // limits.
     maxWorkers: suite === 'cluster' ? 1 : 2,
-    // Modules of the product have no state that affects other tests. Loading all modules again for each
-    // file took a third of the time.
+    // Modules of the product have no state that affects other tests. Loading all modules again for
+    // each file took a third of the time.
     isolate: false,
     // The next run reuses the compiled modules, for example the second suite of .ci/run.
     experimental: { fsModuleCache: true },
-    // Files share two cores with PostgreSQL. The timeouts are long, so that only a test that hangs exceeds
-    // them.
+    // Files share two cores with PostgreSQL. The timeouts are long, so that only a test that hangs
+    // exceeds them.
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 30_000,

@@ -249,7 +249,7 @@ that is not decided in time remains PENDING and is shown as EXPIRED.`,
   },
 ];
 
-const edges = ({ transitions: events }: Lifecycle): [string, string, string][] =>
+const edgesOf = ({ transitions: events }: Lifecycle): [string, string, string][] =>
   Object.entries(events).flatMap(([from, to]) =>
     Object.entries(to).map(([event, nextState]): [string, string, string] => [
       from,
@@ -259,21 +259,23 @@ const edges = ({ transitions: events }: Lifecycle): [string, string, string][] =
   );
 
 /** A Markdown table, padded as the formatter requires. */
-function table(heads: string[], rows: string[][]): string {
+function renderTable(heads: string[], rows: string[][]): string {
   const widths = heads.map((head, index) =>
     Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
-  const line = (cells: string[], separator: string) =>
+  const renderLine = (cells: string[], separator: string) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0, separator)).join(' | ')} |`;
-  const separatorLine = line(
+  const separatorLine = renderLine(
     heads.map(() => ''),
     '-',
   );
-  return [line(heads, ' '), separatorLine, ...rows.map((row) => line(row, ' '))].join('\n');
+  return [renderLine(heads, ' '), separatorLine, ...rows.map((row) => renderLine(row, ' '))].join(
+    '\n',
+  );
 }
 
-function chapter({ title, description, states }: Chapter): string {
-  const allEdges = edges(states);
+function renderChapter({ title, description, states }: Chapter): string {
+  const allEdges = edgesOf(states);
   const finalStates = Object.keys(states.transitions).filter((from) =>
     allEdges.every(([each]) => each !== from),
   );
@@ -284,7 +286,7 @@ function chapter({ title, description, states }: Chapter): string {
     `## ${title}`,
     description,
     ['```mermaid', 'stateDiagram-v2', ...diagramLines, '```'].join('\n'),
-    table(['From', 'Event', 'To'], rows),
+    renderTable(['From', 'Event', 'To'], rows),
     finalStates.length ? `Final: ${finalList}.` : 'No state is final.',
   ].join('\n\n');
 }
@@ -297,4 +299,5 @@ transition that is not listed is an error when it is staged (\`kernel/states.ts\
 transition tables. Do not edit it.`;
 
 /** The text of docs/states.md. */
-export const statesPage = (): string => `${[OPENING, ...CHAPTERS.map(chapter)].join('\n\n')}\n`;
+export const statesPage = (): string =>
+  `${[OPENING, ...CHAPTERS.map(renderChapter)].join('\n\n')}\n`;

@@ -10,25 +10,25 @@ interface AttackFlags {
   requests: number;
 }
 
-const mebibytes = (bytes: number) => Math.round(bytes / 1_048_576);
+const toMebibytes = (bytes: number) => Math.round(bytes / 1_048_576);
 
 /** Figures of a run, one line each. */
 export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
   const { payments, floodedPayments, memory, reachedOperations, floodCount } = result;
-  const list = (counts: Map<string | number, number>) =>
+  const describeCounts = (counts: Map<string | number, number>) =>
     [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map((pair) => pair.join(' '));
   const describePayments = (name: string, { paymentCount, failures }: typeof payments) =>
     `${name}: ${paymentCount} payments of the other tenant, ${failures.length} failed`;
-  const latency = (measuredPayments: typeof payments) =>
+  const describeLatency = (measuredPayments: typeof payments) =>
     `p50 ${quantile(measuredPayments, 0.5)} ms, p99 ${quantile(measuredPayments, 0.99)} ms`;
   return [
-    `seed ${seed}: ${list(result.requestCounts).join(', ')}; ${Math.round(ms / 1_000)} s`,
-    `statuses: ${list(result.statuses).join(', ')}`,
+    `seed ${seed}: ${describeCounts(result.requestCounts).join(', ')}; ${Math.round(ms / 1_000)} s`,
+    `statuses: ${describeCounts(result.statuses).join(', ')}`,
     `${reachedOperations.size} operations succeeded`,
     `slowest request: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
-    `${describePayments('attacks', payments)}, ${latency(payments)}`,
-    `${describePayments(`${floodCount} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
-    `memory: ${mebibytes(memory.start)} MiB before, at most ${mebibytes(memory.highestBytes)} MiB`,
+    `${describePayments('attacks', payments)}, ${describeLatency(payments)}`,
+    `${describePayments(`${floodCount} floods`, floodedPayments)}, ${describeLatency(floodedPayments)}`,
+    `memory: ${toMebibytes(memory.start)} MiB before, at most ${toMebibytes(memory.highestBytes)} MiB`,
   ];
 }
 

@@ -91,7 +91,11 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
 }
 
 /** Sends the requests of one connection until all connections together have sent enough. */
-async function work(session: Session, provider: ProviderTarget, requests: number): Promise<void> {
+async function sendRequests(
+  session: Session,
+  provider: ProviderTarget,
+  requests: number,
+): Promise<void> {
   const attacks = [
     ...[fuzz, tenants, smuggling],
     ...[replayAttack(provider), cryptographyAttack(provider)],
@@ -142,7 +146,7 @@ async function attackOperations(
         },
         ...{ chance: seededChance(`${seed} ${index}`), connection: openConnection(port) },
       };
-      return work(session, provider, requests);
+      return sendRequests(session, provider, requests);
     }),
   );
   stop.abort();
@@ -175,7 +179,7 @@ function logProblems(output: string): string[] {
   });
 }
 
-async function databaseProblems(target: Target, provider: ProviderTarget): Promise<string[]> {
+async function findDatabaseProblems(target: Target, provider: ProviderTarget): Promise<string[]> {
   const client = new pg.Client({ connectionString: await target.database() });
   await client.connect();
   try {
@@ -210,11 +214,11 @@ function paymentProblems(name: string, payments: Payments): string[] {
   ];
 }
 
-async function finalProblems(target: Target, { provider }: Prepared, result: Result) {
+async function findFinalProblems(target: Target, { provider }: Prepared, result: Result) {
   const problems = [
     ...paymentProblems('during the attacks', result.payments),
     ...paymentProblems('during the floods', result.floodedPayments),
-    ...(await databaseProblems(target, provider)),
+    ...(await findDatabaseProblems(target, provider)),
   ];
   if (!target.isRunning()) problems.push('the server exited');
   if (result.memory.highestBytes > MAX_MEMORY)
@@ -245,7 +249,7 @@ export async function attack(options: AttackOptions): Promise<Result> {
       // Requests of the attacks may still be in progress.
       await sleep(200);
       await attackWithFloods(target, preparation, options.floodMs, result);
-      result.problems.push(...(await finalProblems(target, preparation, result)));
+      result.problems.push(...(await findFinalProblems(target, preparation, result)));
     }
     return result;
   } finally {

@@ -22,7 +22,7 @@ const request = (method: string, path: string, body?: object) =>
   fixture.app.call(method, path, body, fixture.platform);
 
 /** A person without identity data. */
-async function newPerson(overrides: object = {}) {
+async function createPerson(overrides: object = {}) {
   const { id } = await createCustomer(fixture.app, fixture.platform, {
     ...WITHOUT_DATA,
     ...overrides,
@@ -30,9 +30,9 @@ async function newPerson(overrides: object = {}) {
   return id as string;
 }
 
-async function newResidentOf(region: string) {
+async function createResidentOf(region: string) {
   const contacts = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
-  const id = await newPerson({ region, ...contacts });
+  const id = await createPerson({ region, ...contacts });
   for (const channel of ['email', 'phone']) {
     const path = `/customers/${id}/verify-${channel}`;
     await request('POST', path);
@@ -83,7 +83,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
     'requests the German tax number from a resident of Germany',
     async () => {
-      const id = await newResidentOf('DE');
+      const id = await createResidentOf('DE');
       const {
         page,
         problems: pageErrors,
@@ -130,7 +130,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
     'requests a document and no number from a resident of the Emirates',
     async () => {
-      const id = await newPerson();
+      const id = await createPerson();
       const {
         page,
         problems: pageErrors,
@@ -157,7 +157,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it.each(['phone', 'desktop'] as const)(
     'shows a hint where a country has no postal codes: %s',
     async (size) => {
-      const id = await newPerson();
+      const id = await createPerson();
       const {
         page,
         problems: pageErrors,
@@ -185,7 +185,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
     'offers a US citizen abroad only US numbers',
     async () => {
-      const id = await newPerson();
+      const id = await createPerson();
       const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
       await openAndStart(page, await fixture.linkFor(id));
       await fillPersonalData(page, 'Ada Lovelace', 'US');

@@ -136,7 +136,7 @@ const expectBrand = async (page: Page) => {
   await page.getByText('test data only').waitFor();
 };
 
-const logoWidth = (page: Page): Promise<number> =>
+const readLogoWidth = (page: Page): Promise<number> =>
   page.evaluate("document.querySelector('.logo').getBoundingClientRect().width");
 
 describe.runIf(browserPath)('hosted pages', () => {
@@ -161,7 +161,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await page.goto(await createOwnershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
-      expect(await logoWidth(page)).toBeGreaterThan(50);
+      expect(await readLogoWidth(page)).toBeGreaterThan(50);
       await inspectState('ownership');
       await page.getByRole('link', { name: 'This is not my wallet' }).click();
       await title(page, 'Wallet not confirmed');
@@ -283,7 +283,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await page.goto(await createOwnershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
-      expect(await logoWidth(page)).toBe(0);
+      expect(await readLogoWidth(page)).toBe(0);
       await inspectState('ownership-without-logo');
       await close();
     },

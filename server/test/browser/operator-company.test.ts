@@ -13,7 +13,7 @@ import { press, TIMEOUT_MS } from './verification-fixture.ts';
  * The port is selected in advance, because the address for redirects must be registered with the
  * provider.
  */
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as { port: number };
@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
 
 let port = 0;
 const provider = openForFile(async () => {
-  port = await freePort();
+  port = await findFreePort();
   const callback = `http://localhost:${port}/operator/sign-in`;
   return startIdentityProvider('userinfo', { callback, hasPages: true });
 });

@@ -20,7 +20,7 @@ const secrets: string[] = [PASSWORD];
 const urlOf = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
 
 /** Problems except failed loads, because the browser also logs the error replies that a page shows. */
-const violations = () =>
+const readViolations = () =>
   currentVisit.problems.filter((problem) => !problem.startsWith('Failed to load'));
 
 /** Adds a device that verifies its user. */
@@ -53,7 +53,7 @@ async function inspectState(name: string): Promise<void> {
   }
 }
 
-async function firstEnrollmentSecret(): Promise<string> {
+async function readFirstEnrollmentSecret(): Promise<string> {
   const link = await enrollment.firstAdministratorLink(app.runtime);
   if (!link) throw new Error('the first administrator has enrolled already');
   secrets.push(link.secret);
@@ -101,7 +101,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
     async () => {
       await currentVisit.close();
       currentVisit = await visit(browser, 'desktop', 'http://');
-      const secret = await firstEnrollmentSecret();
+      const secret = await readFirstEnrollmentSecret();
       await currentVisit.page.goto(urlOf(`/enroll#${secret}`, '127.0.0.1'));
       await title(currentVisit.page, 'Open this page at another address');
       await inspectState('wrong-address');
@@ -112,7 +112,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       expect(currentVisit.page.url()).toBe(urlOf('/enroll'));
       await currentVisit.page.goto(urlOf('/sign-in', '127.0.0.1'));
       await title(currentVisit.page, 'Open this page at another address');
-      expect(violations()).toEqual([]);
+      expect(readViolations()).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -122,7 +122,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
     async () => {
       const { page } = currentVisit;
       const device = await addDevice();
-      await page.goto(urlOf(`/enroll#${await firstEnrollmentSecret()}`));
+      await page.goto(urlOf(`/enroll#${await readFirstEnrollmentSecret()}`));
       await title(page, 'Set up your sign-in');
       expect(page.url()).toBe(urlOf('/enroll'));
       expect(await page.getByLabel('Name of this device').inputValue()).toMatch(/Chrome on Linux/);
@@ -187,7 +187,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await inspectState('account-not-recent');
       await page.getByRole('link', { name: 'Sign in again' }).click();
       await title(page, 'Sign in');
-      expect(violations()).toEqual([]);
+      expect(readViolations()).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -204,7 +204,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await title(page, 'Set a password');
       const secretOf = async () =>
         `${await page.locator('dd .code').first().textContent()}`.replaceAll(' ', '');
-      const currentCode = async () => codeAt(await secretOf(), app.effects.now());
+      const readCurrentCode = async () => codeAt(await secretOf(), app.effects.now());
       const autocompleteOf = (label: string) =>
         page.getByLabel(label, { exact: true }).getAttribute('autocomplete');
       expect(await autocompleteOf('New password')).toBe('new-password');
@@ -215,7 +215,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await fill('Code', '12345');
       await press(page, 'Set password');
       await waitForAlert('Enter the six digits of the code');
-      await fill('Code', await currentCode());
+      await fill('Code', await readCurrentCode());
       await press(page, 'Set password');
       await waitForAlert('New password is common or easy to guess');
       await inspectState('enroll-password-weak');
@@ -246,7 +246,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.goto(link);
       await title(page, 'This link no longer works');
       await inspectState('enroll-ended');
-      expect(violations()).toEqual([]);
+      expect(readViolations()).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -278,7 +278,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await press(page, 'Sign out');
       await press(page, 'Sign in with a passkey');
       await title(page, 'Your account');
-      expect(violations()).toEqual([]);
+      expect(readViolations()).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -305,7 +305,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       expect(page.url()).toBe(urlOf('/sign-in'));
       const callbackUrl = urlOf('/sign-in?code=one&state=two');
       expect(postedBodies).toEqual([{ state: 'sealed', callbackUrl }]);
-      expect(violations()).toEqual([]);
+      expect(readViolations()).toEqual([]);
     },
     TIMEOUT_MS,
   );

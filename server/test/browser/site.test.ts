@@ -39,7 +39,7 @@ const generatorUrl = new URL('../../../site/.vitepress/operations/document.mjs',
 const { anchorOf, entries } = await import(generatorUrl.href);
 const ANCHORS = new Set<string>(entries.map(anchorOf));
 
-const newestTime = (...places: string[]): number =>
+const findNewestTime = (...places: string[]): number =>
   Math.max(
     ...places.flatMap((place) =>
       statSync(place).isDirectory()
@@ -51,18 +51,18 @@ const newestTime = (...places: string[]): number =>
   );
 
 /** Reason for skipping the tests, or undefined if the site is built from the present sources. */
-function skipReason(): string | undefined {
+function findSkipReason(): string | undefined {
   const builtMs = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
   const sources = [
     ...['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs', 'openapi.json'],
     'operator-openapi.json',
   ];
   if (builtMs === undefined) return 'The documentation site is not built. Run: npm run docs';
-  const isCurrent = builtMs > newestTime(...sources.map((source) => path.join(root, source)));
+  const isCurrent = builtMs > findNewestTime(...sources.map((source) => path.join(root, source)));
   return isCurrent ? undefined : 'site/dist is older than its sources. Run: npm run docs';
 }
 
-const reasonToSkip = skipReason();
+const reasonToSkip = findSkipReason();
 if (reasonToSkip) process.stderr.write(`The tests of the site are skipped. ${reasonToSkip}\n`);
 
 const server = Fastify();

@@ -33,12 +33,12 @@ let fixture: WalletFixture;
 let browser: Awaited<ReturnType<typeof launch>>;
 let backend: ChildProcess;
 let site: string;
-let isOpen = true;
+let isClockRunning = true;
 let clockPromise: Promise<void>;
 
 /** Sets the clock of the effects to the real time and runs due work, until the tests end. */
 async function runClock() {
-  for (; isOpen; await sleep(TICK_MS)) {
+  for (; isClockRunning; await sleep(TICK_MS)) {
     app.effects.set(Date.now());
     await app.settle();
   }
@@ -242,7 +242,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       await once(backend, 'exit');
     }
     await browser?.close();
-    isOpen = false;
+    isClockRunning = false;
     await clockPromise;
   });
 
@@ -325,7 +325,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   );
 
   it(
-    'isolates visits, and limits each to the wallet of its sign-in',
+    'isolates visits, and limits each visit to the wallet of its sign-in',
     async () => {
       const ownVisit = await signIn('mine@example.com');
       const otherVisit = await signIn('other@example.com');

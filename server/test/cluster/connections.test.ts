@@ -20,21 +20,21 @@ import type { Running } from '../kit/crash/server.ts';
 
 /** Creates two certificate authorities. The first authority certifies `localhost` only. */
 function createCertificates(folder: string): void {
-  const openssl = (...args: string[]) =>
+  const runOpenssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   const createAuthority = (name: string) =>
-    openssl(
+    runOpenssl(
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
       ...['-days', '2', '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.pem`],
     );
   createAuthority('ca');
   createAuthority('another-ca');
-  openssl(
+  runOpenssl(
     ...['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
     ...['-subj', '/CN=localhost', '-keyout', 'server.key', '-out', 'server.csr'],
   );
   fs.writeFileSync(path.join(folder, 'names'), 'subjectAltName=DNS:localhost\n');
-  openssl(
+  runOpenssl(
     ...['x509', '-req', '-in', 'server.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key'],
     ...['-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', 'server.pem'],
   );

@@ -1,5 +1,5 @@
-// Clients, receivers and providers that could delay the stop of the process. The process exits with code 0
-// within 10 s and keeps all acknowledged data.
+// Clients, receivers and providers that could delay the stop of the process. The process exits with
+// code 0 within 10 s and keeps all acknowledged data.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';

@@ -1,5 +1,5 @@
-// Three processes below one supervisor poll for the same work. Quotes expire once, jobs run once, and events
-// are delivered once.
+// Three processes below one supervisor poll for the same work. Quotes expire once, jobs run once,
+// and events are delivered once.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,6 +1,6 @@
-// An upgrade under load. Two servers behind HAProxy are replaced one after the other by the next version,
-// which expands the database. One server is downgraded and upgraded again, and then the database is
-// contracted. No request fails, and no payment is lost or duplicated.
+// An upgrade under load. Two servers behind HAProxy are replaced one after the other by the next
+// version, which expands the database. One server is downgraded and upgraded again, and then the
+// database is contracted. No request fails, and no payment is lost or duplicated.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// Rotation of the service's webhook keys under load, with two server processes. A receiver has only the
-// published keys, and reads them again only for an unknown key ID. It receives and verifies every delivery.
+// Rotation of the service's webhook keys under load, with two server processes. A receiver has only
+// the published keys, and reads them again only for an unknown key ID. It receives and verifies
+// every delivery.
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -145,7 +146,9 @@ function startLoad() {
   };
 }
 
-/** Waits until both servers list a key with this status. Returns the waiting time in milliseconds. */
+/**
+ * Waits until both servers list a key with this status. Returns the waiting time in milliseconds.
+ */
 async function waitUntilListed(kid: string, status: string): Promise<number> {
   const startedAt = Date.now();
   for (const server of servers) {

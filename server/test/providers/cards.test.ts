@@ -1,5 +1,5 @@
-// Cards of a production platform that an adapter issues over the protocol: real HTTP and signatures in
-// both directions, from the order to the refund.
+// Cards of a production platform that an adapter issues over the protocol: real HTTP and signatures
+// in both directions, from the order to the refund.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { cardIssuer, ISSUER, STAND_IN_MAX } from '../kit/providers/cards.ts';

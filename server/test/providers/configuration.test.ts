@@ -1,4 +1,5 @@
-// Providers and routes from a file, which is validated completely, compared, and applied in one commit.
+// Providers and routes from a file, which is validated completely, compared, and applied in one
+// commit.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

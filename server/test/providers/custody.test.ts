@@ -1,5 +1,5 @@
-// Delegated keys in the custody of a provider, which generates them. Each signature of the provider is
-// verified.
+// Delegated keys in the custody of a provider, which generates them. Each signature of the provider
+// is verified.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delegatedKeys } from '../../src/features/cards/store.ts';

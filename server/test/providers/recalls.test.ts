@@ -1,4 +1,5 @@
-// Requests for the return of settled payouts. The decision is recorded. Only the return of funds is posted.
+// Requests for the return of settled payouts. The decision is recorded. Only the return of funds is
+// posted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '../kit/app/production.ts';
 import { operatorService } from '../kit/operator/production.ts';

@@ -1,4 +1,5 @@
-// Random faults of statements. Every fault is reported. After decisions the day is balanced and closed.
+// Random faults of statements. Every fault is reported. After decisions the day is balanced and
+// closed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StatementPage } from '../../src/connectors/ports/providers/protocol.ts';
 import { reconcileDay } from '../../src/features/reconciliation/reconcile.ts';

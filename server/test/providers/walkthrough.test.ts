@@ -1,5 +1,6 @@
-// Runs the commands of docs/guides/providers-walk.md in bash. This process runs the commands of the operator
-// and serves the API over HTTP. The Python adapter has the clock of the server, which the test advances.
+// Runs the commands of docs/guides/providers-walk.md in bash. This process runs the commands of the
+// operator and serves the API over HTTP. The Python adapter has the clock of the server, which the
+// test advances.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Every row of the sandbox's card tables, in every context to which it applies: issuing, funding sources, and
-// the outcome of each message. Card, payment, balances and all webhooks in order are compared. The rows are
-// the data of the sandbox, so a row without an expectation here fails.
+// Every row of the sandbox's card tables, in every context to which it applies: issuing, funding
+// sources, and the outcome of each message. Card, payment, balances and all webhooks in order are
+// compared. The rows are the data of the sandbox, so a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,

@@ -1,5 +1,6 @@
-// Names in the sandbox: results of name checks by account suffix, and all UMA addresses as receivers and
-// senders. The rows are the data of the sandbox, so a row without an expectation here fails.
+// Names in the sandbox: results of name checks by account suffix, and all UMA addresses as
+// receivers and senders. The rows are the data of the sandbox, so a row without an expectation here
+// fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
@@ -168,7 +169,9 @@ const QUOTE_ERRORS = `payreq-request-failed invalid-payreq-response parse-payreq
   request-not-found service-switch-error
   unrecognized-mandatory-payee-data-key`.split(/\s+/);
 
-/** Discovery errors about keys, certificates and versions, which are checked again for the quote. */
+/**
+ * Discovery errors about keys, certificates and versions, which are checked again for the quote.
+ */
 const RECHECKED_ERRORS = DISCOVERY_ERRORS.filter(
   (code) => !/lnurlp|lookup|missing|found/.test(code),
 );

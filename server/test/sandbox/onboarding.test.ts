@@ -1,6 +1,6 @@
-// Every cell of the sandbox's tables of identity checks: status after creation and submission, missing
-// requirements, outcome of owners, and all events in order. The suffixes are the data of the sandbox, so a
-// suffix without a row here fails.
+// Every cell of the sandbox's tables of identity checks: status after creation and submission,
+// missing requirements, outcome of owners, and all events in order. The suffixes are the data of
+// the sandbox, so a suffix without a row here fails.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   BUSINESS_SUFFIXES,

@@ -1,6 +1,6 @@
-// The fixed wallet signature of the sandbox, on every operation that requires a signature. It is accepted
-// with the correct Request-Id even without an open session. It is rejected with another Request-Id and in
-// production.
+// The fixed wallet signature of the sandbox, on every operation that requires a signature. It is
+// accepted with the correct Request-Id even without an open session. It is rejected with another
+// Request-Id and in production.
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../kit/agents/agents.ts';
 import { createExternalAccount, fundAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
@@ -34,7 +34,9 @@ interface Case {
   finalStatus: number;
   /** Number of signed requests. Default: 1. */
   signedRequests?: number;
-  /** Whether the operation can be prepared in production, which has no sandbox payments or cards. */
+  /**
+   * Whether the operation can be prepared in production, which has no sandbox payments or cards.
+   */
   production?: true;
 }
 
@@ -252,7 +254,8 @@ describe('sandbox-valid-signature', () => {
     'is rejected for %s in production',
     async (_, { prepare }) => {
       const platform = app.production;
-      // The first credential of a wallet needs no signature, so each case has an e-mail credential already.
+      // The first credential of a wallet needs no signature, so each case has an e-mail credential
+      // already.
       const send = await prepare(platform);
       const { requestId } = ok(await send(), 202);
       const { status, body } = await send({ ...STAMP, 'request-id': requestId });

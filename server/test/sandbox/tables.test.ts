@@ -1,6 +1,6 @@
-// Every row of the sandbox's tables of quotes and transfers, in every context to which it applies. The test
-// compares the outcome of a payment, its refund, the balances and all webhooks in order. The rows are the
-// data of the sandbox, so a row without an expectation here fails.
+// Every row of the sandbox's tables of quotes and transfers, in every context to which it applies.
+// The test compares the outcome of a payment, its refund, the balances and all webhooks in order.
+// The rows are the data of the sandbox, so a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   QUOTE_OUTCOMES,

@@ -1,4 +1,5 @@
-// `npm run sim` runs seeds one after another, each on a separate database in a temporary PostgreSQL.
+// `npm run sim` runs seeds one after another, each on a separate database in a temporary
+// PostgreSQL.
 import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';

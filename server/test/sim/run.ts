@@ -1,5 +1,5 @@
-// A run of a seed. The invariants are checked after each step, all tables at intervals, and the expectations
-// after settling. A failure prints how to reproduce it.
+// A run of a seed. The invariants are checked after each step, all tables at intervals, and the
+// expectations after settling. A failure prints how to reproduce it.
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
 import { CARD_MESSAGES } from './actions/issuing/card-messages.ts';

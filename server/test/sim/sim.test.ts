@@ -1,4 +1,5 @@
-// Runs several hundred steps with the seed of the test run, and verifies that a seed reproduces a run.
+// Runs several hundred steps with the seed of the test run, and verifies that a seed reproduces a
+// run.
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';

@@ -1,5 +1,6 @@
-// Alert rules and dashboards name existing metrics. Each rule has a page with the same sections, and tests in
-// which it fires and in which it does not. The pages name verbs of the operator's command.
+// Alert rules and dashboards name existing metrics. Each rule has a page with the same sections,
+// and tests in which it fires and in which it does not. The pages name verbs of the operator's
+// command.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

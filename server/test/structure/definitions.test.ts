@@ -1,6 +1,6 @@
-// Definitions of events and jobs, and tests of operations. The compiler ensures that only definitions are
-// emitted or staged. The source must have one definition for each event type and each kind of job. Each
-// operation must have tests in a `describe` with its operationId.
+// Definitions of events and jobs, and tests of operations. The compiler ensures that only
+// definitions are emitted or staged. The source must have one definition for each event type and
+// each kind of job. Each operation must have tests in a `describe` with its operationId.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Every field and parameter of the three API documents has a description. A field with a single value is a
-// discriminator, which the description of its object explains.
+// Every field and parameter of the three API documents has a description. A field with a single
+// value is a discriminator, which the description of its object explains.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

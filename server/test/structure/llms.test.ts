@@ -1,4 +1,5 @@
-// Texts for language models, with one complete sentence per page and links below the base of the site.
+// Texts for language models, with one complete sentence per page and links below the base of the
+// site.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Documents name existing files. The test checks each path in backticks, and in docs/walkthroughs.md also
-// file names alone.
+// Documents name existing files. The test checks each path in backticks, and in
+// docs/walkthroughs.md also file names alone.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -43,8 +43,8 @@ const exists = (name: string) => {
 };
 
 /**
- * Files that a server, a build or the user of a recipe writes. Documents name them, and the repository does
- * not contain them.
+ * Files that a server, a build or the user of a recipe writes. Documents name them, and the
+ * repository does not contain them.
  */
 const FILES_NOT_IN_REPOSITORY = new Set([
   'credentials.json',

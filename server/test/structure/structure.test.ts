@@ -246,7 +246,8 @@ describe('SQL', () => {
       [...read(file).matchAll(/\btable\(\s*'(\w+)'/g)].map(([, name = '']) => [name, wingOf(file)]),
     ),
   );
-  // Tables without a description. The committer and the deliverer have separate statements for them.
+  // Tables without a description. The committer and the deliverer have separate statements for
+  // them.
   for (const name of ['events', 'event_epochs', 'ledger_transfers']) owners.set(name, 'runtime');
   for (const name of ['webhook_attempts', 'webhook_lanes', 'webhook_queue']) {
     owners.set(name, 'notifications');

@@ -1,5 +1,5 @@
-// Rules that need the syntax tree: the length of functions, the last clause of a switch, and a reason for
-// each unchecked cast.
+// Rules that need the syntax tree: the length of functions, the last clause of a switch, and a
+// reason for each unchecked cast.
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { lineOf, nodesOf, parse, trackedFiles } from './sources.ts';

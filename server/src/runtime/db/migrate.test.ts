@@ -1,5 +1,5 @@
-// Migrations of databases in every state: new, partly migrated, current, concurrently migrated, changed,
-// broken.
+// Migrations of databases in every state: new, partly migrated, current, concurrently migrated, changed and
+// invalid.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -84,7 +84,7 @@ describe('migrate', () => {
     write('0002_b.sql', 'create table b (n int)');
     await expect(run()).rejects.toThrow(/0002_b.sql was changed after it was applied/);
     fs.rmSync(path.join(folder, '0002_b.sql'));
-    // The state of migrations that were applied by a version without the distinction of expansions.
+    // The state of migrations that were applied by a version that did not distinguish expansions.
     await execute(url, 'update schema_migrations set phase = null');
     await expect(run()).rejects.toThrow(/has migration 0002_b.sql, which this version lacks/);
   });

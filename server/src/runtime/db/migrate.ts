@@ -109,7 +109,10 @@ const missingMigrationError = (name: string) =>
   );
 
 /** The files that are not applied yet. Throws if the history of the database differs from the files. */
-function pendingMigrations(files: Migration[], appliedMigrations: AppliedMigration[]): Migration[] {
+function findPendingMigrations(
+  files: Migration[],
+  appliedMigrations: AppliedMigration[],
+): Migration[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum, phase } of appliedMigrations) {
     const file = byName.get(name);
@@ -176,7 +179,7 @@ async function apply(client: pg.Client, migration: Migration, now: () => Time) {
 }
 
 /** The newest migration of each connection of a running server. */
-async function announcedNumbers(client: pg.Client): Promise<number[]> {
+async function readAnnouncedNumbers(client: pg.Client): Promise<number[]> {
   const { rows } = await client.query<{ number: number }>(
     `select objid::int as number from pg_locks
       where locktype = 'advisory' and classid = $1 and objid > 0 and objsubid = 2 and granted
@@ -189,7 +192,7 @@ async function announcedNumbers(client: pg.Client): Promise<number[]> {
 /** Throws before any change if a table would be blocked while servers run. */
 async function assertOnline(client: pg.Client, files: readonly Migration[]): Promise<void> {
   const blockingFiles = files.filter(({ offline }) => offline !== undefined);
-  if (blockingFiles.length === 0 || (await announcedNumbers(client)).length === 0) return;
+  if (blockingFiles.length === 0 || (await readAnnouncedNumbers(client)).length === 0) return;
   for (const { name, offline } of blockingFiles) {
     const { table, secondsPerMillion } = offline as NonNullable<Migration['offline']>;
     const text =
@@ -216,7 +219,7 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
   const appliedMigrations = await readApplied(client);
   // An empty database has no earlier version.
   const isNew = appliedMigrations.length === 0;
-  const pendingFiles = pendingMigrations(files, appliedMigrations).filter(
+  const pendingFiles = findPendingMigrations(files, appliedMigrations).filter(
     ({ contractsAfter }) => isNew || contractsAfter === undefined,
   );
   await assertOnline(client, pendingFiles);
@@ -252,7 +255,7 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
   const files = readMigrations(folder);
   return onDatabase(url, async (client) => {
     const appliedMigrations = await readApplied(client);
-    const pendingFiles = pendingMigrations(files, appliedMigrations);
+    const pendingFiles = findPendingMigrations(files, appliedMigrations);
     const isNew = appliedMigrations.length === 0;
     // Most starts have no pending file and need no lock.
     const isCurrent = !pendingFiles.some(
@@ -268,7 +271,7 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
 export async function pendingOf(url: string, folder = FOLDER): Promise<PendingMigrations> {
   const files = readMigrations(folder);
   return onDatabase(url, async (client) => {
-    const pendingFiles = pendingMigrations(files, await readApplied(client));
+    const pendingFiles = findPendingMigrations(files, await readApplied(client));
     const namesOf = (isContraction: boolean) =>
       pendingFiles
         .filter(({ contractsAfter }) => (contractsAfter !== undefined) === isContraction)
@@ -287,8 +290,8 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
   return onDatabase(url, async (client) => {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await client.query(`select pg_advisory_lock(${CONTRACTION})`);
-    const contractions = pendingMigrations(files, await readApplied(client));
-    const numbers = await announcedNumbers(client);
+    const contractions = findPendingMigrations(files, await readApplied(client));
+    const numbers = await readAnnouncedNumbers(client);
     for (const { name, contractsAfter = 0 } of contractions) {
       const oldestNumber = Math.min(...numbers);
       if (oldestNumber >= contractsAfter) continue;

@@ -61,18 +61,18 @@ const hasTimes = ({ scope, isByTime = false }: StepQuery) => scope.length > 0 ||
 export function stepSql(table: Table, query: StepQuery, { resource, after, length, limit }: Step) {
   const { scope, filters, createdAfter, createdBefore } = query;
   const values: unknown[] = [];
-  const placeholder = (value: unknown) => `$${values.push(value)}`;
+  const addPlaceholder = (value: unknown) => `$${values.push(value)}`;
   const rangeConditions = [conditions(table, scope, values)];
   const isOrderedByTime = hasTimes(query);
   const order = isOrderedByTime ? 'created_at desc, id desc' : 'id desc';
   if (after && isOrderedByTime) {
-    const time = placeholder(new Date(after.created_at));
-    rangeConditions.push(`(created_at, id) < (${time}::timestamptz, ${placeholder(after.id)})`);
+    const time = addPlaceholder(new Date(after.created_at));
+    rangeConditions.push(`(created_at, id) < (${time}::timestamptz, ${addPlaceholder(after.id)})`);
   }
   if (!isOrderedByTime) {
     // A semicolon is the character after the colon.
     rangeConditions.push(
-      `id < ${placeholder(after ? after.id : `${resource};`)} and id > ${placeholder(`${resource}:`)}`,
+      `id < ${addPlaceholder(after ? after.id : `${resource};`)} and id > ${addPlaceholder(`${resource}:`)}`,
     );
   }
   for (const [op, time, slack] of [
@@ -82,8 +82,8 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
     if (time === undefined) continue;
     rangeConditions.push(
       isOrderedByTime
-        ? `created_at ${op} ${placeholder(new Date(time))}::timestamptz`
-        : `id ${op} ${placeholder(idsFrom(resource, time + slack))}`,
+        ? `created_at ${op} ${addPlaceholder(new Date(time))}::timestamptz`
+        : `id ${op} ${addPlaceholder(idsFrom(resource, time + slack))}`,
     );
   }
   const bounds = [
@@ -95,12 +95,12 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   const filterSql = conditions(table, [...filters, ...(isOrderedByTime ? [] : bounds)], values);
   const columns = columnList(table);
   const text = `with step as materialized (select ${columns} from ${quoteName(table.name)}
-      where ${rangeConditions.join(' and ')} order by ${order} limit ${placeholder(length)}::int)
+      where ${rangeConditions.join(' and ')} order by ${order} limit ${addPlaceholder(length)}::int)
     select s.*, m.* from (
       select (select count(*)::int4 from step) as step_length, created_at as step_time,
         id as step_id from step order by ${order.replaceAll('desc', 'asc')} limit 1) s
     left join (select * from step where ${filterSql} order by ${order}
-      limit ${placeholder(limit)}::int) m on true`;
+      limit ${addPlaceholder(limit)}::int) m on true`;
   return { text, values };
 }
 
@@ -165,7 +165,7 @@ export async function pageInSteps<T extends Table>(
     }),
   );
   const [firstPart] = parts;
-  if (parts.length === 1 && firstPart) return pageTo<T>(firstPart.rows, firstPart.end);
+  if (parts.length === 1 && firstPart) return createStepPage<T>(firstPart.rows, firstPart.end);
   // Some rows beyond the nearest end of a part are not loaded.
   const [end] = parts.flatMap((part) => part.end ?? []).sort(newestFirst);
   const sortedRows = parts
@@ -173,10 +173,10 @@ export async function pageInSteps<T extends Table>(
     .filter((row) => !end || uuidOf(row) >= uuidOf(end))
     .sort(newestFirst);
   const rows = sortedRows.slice(0, limit);
-  return pageTo<T>(rows, sortedRows.length > limit ? rows.at(-1) : end);
+  return createStepPage<T>(rows, sortedRows.length > limit ? rows.at(-1) : end);
 }
 
-const pageTo = <T extends Table>(
+const createStepPage = <T extends Table>(
   rows: readonly Position[],
   end: Position | undefined,
 ): StepPage<T> => ({

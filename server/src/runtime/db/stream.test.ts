@@ -16,14 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const stream = <R extends object>(text: string, values: unknown[] = []) =>
+const openStream = <R extends object>(text: string, values: unknown[] = []) =>
   streamRows<R>({ url: database.url, statementTimeoutMs: 10_000 }, text, values);
 
 describe('streamRows', () => {
   it('yields all rows of one snapshot in chunks, as bigint and milliseconds', async () => {
     const receivedRows: { n: bigint; at: number }[] = [];
     let chunks = 0;
-    for await (const rows of stream<{ n: bigint; at: number }>(
+    for await (const rows of openStream<{ n: bigint; at: number }>(
       'select n, at from numbers where n <> $1 order by n',
       [7n],
     )) {
@@ -39,11 +39,11 @@ describe('streamRows', () => {
   });
 
   it('closes its connection if the caller stops early and if the statement fails', async () => {
-    for await (const _ of stream('select n from numbers')) break;
+    for await (const _ of openStream('select n from numbers')) break;
     await expect(async () => {
-      for await (const _ of stream('select nothing from nowhere')) break;
+      for await (const _ of openStream('select nothing from nowhere')) break;
     }).rejects.toThrow('nowhere');
-    for await (const [row] of stream<{ connections: bigint }>(
+    for await (const [row] of openStream<{ connections: bigint }>(
       `select count(*) as connections from pg_stat_activity
        where application_name = 'railhead-server export' and datname = current_database()
          and pid <> pg_backend_pid()`,

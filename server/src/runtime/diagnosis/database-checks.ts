@@ -125,7 +125,7 @@ interface MigrationFinding {
 
 /** Checks the migrations. A database that does not match this version is a finding with the reason. */
 export async function checkMigrations(url: string): Promise<MigrationFinding> {
-  const result = (finding: Finding, isCurrent: boolean): MigrationFinding => ({
+  const createResult = (finding: Finding, isCurrent: boolean): MigrationFinding => ({
     finding,
     isCurrent,
   });
@@ -135,18 +135,18 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
     if (firstExpansion !== undefined) {
       const detail = `Missing migrations: ${expansions.length}, the first is ${firstExpansion}.`;
       const remedy = 'Start the server, or run railhead-server migrate.';
-      return result(warning('migrations', detail, remedy), false);
+      return createResult(warning('migrations', detail, remedy), false);
     }
     if (contractions.length > 0) {
       const detail = `An upgrade is not completed: ${contractions.join(', ')}.`;
       const remedy =
         'Run railhead-server migrate --contract when no server of the earlier version runs.';
-      return result(warning('migrations', detail, remedy), true);
+      return createResult(warning('migrations', detail, remedy), true);
     }
-    return result(success('migrations', 'All migrations of this version are applied.'), true);
+    return createResult(success('migrations', 'All migrations of this version are applied.'), true);
   } catch (error) {
     const remedy = 'See docs/guides/operating.md, Upgrades.';
-    return result(failure('migrations', (error as Error).message, remedy), false);
+    return createResult(failure('migrations', (error as Error).message, remedy), false);
   }
 }
 

@@ -102,11 +102,11 @@ interface ListInput {
 
 /** Jobs ordered by due time. Dead and canceled jobs are ordered latest first. */
 export async function listJobs({ db, effects }: Runtime, input: ListInput): Promise<JobSummary[]> {
-  return (await placedJobs({ db, effects }, input)).map(({ job }) => job);
+  return (await listJobsWithPosition({ db, effects }, input)).map(({ job }) => job);
 }
 
 /** Jobs, each with its position in the list. */
-async function placedJobs(
+async function listJobsWithPosition(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   { state, kind, platformId, limit, after }: ListInput,
 ): Promise<{ job: JobSummary; at: Time | null }[]> {
@@ -156,7 +156,11 @@ export async function pageOfJobSummaries(
   { limit = 20, cursor, ...query }: JobQuery,
 ) {
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  const jobsWithPosition = await placedJobs(runtime, { ...query, limit: limit + 1, after });
+  const jobsWithPosition = await listJobsWithPosition(runtime, {
+    ...query,
+    limit: limit + 1,
+    after,
+  });
   const lastJob = jobsWithPosition[limit - 1];
   const hasMore = jobsWithPosition.length > limit;
   return {

@@ -46,11 +46,11 @@ describe('maskText', () => {
     expect(maskText(text)).toBe(maskedText);
   });
 
-  it('needs linear time', () => {
+  it('masks 16 kB of repeated text in less than 1.5 s', () => {
     for (const part of ['a', 'a@', '1 ', 'eyJ', '<password ', 'password', '?a', 'A0', '+1 ']) {
-      const start = performance.now();
+      const startMs = performance.now();
       maskText(part.repeat(16_384 / part.length));
-      expect(performance.now() - start, part).toBeLessThan(1_500);
+      expect(performance.now() - startMs, part).toBeLessThan(1_500);
     }
   });
 });

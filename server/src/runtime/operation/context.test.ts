@@ -40,7 +40,7 @@ const trackedTable = table(
   },
 );
 
-const context = (db = {} as Database): Ctx =>
+const createTestContext = (db = {} as Database): Ctx =>
   createContext(
     { effects: testEffects(), db, vault: {} as Vault },
     {
@@ -64,7 +64,7 @@ const row = (overrides: Partial<RowOf<typeof trackedTable>> = {}): RowOf<typeof 
 
 describe('row update', () => {
   it('may keep the state or follow a transition', () => {
-    const ctx = context();
+    const ctx = createTestContext();
     expect(ctx.update(trackedTable, row(), { note: 'x' }).status).toBe('NEW');
     expect(ctx.update(trackedTable, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe(
       'x',
@@ -74,17 +74,18 @@ describe('row update', () => {
 
   it('cannot skip or reverse a transition', () => {
     const skipState = () =>
-      context().update(trackedTable, row({ kind: 'round' }), { status: 'OLD' });
+      createTestContext().update(trackedTable, row({ kind: 'round' }), { status: 'OLD' });
     expect(skipState).toThrow('tracked row: round has no transition from NEW to OLD');
     const reverseState = () =>
-      context().update(trackedTable, row({ status: 'OLD' }), { status: 'NEW' });
+      createTestContext().update(trackedTable, row({ status: 'OLD' }), { status: 'NEW' });
     expect(reverseState).toThrow('tracked row: flat has no transition from OLD to NEW');
-    const skipInitialState = () => context().update(trackedTable, row(), { status: 'MID' });
+    const skipInitialState = () =>
+      createTestContext().update(trackedTable, row(), { status: 'MID' });
     expect(skipInitialState).toThrow('flat has no transition from NEW to MID');
   });
 
   it('checks each of several transitions in one change set against the previous state', () => {
-    const ctx = context();
+    const ctx = createTestContext();
     const trackedRow = row({ kind: 'round' });
     ctx.update(trackedTable, trackedRow, { status: 'MID' });
     ctx.update(trackedTable, trackedRow, { status: 'OLD' });
@@ -95,13 +96,13 @@ describe('row update', () => {
 
   it('is checked against every lifecycle of the table', () => {
     const paidRow = row({ paid: { status: 'PAID' } });
-    expect(() => context().update(trackedTable, paidRow, { paid: null })).toThrow(
+    expect(() => createTestContext().update(trackedTable, paidRow, { paid: null })).toThrow(
       'track has no transition from PAID to NONE',
     );
   });
 
   it('is checked against the state of a row inserted in the same change set', () => {
-    const ctx = context();
+    const ctx = createTestContext();
     const newRow = ctx.insert(trackedTable, { id: 'new', kind: 'flat', status: 'OLD' });
     expect(() => ctx.update(trackedTable, newRow, { status: 'NEW' })).toThrow('from OLD to NEW');
   });
@@ -109,7 +110,7 @@ describe('row update', () => {
 
 describe('transfer', () => {
   it('has its insufficient-funds fault and remains plain data', () => {
-    const ctx = context();
+    const ctx = createTestContext();
     const insufficientFunds = () => {
       throw new Error('never called here');
     };
@@ -144,7 +145,7 @@ describe('attempt', () => {
   };
 
   it('discards all staged changes if it throws a fault, and returns the fault', async () => {
-    const ctx = context();
+    const ctx = createTestContext();
     const trackedRow = row({ kind: 'round' });
     const newRow = ctx.insert(trackedTable, {
       id: 'new',
@@ -196,7 +197,7 @@ describe('attempt', () => {
   });
 
   it('keeps its work and runs again for accounts without a separate fault', async () => {
-    const ctx = context();
+    const ctx = createTestContext();
     ctx.transfer({ ...stepInput, step: 's', debit: 'before' });
     const result = await ctx.attempt(async () => {
       ctx.hold({ ...stepInput, step: 't' });
@@ -215,7 +216,7 @@ describe('attempt', () => {
   });
 
   it('rethrows an error other than a fault', async () => {
-    const attempt = context().attempt(() => Promise.reject(new TypeError('a bug')));
+    const attempt = createTestContext().attempt(() => Promise.reject(new TypeError('a bug')));
     await expect(attempt).rejects.toThrow('a bug');
   });
 });
@@ -227,7 +228,7 @@ describe('emit', () => {
     ctx.set.events.map(({ data, base_id }) => [JSON.parse(unpackJson(data)), base_id ?? null]);
 
   it('stores only differences from the first event of a resource', () => {
-    const ctx = context();
+    const ctx = createTestContext();
     emit(ctx, { note, status: 'NEW' });
     emit(ctx, { note, status: 'NEW' }, 'two');
     emit(ctx, { note, status: 'MID' });
@@ -242,7 +243,7 @@ describe('emit', () => {
   });
 
   it('never refers to a discarded event', async () => {
-    const ctx = context();
+    const ctx = createTestContext();
     await ctx.attempt(async () => {
       emit(ctx, { note, status: 'NEW' });
       throw new Fault('CONFLICT', 'No.');
@@ -262,7 +263,7 @@ describe('emitVersion', () => {
 
   it('refers to the committed event of the same version of the row', () => {
     const db = {} as Database;
-    const firstContext = context(db);
+    const firstContext = createTestContext(db);
     emit(firstContext, 1);
     emit(firstContext, 1);
     const fullData = '{"text":"first"}';
@@ -271,23 +272,23 @@ describe('emitVersion', () => {
       [fullData, null],
     ]);
     rememberEvents(db, firstContext.set);
-    const nextContext = context(db);
+    const nextContext = createTestContext(db);
     emit(nextContext, 1, 'not rendered');
     expect(dataOf(nextContext)).toEqual([['{}', firstContext.set.events[1]?.id]]);
     expect(nextContext.set.events[0]?.account).toBe('account');
     // An event that refers to another event is not cached.
     rememberEvents(db, nextContext.set);
-    const lastContext = context(db);
+    const lastContext = createTestContext(db);
     emit(lastContext, 1);
     expect(dataOf(lastContext)).toEqual(dataOf(nextContext));
   });
 
   it('is stored completely for another version, event, row, creation or database', () => {
     const db = {} as Database;
-    const firstContext = context(db);
+    const firstContext = createTestContext(db);
     emit(firstContext, 1);
     rememberEvents(db, firstContext.set);
-    const secondContext = context(db);
+    const secondContext = createTestContext(db);
     emit(secondContext, 2, 'second');
     secondContext.emitVersion(
       testEvent,
@@ -308,7 +309,7 @@ describe('emitVersion', () => {
       ['{}', null],
       ['{}', null],
     ]);
-    const otherContext = context();
+    const otherContext = createTestContext();
     emit(otherContext, 1);
     expect(dataOf(otherContext)).toEqual(dataOf(firstContext));
   });

@@ -50,7 +50,7 @@ function copyFolder(from: string, to: string, isTop = false): number {
   return bytes;
 }
 
-const firstRow = async (client: pg.Client, text: string) => (await client.query(text)).rows[0];
+const readFirstRow = async (client: pg.Client, text: string) => (await client.query(text)).rows[0];
 
 /** The name of a segment without its timeline. */
 const positionOf = (segment: string) => segment.slice(8);
@@ -90,7 +90,7 @@ export async function createBaseBackup(
   fs.rmSync(temporaryFolder, { recursive: true, force: true });
   const client = await connectDatabase(url, { name: 'railhead backup' });
   try {
-    const { first } = await firstRow(
+    const { first } = await readFirstRow(
       client,
       `select pg_walfile_name(pg_backup_start('railhead', true)) as first`,
     );
@@ -98,7 +98,7 @@ export async function createBaseBackup(
     // Copied last, as in pg_basebackup, because this file contains the newest checkpoint.
     const control = path.join('global', 'pg_control');
     copyFile(path.join(cluster, control), path.join(temporaryFolder, control));
-    const stopResult = await firstRow(
+    const stopResult = await readFirstRow(
       client,
       'select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)',
     );

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { unavailable } from './embedded-binaries.ts';
 import { PASSWORD_FILE } from './embedded-pid.ts';
 
-// The standard input of the guard ends when this process ends in any way.
+// The standard input of the guard ends when this process ends for any reason.
 const GUARD = `
 const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -27,7 +27,7 @@ setInterval(() => {
 }, 500);
 `;
 
-function freePort(): Promise<number> {
+function findFreePort(): Promise<number> {
   const server = net.createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -39,8 +39,8 @@ function freePort(): Promise<number> {
 }
 
 /**
- * Arguments of `initdb`. A password is required, because any process of the machine can reach a loopback
- * port.
+ * Creates the password file if it is missing, and returns the arguments of `initdb`. A password is required,
+ * because any process of the machine can reach a loopback port.
  */
 export function passwordArguments(dir: string, random?: (bytes: number) => Uint8Array): string[] {
   const file = path.join(dir, PASSWORD_FILE);
@@ -64,7 +64,7 @@ export async function startOnWindows(
     'bin',
     process.platform === 'win32' ? 'pg_ctl.exe' : 'pg_ctl',
   );
-  const options = ['-p', `${await freePort()}`, '-c', 'listen_addresses=127.0.0.1', ...flags];
+  const options = ['-p', `${await findFreePort()}`, '-c', 'listen_addresses=127.0.0.1', ...flags];
   options.push('-c', 'unix_socket_directories=');
   const log = path.join(path.dirname(cluster), 'postgres.log');
   fs.rmSync(log, { force: true });

@@ -142,7 +142,7 @@ const urlOf = ({ port, socketFolder: folder, password }: RunningPostgres) =>
     ? `postgresql://${DATABASE_USER}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(folder)}`
     : `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
 
-const folderInUse = (dir: string, pid?: number) =>
+const folderInUseError = (dir: string, pid?: number) =>
   unavailable(
     `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
   );
@@ -152,7 +152,7 @@ async function waitUntilFree(dir: string, cluster: string): Promise<void> {
   let remainingServer = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
   if (remainingServer?.status === 'stopping')
     remainingServer = await waitWhile(cluster, () => true, CHANGE_MS);
-  if (remainingServer) throw folderInUse(dir, remainingServer.pid);
+  if (remainingServer) throw folderInUseError(dir, remainingServer.pid);
 }
 
 function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[]): ChildProcess {
@@ -194,7 +194,7 @@ function waitUntilReady(
       if (/pre-existing shared memory block .* still in use/.test(fatalLine)) return resolve(false);
       const isInUse = /lock file "postmaster.pid" already exists/.test(fatalLine);
       const reason = fatalLine.replace(/^FATAL:\s+/, '');
-      reject(isInUse ? folderInUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
+      reject(isInUse ? folderInUseError(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
     };
     guard.once('error', (error) =>
       reject(unavailable(`PostgreSQL cannot be executed: ${error.message}`)),
@@ -259,7 +259,7 @@ function handleOf(guard: ChildProcess, server: RunningPostgres, durable: boolean
   };
 }
 
-function plainError(dir: string, error: unknown): unknown {
+function toPlainError(dir: string, error: unknown): unknown {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (name === 'DatabaseUnavailable') return error;
   const isDenied = code === 'EACCES' || code === 'EPERM';
@@ -285,7 +285,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     if (!server) throw unavailable('PostgreSQL exited immediately after its start.');
     return handleOf(guard, server, durable);
   } catch (error) {
-    throw plainError(dir, error);
+    throw toPlainError(dir, error);
   }
 }
 
@@ -297,7 +297,7 @@ export async function attachEmbedded(dir: string): Promise<string | undefined> {
     const server = await waitWhile(clusterOf(dir), ({ status }) => status !== 'ready', CHANGE_MS);
     return server && urlOf(server);
   } catch (error) {
-    throw plainError(dir, error);
+    throw toPlainError(dir, error);
   }
 }
 

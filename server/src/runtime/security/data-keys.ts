@@ -78,7 +78,7 @@ export const activeNumber = (
   now: number,
 ): number => Math.max(0, ...rows.flatMap((row) => (row.active_from <= now ? row.number : [])));
 
-const allDataKeys = (db: Pick<Database, 'find'>): Promise<DataKeyRow[]> =>
+const readDataKeys = (db: Pick<Database, 'find'>): Promise<DataKeyRow[]> =>
   db.find(dataKeys, {}, UNPAGED);
 
 interface Options {
@@ -116,7 +116,7 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
 
   async function read(): Promise<void> {
     const startMs = performance.now();
-    rows = await allDataKeys(db);
+    rows = await readDataKeys(db);
     readAt = startMs;
   }
 

@@ -15,12 +15,12 @@ const app = testApp();
 const rotate = (hours: number) => rotateSigningKeys(app.runtime, 'sandbox', hours * HOUR);
 const openRing = () => openKeyRing({ ...app.runtime, log: silentLog });
 
-const sandboxKeys = async (algorithm = 'P-256') =>
+const readSandboxKeys = async (algorithm = 'P-256') =>
   (await publicKeys(app.runtime)).filter(
     (key) => key.environment === 'sandbox' && key.algorithm === algorithm,
   );
 const readStatuses = async (algorithm?: string) =>
-  (await sandboxKeys(algorithm)).map((key) => key.status);
+  (await readSandboxKeys(algorithm)).map((key) => key.status);
 
 // Each test starts after the rotations of the previous test.
 beforeEach(() => app.advance(200 * HOUR));
@@ -101,13 +101,13 @@ describe('rotation of signing keys', () => {
 
 describe('retirement of signing keys', () => {
   it('retires an announced pair and cancels the rotation', async () => {
-    const [activeKey] = await sandboxKeys();
+    const [activeKey] = await readSandboxKeys();
     await rotate(1);
-    const [announcedKey] = await sandboxKeys('Ed25519');
+    const [announcedKey] = await readSandboxKeys('Ed25519');
     const retiredKeys = await retireSigningKey(app.runtime, announcedKey?.keyId as string);
     expect(retiredKeys.map((key) => key.status)).toEqual(['retired', 'retired']);
     await app.advance(3 * HOUR);
-    const [newestKey, nextKey] = await sandboxKeys();
+    const [newestKey, nextKey] = await readSandboxKeys();
     expect(newestKey?.status).toBe('retired');
     expect(nextKey).toEqual(activeKey);
     // Another rotation can start.
@@ -115,7 +115,7 @@ describe('retirement of signing keys', () => {
   });
 
   it('stops the publication of a superseded pair immediately', async () => {
-    const [earlierKey] = await sandboxKeys();
+    const [earlierKey] = await readSandboxKeys();
     await rotate(24);
     await app.advance(24 * HOUR);
     await retireSigningKey(app.runtime, earlierKey?.keyId as string);
@@ -124,7 +124,7 @@ describe('retirement of signing keys', () => {
   });
 
   it('rejects the active key and an unknown key', async () => {
-    const [activeKey] = await sandboxKeys();
+    const [activeKey] = await readSandboxKeys();
     const retire = (keyId: string) => retireSigningKey(app.runtime, keyId);
     await expect(retire(activeKey?.keyId as string)).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(retire('unknown')).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { keyIdOf, newKey, pemOf } from './keys.ts';
 
-it('newKey generates key IDs that start without a hyphen, unlike an option of a command', () => {
+it('newKey generates no key ID that begins with a hyphen, like an option of a command', () => {
   let seedCount = 0;
   const random = () => createHash('sha256').update(`${seedCount++}`).digest();
   const effects = { random };

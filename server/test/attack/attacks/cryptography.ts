@@ -11,25 +11,30 @@ const FIELDS =
   /key|signature|stamp|token|bundle|pem|attestation|assertion|proof|jwt|challenge|code$/i;
 
 function createMalformedKeys(): string[] {
-  const pem = ({ publicKey }: { publicKey: KeyObject }) =>
+  const exportPem = ({ publicKey }: { publicKey: KeyObject }) =>
     String(publicKey.export({ type: 'spki', format: 'pem' }));
-  const validKey = pem(generateKeyPairSync('ed25519'));
+  const validKey = exportPem(generateKeyPairSync('ed25519'));
   const curve = createECDH('prime256v1');
   curve.generateKeys();
   const point = curve.getPublicKey('hex', 'uncompressed');
-  const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = segment({ iss: 'https://accounts.google.com', sub: 'x', aud: 'x', exp: 4e9 });
+  const encodeSegment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = encodeSegment({
+    iss: 'https://accounts.google.com',
+    sub: 'x',
+    aud: 'x',
+    exp: 4e9,
+  });
   const otherCurve = createECDH('secp256k1');
   otherCurve.generateKeys();
   return [
     // Keys.
     ...[validKey.slice(0, -30), validKey.replace('PUBLIC', 'PRIVATE'), validKey.repeat(30)],
     ...[
-      pem(generateKeyPairSync('rsa', { modulusLength: 1_024 })),
-      pem(generateKeyPairSync('x25519')),
+      exportPem(generateKeyPairSync('rsa', { modulusLength: 1_024 })),
+      exportPem(generateKeyPairSync('x25519')),
     ],
     ...[
-      pem(generateKeyPairSync('ec', { namedCurve: 'secp384r1' })),
+      exportPem(generateKeyPairSync('ec', { namedCurve: 'secp384r1' })),
       `-----BEGIN PUBLIC KEY-----\n\n-----END`,
     ],
     '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
@@ -43,9 +48,19 @@ function createMalformedKeys(): string[] {
     ],
     `02${'f'.repeat(64)}`,
     // Tokens.
-    ...[`${segment({ alg: 'none' })}.${claims}.`, `${segment({ alg: 'HS256' })}.${claims}.AAAA`],
-    ...[`${segment({ alg: 'RS256', jku: 'http://127.0.0.1:9/k', kid: '../../x' })}.${claims}.AA`],
-    ...['..', 'a.b.c', `${segment({ alg: ['none'] })}.${claims}.`, `e30.${'A'.repeat(20_000)}.`],
+    ...[
+      `${encodeSegment({ alg: 'none' })}.${claims}.`,
+      `${encodeSegment({ alg: 'HS256' })}.${claims}.AAAA`,
+    ],
+    ...[
+      `${encodeSegment({ alg: 'RS256', jku: 'http://127.0.0.1:9/k', kid: '../../x' })}.${claims}.AA`,
+    ],
+    ...[
+      '..',
+      'a.b.c',
+      `${encodeSegment({ alg: ['none'] })}.${claims}.`,
+      `e30.${'A'.repeat(20_000)}.`,
+    ],
     // Signatures: DER without content, negative, too long, and JSON of a stamp in base64.
     ...['3000', '3006020100020100', '30460221', `3080${'00'.repeat(40)}`, 'AAAA', '=', '!!!!'],
     Buffer.from(JSON.stringify({ publicKey: point, signature: '30', scheme: 'x' })).toString(

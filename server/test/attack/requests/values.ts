@@ -61,13 +61,13 @@ function randomValue(
 ): Json {
   const { chance, documents } = source;
   const schema = documents.resolve(api, schemaOrReference) ?? {};
-  const next = (partSchema: Json) => randomValue(partSchema, api, source, depth + 1);
+  const randomPart = (partSchema: Json) => randomValue(partSchema, api, source, depth + 1);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return chance.pick(schema.enum);
   const choices = schema.oneOf ?? schema.anyOf;
-  if (choices) return next(chance.pick(choices));
+  if (choices) return randomPart(chance.pick(choices));
   if (schema.allOf) {
-    const parts = schema.allOf.map(next);
+    const parts = schema.allOf.map(randomPart);
     return parts.every((part: Json) => part && typeof part === 'object')
       ? Object.assign({}, ...parts)
       : parts[0];
@@ -79,7 +79,9 @@ function randomValue(
   if (type === 'null') return null;
   if (type === 'array') {
     const count = depth > MAX_DEPTH ? (schema.minItems ?? 0) : chance.integerBetween(0, 3);
-    return Array.from({ length: Math.max(count, schema.minItems ?? 0) }, () => next(schema.items));
+    return Array.from({ length: Math.max(count, schema.minItems ?? 0) }, () =>
+      randomPart(schema.items),
+    );
   }
   return randomObject(schema, api, source, depth);
 }

@@ -1,5 +1,6 @@
-// Actions as data: frequency, condition and effect. The text that `run` returns is a line of the trace. The
-// trace is the same for every run of a seed, so it contains amounts and codes and no IDs.
+// Actions as data: frequency, condition and effect. The text that `run` returns is a line of the
+// trace. The trace is the same for every run of a seed, so it contains amounts and codes and no
+// IDs.
 import {
   type ApiResponse,
   type ExternalAccount,

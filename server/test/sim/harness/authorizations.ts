@@ -1,5 +1,6 @@
-// Verifies the stored authorizations. Each signature is checked against the stored payload. Except for the
-// decryption of the payload, the check uses no code of the server. The payload of a payment names its quote.
+// Verifies the stored authorizations. Each signature is checked against the stored payload. Except
+// for the decryption of the payload, the check uses no code of the server. The payload of a payment
+// names its quote.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import type { RowChange } from '../model/model.ts';
 import type { Sim } from './sim.ts';

@@ -1,5 +1,5 @@
-// Seeded randomness. A seed yields the same numbers, bytes and choices on every machine. The actors and the
-// server use separate streams, so that their choices are independent.
+// Seeded randomness. A seed yields the same numbers, bytes and choices on every machine. The actors
+// and the server use separate streams, so that their choices are independent.
 
 export interface Chance {
   /** A whole number from 0 to `limit` - 1. */

@@ -1,6 +1,7 @@
-// The card issuer of the simulation. It calls the authorization handler on any server, over a connection that
-// may break. The result of each message is predicted from the state of the card, its holder and the funding
-// account. Predictions follow the specification, independently of the code under test.
+// The card issuer of the simulation. It calls the authorization handler on any server, over a
+// connection that may break. The result of each message is predicted from the state of the card,
+// its holder and the funding account. Predictions follow the specification, independently of the
+// code under test.
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../src/connectors/registry.ts';
 import { cardNetworkHandler } from '../../../src/features/cards/index.ts';

@@ -1,5 +1,5 @@
-// Runs jobs in the order that the seed selects. All other due jobs are postponed far into the future while a
-// server claims work, and restored afterwards. Their versions remain unchanged.
+// Runs jobs in the order that the seed selects. All other due jobs are postponed far into the
+// future while a server claims work, and restored afterwards. Their versions remain unchanged.
 
 import type { Job } from '../model/model.ts';
 import type { Node } from './node.ts';

@@ -1,6 +1,6 @@
-// A server of the simulation: the composed application, which can be killed. No call of a killed server
-// reaches the database or the client. Committed changes remain. A trap kills the server before the write of
-// its next commit, or after the write and before the reply.
+// A server of the simulation: the composed application, which can be killed. No call of a killed
+// server reaches the database or the client. Committed changes remain. A trap kills the server
+// before the write of its next commit, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';

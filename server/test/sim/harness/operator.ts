@@ -1,5 +1,5 @@
-// The operator of the simulation, who runs the verbs of the command line with parsed arguments. A rejection
-// is returned as its message. Invalid usage is an error of the simulator.
+// The operator of the simulation, who runs the verbs of the command line with parsed arguments. A
+// rejection is returned as its message. Invalid usage is an error of the simulator.
 import { connectorRegistry } from '../../../src/connectors/registry.ts';
 import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
 import { cardExceptionVerbs } from '../../../src/operator/cards/card-exceptions.ts';

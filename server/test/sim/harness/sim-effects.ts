@@ -1,6 +1,6 @@
-// The effects of the simulator: a clock that only the simulator advances, seeded randomness, and a network of
-// receivers inside this process. A seed reproduces a run, because the server has no other dependency on the
-// machine.
+// The effects of the simulator: a clock that only the simulator advances, seeded randomness, and a
+// network of receivers inside this process. A seed reproduces a run, because the server has no
+// other dependency on the machine.
 import type { Effects, HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { seededChance } from './chance.ts';
 

@@ -1,6 +1,6 @@
-// A simulation: effects, two servers on one database, platforms and customers, and the expected result of
-// each payment. Actors use the real routes with an idempotency key. They retry until they receive a reply,
-// which is final, as a client with a broken connection does.
+// A simulation: effects, two servers on one database, platforms and customers, and the expected
+// result of each payment. Actors use the real routes with an idempotency key. They retry until they
+// receive a reply, which is final, as a client with a broken connection does.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -109,7 +109,9 @@ export interface Order {
   receivedAmount: bigint;
   platformFee: bigint;
   feeAccount: InternalAccount | null;
-  /** Null if the outcome depends on other events. Then any outcome that matches the ledger is valid. */
+  /**
+   * Null if the outcome depends on other events. Then any outcome that matches the ledger is valid.
+   */
   expectedOutcome: Outcome | null;
   isStarted: boolean;
   expiresAt: number;

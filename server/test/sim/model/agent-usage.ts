@@ -1,5 +1,6 @@
-// Agents. Each action is compared with its payment and its audit entries. The usage of limits is recomputed
-// from the payments. Written from the specification, independently of the code under test.
+// Agents. Each action is compared with its payment and its audit entries. The usage of limits is
+// recomputed from the payments. Written from the specification, independently of the code under
+// test.
 import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 import { isUncounted } from './queue-and-limits.ts';
 

@@ -1,6 +1,6 @@
-// Strong authentication of customers: challenges, proofs, failures and lockouts, and the payments that depend
-// on them. The model is written from the specification and counted from each change. It finds a proof that
-// was counted twice and a failure that was not counted.
+// Strong authentication of customers: challenges, proofs, failures and lockouts, and the payments
+// that depend on them. The model is written from the specification and counted from each change. It
+// finds a proof that was counted twice and a failure that was not counted.
 import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 
 export interface Authentication {
@@ -97,8 +97,8 @@ export const applyAuthenticationChange = (
 ): void => CHANGE_HANDLERS[change.table]?.(authentication, change);
 
 /**
- * An invalid change of a challenge. Every status except PENDING is final. Final challenges and unfinished
- * logins are deleted after a month, except one that a payment waits for.
+ * An invalid change of a challenge. Every status except PENDING is final. Final challenges and
+ * unfinished logins are deleted after a month, except one that a payment waits for.
  */
 export function challengeTransitionProblem(
   before: RecordedRow | null,
@@ -216,7 +216,8 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   const allChallenges = challengesOf(model, row);
   const { externalAccounts, authentication, now } = model;
   const destination = externalAccounts.get(row.destination_account ?? '');
-  // The exemption of a deposit was decided at the quote, regardless of later changes of the trusted account.
+  // The exemption of a deposit was decided at the quote, regardless of later changes of the trusted
+  // account.
   const isTrusted =
     row.source_account === null ||
     (destination?.customer_id === row.customer_id && (destination?.trusted_at ?? null) !== null);

@@ -1,6 +1,6 @@
-// Cards, and card payments as their messages describe them. Each approved message is replayed in the order of
-// the change log. The replay finds a clearing that was applied twice and a lost notice. Written from the
-// specification.
+// Cards, and card payments as their messages describe them. Each approved message is replayed in
+// the order of the change log. The replay finds a clearing that was applied twice and a lost
+// notice. Written from the specification.
 import { type Facts, factsOf, unclearedOf } from './card-facts.ts';
 import type { RecordedRow, RowChange } from './model.ts';
 

@@ -1,6 +1,6 @@
-// Stablecoins according to their rows and transfers: the circulating supply by completed mints and burns,
-// held amounts by pending ones, and their jobs. The model is written from the posting rules. It finds an
-// order that was executed twice or not at all.
+// Stablecoins according to their rows and transfers: the circulating supply by completed mints and
+// burns, held amounts by pending ones, and their jobs. The model is written from the posting rules.
+// It finds an order that was executed twice or not at all.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { Model, RecordedRow, RowChange, Transfer } from './model.ts';
 

@@ -1,5 +1,5 @@
-// The expected sum of all transfers of a payment, computed from its row: change of balance and of held amount
-// for each account. The server chooses the steps. Any other sum is an error.
+// The expected sum of all transfers of a payment, computed from its row: change of balance and of
+// held amount for each account. The server chooses the steps. Any other sum is an error.
 import { attributeToAccount, cardEffect } from './card-facts.ts';
 import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';
 
@@ -134,8 +134,8 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
 }
 
 /**
- * Attributes debts on the receivable account to the owner. A debit there is a debit of the owner, and a
- * repayment is a credit.
+ * Attributes debts on the receivable account to the owner. A debit there is a debit of the owner,
+ * and a repayment is a credit.
  */
 function attributeDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
   const isReceivable = (id: string) => id.includes(':receivable:');

@@ -1,5 +1,6 @@
-// Embedded wallets: credentials, sessions, signed requests and authorizations. The model counts each change.
-// It finds a request that was executed twice, because the number of rows must equal the number of requests.
+// Embedded wallets: credentials, sessions, signed requests and authorizations. The model counts
+// each change. It finds a request that was executed twice, because the number of rows must equal
+// the number of requests.
 import type { Model, RecordedRow, RowChange } from './model.ts';
 
 export interface Holding {

@@ -1,5 +1,5 @@
-// Lifecycles of payments and accounts: permitted changes of status, and the events that a payment must have
-// emitted. Written from the specification, independently of the code under test.
+// Lifecycles of payments and accounts: permitted changes of status, and the events that a payment
+// must have emitted. Written from the specification, independently of the code under test.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { Payment, RecordedRow } from './model.ts';
 
@@ -64,8 +64,8 @@ export const refundOf = (row: RecordedRow): string =>
   row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
 
 /**
- * Returns the problem of an invalid change of a payment, or undefined if valid. `before` is null for a
- * new payment.
+ * Returns the problem of an invalid change of a payment, or undefined if valid. `before` is null
+ * for a new payment.
  */
 export function transitionProblem(
   before: RecordedRow | null,

@@ -1,5 +1,5 @@
-// A model of the database, updated from a change log. Triggers record every inserted, updated or deleted row
-// in the order of the commits. The cost of a step depends only on its changes.
+// A model of the database, updated from a change log. Triggers record every inserted, updated or
+// deleted row in the order of the commits. The cost of a step depends only on its changes.
 import pg from 'pg';
 import { type Agency, applyAgencyChange, emptyAgency } from './agent-usage.ts';
 import {
@@ -83,8 +83,8 @@ const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rows that are moved into their partition are not recorded, because a partition has no trigger while it is
- * filled.
+ * Rows that are moved into their partition are not recorded, because a partition has no trigger
+ * while it is filled.
  */
 const NOT_MOVED_CONDITION = "when (current_setting('application_name') <> 'railhead retention')";
 

@@ -77,7 +77,9 @@ type Step = ReturnType<typeof stepsOf>[number];
 /** Whether the usage counts for the agent only. */
 const isAgentStep = ({ scope }: Step) => scope.startsWith('agent.');
 
-/** A payment with incomplete or unequal usage of the daily, monthly and count limits of its agent. */
+/**
+ * A payment with incomplete or unequal usage of the daily, monthly and count limits of its agent.
+ */
 function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
   const agentSteps = steps.filter(isAgentStep);
   const counts = transfers.filter(({ step }) => step === 'count.agent');

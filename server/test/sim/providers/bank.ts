@@ -6,7 +6,9 @@ import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';
 import type { Outbox } from './outbox.ts';
 
-/** `reversed`: an operator has reversed the payment, because no statement contained the transfer. */
+/**
+ * `reversed`: an operator has reversed the payment, because no statement contained the transfer.
+ */
 export type TransferState = 'accepted' | 'settled' | 'failed' | 'returned' | 'reversed';
 
 export interface BankTransfer {

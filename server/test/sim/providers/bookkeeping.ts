@@ -1,5 +1,5 @@
-// The account of the simulated bank and its statements. Entries can be wrong, repeated, late, missing or
-// unknown. Each fault is recorded with the difference that must be listed for operators.
+// The account of the simulated bank and its statements. Entries can be wrong, repeated, late,
+// missing or unknown. Each fault is recorded with the difference that must be listed for operators.
 import { iso } from '../../../src/kernel/effects.ts';
 import { DAY } from '../../kit/app/production.ts';
 import { type BankAccount, bankAccount, type Entry } from '../../kit/providers/bank-account.ts';
@@ -27,7 +27,8 @@ export interface Expectation {
 
 export const lineKey = (kind: string, lineId: string) => `${kind} ${lineId}`;
 /**
- * The key of a missing entry by its unique amount. Entries that decrease the balance have a negative amount.
+ * The key of a missing entry by its unique amount. Entries that decrease the balance have a
+ * negative amount.
  */
 export const missingKey = (amount: number) => `MISSING_AT_PROVIDER ${amount}`;
 const PAYOUT_FAULTS = ['fee', 'amount', 'double', 'missing', 'late', 'anonymous'] as const;

@@ -1,6 +1,6 @@
-// The end of a day. The bank sends all messages, every payment must have its state at the bank, and the
-// statements are reconciled. Each open difference must have a fault as its cause, and each fault must be
-// listed. A day without open differences must balance and can be closed.
+// The end of a day. The bank sends all messages, every payment must have its state at the bank, and
+// the statements are reconciled. Each open difference must have a fault as its cause, and each
+// fault must be listed. A day without open differences must balance and can be closed.
 import { providerAccount } from '../../../src/ledger/chart.ts';
 import { DAY } from '../../kit/app/production.ts';
 import { ledgerBalance } from '../../kit/providers/bank-account.ts';

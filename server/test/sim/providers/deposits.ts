@@ -1,5 +1,6 @@
-// Deposits at the simulated bank. Most deposits are booked and reported. The message of some booked deposits
-// arrives after the decision of an operator or never. Other deposits are reported and never booked.
+// Deposits at the simulated bank. Most deposits are booked and reported. The message of some booked
+// deposits arrives after the decision of an operator or never. Other deposits are reported and
+// never booked.
 import type { Chance } from '../harness/chance.ts';
 import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';

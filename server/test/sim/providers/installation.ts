@@ -1,5 +1,5 @@
-// A production platform that sends euro payouts to a simulated bank and receives its deposits. The server can
-// crash before or after a commit. Calls of the server to the bank can time out.
+// A production platform that sends euro payouts to a simulated bank and receives its deposits. The
+// server can crash before or after a commit. Calls of the server to the bank can time out.
 import type { HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { findInternalAccount, ok, quoteBody } from '../../kit/app/fixtures.ts';
 import { startProduction } from '../../kit/app/production.ts';
@@ -8,21 +8,21 @@ import { startAdapter } from '../../kit/providers/adapter.ts';
 
 export const BANK = 'simulated-bank';
 /**
- * The clock stops for due work every 30 minutes, because jobs that wait for an unavailable bank are due twice
- * a minute.
+ * The clock stops for due work every 30 minutes, because jobs that wait for an unavailable bank are
+ * due twice a minute.
  */
 const WORK_INTERVAL_MS = 30 * 60_000;
 
 /**
- * `lateReply`: the bank executes the call and replies after the timeout. `lateRequest`: the bank receives the
- * call after the timeout.
+ * `lateReply`: the bank executes the call and replies after the timeout. `lateRequest`: the bank
+ * receives the call after the timeout.
  */
 type Timeout = 'lateReply' | 'lateRequest';
 
 export interface Faults {
   /**
-   * The failure of the next commit. `before` stores no row. `after` stores the rows, and the server receives
-   * no confirmation.
+   * The failure of the next commit. `before` stores no row. `after` stores the rows, and the server
+   * receives no confirmation.
    */
   crash: 'before' | 'after' | undefined;
   /** Decides whether a call times out. */
@@ -54,7 +54,9 @@ function failCommits({ runtime }: App, faults: Faults): void {
   };
 }
 
-/** Makes calls to the bank time out. Returns the delayed calls that the bank has not received yet. */
+/**
+ * Makes calls to the bank time out. Returns the delayed calls that the bank has not received yet.
+ */
 function failCalls({ effects }: App, url: string, faults: Faults) {
   const { http } = effects;
   const delayedCalls: (() => Promise<HttpReply>)[] = [];
@@ -114,7 +116,8 @@ export async function openInstallation(seed: string) {
     account: account as string,
     read: (path: string) => write('GET', path),
     /**
-     * Executes a payment in EUR and returns its ID. The client repeats a request after a crash of its server.
+     * Executes a payment in EUR and returns its ID. The client repeats a request after a crash of
+     * its server.
      */
     async pay(amount: number): Promise<string> {
       const callRepeatedly = async (...input: Parameters<typeof app.call>) => {

@@ -1,5 +1,6 @@
-// Messages of the simulated bank. They can be late, reordered, repeated, lost, malformed, wrongly signed, or
-// interrupted by a crash of the server. A message without a final response is sent again.
+// Messages of the simulated bank. They can be late, reordered, repeated, lost, malformed, wrongly
+// signed, or interrupted by a crash of the server. A message without a final response is sent
+// again.
 import { iso } from '../../../src/kernel/effects.ts';
 import type { Chance } from '../harness/chance.ts';
 import { BANK, type Installation } from './installation.ts';

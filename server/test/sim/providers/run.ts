@@ -1,5 +1,5 @@
-// A run of a seed with a simulated bank that uses the protocol for providers, and a check after each day. A
-// failure prints how to reproduce it.
+// A run of a seed with a simulated bank that uses the protocol for providers, and a check after
+// each day. A failure prints how to reproduce it.
 import { seededChance } from '../harness/chance.ts';
 import { simulatedBank } from './bank.ts';
 import { bookkeeping as createBookkeeping } from './bookkeeping.ts';
@@ -31,8 +31,8 @@ const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
   where result = 'CONTRADICTORY' and id like $1`;
 
 /**
- * Messages that contradict recorded states. The messages must have no effect, and must be listed for
- * operators.
+ * Messages that contradict recorded states. The messages must have no effect, and must be listed
+ * for operators.
  */
 function contradictionActions(deps: DayDeps, deposits: DayDeps['deposits']) {
   const { installation, chance, bank, outbox, violations } = deps;

@@ -1,5 +1,5 @@
-// Invariants of cards and card payments. Approvals and open cards must be permitted. Decisions are permanent.
-// The transfers of a payment must match its messages.
+// Invariants of cards and card payments. Approvals and open cards must be permitted. Decisions are
+// permanent. The transfers of a payment must match its messages.
 import { isLate, opensPayment, replayProblem } from '../model/card-book.ts';
 import {
   accountOf,

@@ -1,5 +1,5 @@
-// Corruptions of strong authentication and agents, each with a part of the rule or message that must report
-// it. `invariants.test.ts` runs the statements on the database of a simulation.
+// Corruptions of strong authentication and agents, each with a part of the rule or message that
+// must report it. `invariants.test.ts` runs the statements on the database of a simulation.
 
 /** Starts a payment that waits for authentication. */
 const START_PAYMENT = `update transactions set status = 'PROCESSING', funds = 'HELD'

@@ -1,5 +1,5 @@
-// The invariants after every step, as data. A rule checks the changes of a step and returns problems.
-// `recount.ts` checks the whole database.
+// The invariants after every step, as data. A rule checks the changes of a step and returns
+// problems. `recount.ts` checks the whole database.
 import {
   actionTransitionProblem,
   auditProblem,
@@ -192,7 +192,8 @@ function outboxProblem(
     return endpoint && !isApprovalRequest ? 'is not due and has no attempt' : undefined;
   if (lastResult === 'retry') return 'needs a retry and is not due';
   if (lastResult !== 'delivered') return undefined;
-  // An event that was delivered before the retry was checked at its delivery and removed from `deliveredIds`.
+  // An event that was delivered before the retry was checked at its delivery and removed from
+  // `deliveredIds`.
   if (results.slice(0, -1).includes('delivered')) return undefined;
   return deliveredIds.has(event.id as string)
     ? undefined

@@ -1,5 +1,5 @@
-// A check of all tables without the change log. It finds changes that bypassed the triggers of the log. The
-// cost grows with the database, so it runs at intervals.
+// A check of all tables without the change log. It finds changes that bypassed the triggers of the
+// log. The cost grows with the database, so it runs at intervals.
 import type pg from 'pg';
 import type { Model } from '../model/model.ts';
 import { recountSettlement } from './card-rules.ts';

@@ -130,7 +130,7 @@ const keyAt = ({ resource }: PartitionedTable, time: Time): string =>
 const dayOf = (time: Time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
 
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const partition = (name: string) => `${PARTITIONS}.${name}`;
+const partitionName = (name: string) => `${PARTITIONS}.${name}`;
 
 /** Whether a time is within the bounds of a partition. False for the default partition. */
 const covers = (time: Time) => (each: Partition) =>
@@ -142,8 +142,8 @@ const covers = (time: Time) => (each: Partition) =>
 async function createPartition(db: Connection, table: PartitionedTable, monday: Time) {
   const { name, key } = table;
   const [from, until] = [monday, monday + WEEK_MS].map((each) => quoteText(keyAt(table, each)));
-  const newPartition = partition(`${name}_${dayOf(monday)}`);
-  const defaultPartition = partition(`${name}_default`);
+  const newPartition = partitionName(`${name}_${dayOf(monday)}`);
+  const defaultPartition = partitionName(`${name}_default`);
   const weekCondition = `${key} >= ${from} and ${key} < ${until}`;
   await db.query('begin');
   try {
@@ -179,7 +179,7 @@ async function weeksOfDefault(db: Queryable, { name, key, resource }: Partitione
   for (;;) {
     const lowerBound = lastKey === '' ? '' : `and ${key} >= ${quoteText(lastKey)}`;
     const rows = await db.query<{ first: string | null }>(`select min(${key})::text as first
-      from ${partition(`${name}_default`)} where ${validKeyCondition} ${lowerBound}`);
+      from ${partitionName(`${name}_default`)} where ${validKeyCondition} ${lowerBound}`);
     const firstKey = rows[0]?.first;
     if (!firstKey) return weeks;
     const monday = mondayOf(resource === undefined ? parseTime(firstKey) : timeOfId(firstKey));
@@ -237,7 +237,7 @@ export async function needsPartitions(db: Queryable, now: Time): Promise<boolean
   });
   if (isMissing || tables.length === 0) return isMissing;
   const conditions = tables.map(
-    ({ name }) => `exists (select from ${partition(`${name}_default`)})`,
+    ({ name }) => `exists (select from ${partitionName(`${name}_default`)})`,
   );
   const [row] = await db.query<{ found: boolean }>(`select ${conditions.join(' or ')} as found`);
   return row?.found === true;

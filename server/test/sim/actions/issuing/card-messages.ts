@@ -1,6 +1,7 @@
-// Card network messages. Requests are sent through the sandbox operations and the authorization handler, with
-// and without sufficient funds. Notices about approved payments arrive in any order, for the right and the
-// wrong payment, late, and over failing connections. Each result is predicted.
+// Card network messages. Requests are sent through the sandbox operations and the authorization
+// handler, with and without sufficient funds. Notices about approved payments arrive in any order,
+// for the right and the wrong payment, late, and over failing connections. Each result is
+// predicted.
 import type {
   CardDecision,
   CardNotice,

@@ -1,6 +1,6 @@
-// Repeated and missing card network messages. A message is repeated, also on both servers concurrently, or
-// its ID is used for a different message. An authorization is retried after the deadline. Payments have no
-// message for a month.
+// Repeated and missing card network messages. A message is repeated, also on both servers
+// concurrently, or its ID is used for a different message. An authorization is retried after the
+// deadline. Payments have no message for a month.
 import type {
   CardDecision,
   CardNotice,
@@ -26,7 +26,10 @@ import {
 } from './card-messages.ts';
 import { settleAll } from './settling.ts';
 
-/** Repeats an earlier message on both servers concurrently, with the same reply and no further effect. */
+/**
+ * Repeats an earlier message on both servers concurrently, with the same reply and no further
+ * effect.
+ */
 async function repeatMessage(sim: Sim): Promise<string> {
   const { request, decision, notice } = sim.chance.pick(sim.cardMessages);
   const [firstNode, otherNode] = sim.nodes as [Node, Node];
@@ -69,8 +72,8 @@ async function sendTwice(sim: Sim): Promise<string> {
 }
 
 /**
- * Sends a message twice concurrently to one handler. The first decision is too late. Its reversal has no
- * effect on the second decision.
+ * Sends a message twice concurrently to one handler. The first decision is too late. Its reversal
+ * has no effect on the second decision.
  */
 async function sendTwiceLate(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
@@ -153,7 +156,9 @@ async function closeConcurrently(sim: Sim): Promise<string> {
 const reversedPayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
-/** A retry of a reversed authorization is also too late, and a conflict after a partial clearing. */
+/**
+ * A retry of a reversed authorization is also too late, and a conflict after a partial clearing.
+ */
 async function retryReversed(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.pick(reversedPayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;

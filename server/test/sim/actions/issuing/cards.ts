@@ -1,6 +1,6 @@
-// Management of cards by platforms and operators: issuing to eligible and ineligible holders, freezing,
-// unfreezing, closing, funding sources, limits and delegated keys. The operator resolves card
-// exceptions.
+// Management of cards by platforms and operators: issuing to eligible and ineligible holders,
+// freezing, unfreezing, closing, funding sources, limits and delegated keys. The operator resolves
+// card exceptions.
 
 import { holderOf } from '../../harness/issuer.ts';
 import { checkOutcome, runVerb } from '../../harness/operator.ts';

@@ -1,6 +1,6 @@
-// Platforms that issue stablecoins, written from the tables of the specification. They link provider accounts
-// with valid and invalid secrets. They register tokens that exist, are missing or are slow. The provider
-// sometimes revokes access and restores it.
+// Platforms that issue stablecoins, written from the tables of the specification. They link
+// provider accounts with valid and invalid secrets. They register tokens that exist, are missing or
+// are slow. The provider sometimes revokes access and restores it.
 import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';

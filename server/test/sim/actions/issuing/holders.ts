@@ -1,5 +1,5 @@
-// Holders of embedded wallets. They sign in with encrypted codes, add and remove credentials, refresh and end
-// sessions, and pay with valid and invalid signatures.
+// Holders of embedded wallets. They sign in with encrypted codes, add and remove credentials,
+// refresh and end sessions, and pay with valid and invalid signatures.
 import {
   CODE,
   encryptOtp,

@@ -1,6 +1,6 @@
-// Settling at the end of a run. Receivers respond, no server crashes, and time advances until no work
-// remains. Then every payment and account must be as the actors predicted from their orders and the sandbox
-// tables.
+// Settling at the end of a run. Receivers respond, no server crashes, and time advances until no
+// work remains. Then every payment and account must be as the actors predicted from their orders
+// and the sandbox tables.
 
 import { authorizationProblems } from '../../harness/authorizations.ts';
 import { deliver, runDueJobs } from '../../harness/jobs.ts';
@@ -66,7 +66,9 @@ async function runUntilIdle(sim: Sim): Promise<void> {
   throw violation(`after ${MAX_ROUNDS} rounds work remains`);
 }
 
-/** Whether no party of the payment is deleted. After a deletion a payment may have other outcomes. */
+/**
+ * Whether no party of the payment is deleted. After a deletion a payment may have other outcomes.
+ */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;
@@ -177,8 +179,8 @@ function* balanceProblems(sim: Sim): Iterable<string> {
 }
 
 /**
- * After settling, no payment is in progress, no funds are held, and system accounts hold no funds in
- * progress.
+ * After settling, no payment is in progress, no funds are held, and system accounts hold no funds
+ * in progress.
  */
 function* progressProblems({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {

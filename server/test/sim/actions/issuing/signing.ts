@@ -1,6 +1,6 @@
 // Signed wallet requests as clients send them. Most are valid. Some have an invalid signature, are
-// repeated after the reply or on two servers concurrently, or are abandoned. Each reply is predicted,
-// and the invariants count the effects.
+// repeated after the reply or on two servers concurrently, or are abandoned. Each reply is
+// predicted, and the invariants count the effects.
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
   type ApiResponse,

@@ -1,4 +1,5 @@
-// External wallets with proof of ownership. Their challenges are signed correctly, wrongly, late and twice.
+// External wallets with proof of ownership. Their challenges are signed correctly, wrongly, late
+// and twice.
 import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { type ExternalAccount, type Sim, violation, type Wallet } from '../../harness/sim.ts';
 import { type Action, activePeople, bodyOf, isInSandbox, rejectionCode } from '../action.ts';

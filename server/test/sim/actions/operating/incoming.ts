@@ -192,8 +192,8 @@ export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: big
 }
 
 /**
- * Records a deposit for a payment. The outcome is not predicted if an account is frozen or closed, a party
- * is deleted, or the platform had a daily limit.
+ * Records a deposit for a payment. The outcome is not predicted if an account is frozen or closed,
+ * a party is deleted, or the platform had a daily limit.
  */
 export function recordDeposit(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;

@@ -1,6 +1,6 @@
-// The operator of manual rails for production platforms. Waiting payouts are settled, failed, returned or
-// canceled, in any order and twice. Deposits are recorded from a bank statement, held, released, rejected and
-// returned. Predicted rejections follow from the state of the payment.
+// The operator of manual rails for production platforms. Waiting payouts are settled, failed,
+// returned or canceled, in any order and twice. Deposits are recorded from a bank statement, held,
+// released, rejected and returned. Predicted rejections follow from the state of the payment.
 
 import { accountReference } from '../../../../src/catalog/accounts/account-reference.ts';
 import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';

@@ -1,5 +1,6 @@
-// Failures and time. The clock jumps, jobs run in any order, late and twice, receivers fail, and servers
-// crash before or after a commit. Clients lose connections and send concurrent identical requests.
+// Failures and time. The clock jumps, jobs run in any order, late and twice, receivers fail, and
+// servers crash before or after a commit. Clients lose connections and send concurrent identical
+// requests.
 import { deliver, dueJobs, jobsInOrder, runDueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node, Trap } from '../../harness/node.ts';
 import {
@@ -51,8 +52,8 @@ async function runJob(sim: Sim): Promise<string> {
 }
 
 /**
- * Due jobs that can run concurrently. The refund of a platform fee depends on the remaining balance of the
- * fee account. Jobs of payments with such a fee run one by one.
+ * Due jobs that can run concurrently. The refund of a platform fee depends on the remaining balance
+ * of the fee account. Jobs of payments with such a fee run one by one.
  */
 function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();
@@ -88,7 +89,10 @@ async function duplicateJob(sim: Sim): Promise<string> {
   return job.kind;
 }
 
-/** The lease of a worker expires. Another worker runs the job before the first one reports its result. */
+/**
+ * The lease of a worker expires. Another worker runs the job before the first one reports its
+ * result.
+ */
 async function expireLease(sim: Sim): Promise<string> {
   const job = sim.chance.pick(dueJobs(sim));
   const [slowNode, otherNode] = sim.nodes as [Node, Node];
@@ -160,7 +164,9 @@ async function sendConcurrently(
   return Promise.all(responses);
 }
 
-/** Many clients fund one account concurrently, and some lose the reply. Each deposit is posted once. */
+/**
+ * Many clients fund one account concurrently, and some lose the reply. Each deposit is posted once.
+ */
 async function fundConcurrently(sim: Sim): Promise<string> {
   const internalAccount = pickInternalAccount(
     sim,

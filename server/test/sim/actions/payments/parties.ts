@@ -169,7 +169,10 @@ function ibanOf(bban: string): string {
   return `DE${String(check).padStart(2, '0')}${bban}`;
 }
 
-/** Account details by currency. The details are unique by `n`. The account number ends with the suffix. */
+/**
+ * Account details by currency. The details are unique by `n`. The account number ends with the
+ * suffix.
+ */
 const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
   USD: (n, suffix) => ({
     accountType: 'USD_ACCOUNT',

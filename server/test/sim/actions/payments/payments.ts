@@ -1,5 +1,5 @@
-// Funding and outgoing payments. Quotes of every kind are executed once, twice and too late. Transfers remain
-// within one currency.
+// Funding and outgoing payments. Quotes of every kind are executed once, twice and too late.
+// Transfers remain within one currency.
 import { outcomeOf } from '../../harness/outcomes.ts';
 import {
   type ApiResponse,
@@ -270,7 +270,10 @@ const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => quote.i
 /** Possible error codes of a transfer between existing parties. */
 export const TRANSFER_ERRORS = [...QUOTE_ERRORS, 'INVALID_CURRENCY'];
 
-/** Network fee on Base in the sandbox, in minor units of USDC: 650 billion wei at 3,500 USD an ether. */
+/**
+ * Network fee on Base in the sandbox, in minor units of USDC: 650 billion wei at 3,500 USD an
+ * ether.
+ */
 const BASE_NETWORK_FEE = 2_275;
 
 export async function transferOut(sim: Sim, owners = payers(sim)): Promise<string> {

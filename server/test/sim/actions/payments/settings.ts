@@ -1,5 +1,5 @@
-// Settings that change during payments: daily limits and currencies. Other requests confirm receipts, or pay
-// for customers who are not approved.
+// Settings that change during payments: daily limits and currencies. Other requests confirm
+// receipts, or pay for customers who are not approved.
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Sim, violation } from '../../harness/sim.ts';
 import {

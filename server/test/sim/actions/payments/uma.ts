@@ -1,5 +1,5 @@
-// Payments to UMA addresses at other providers by payee discovery, quote and execution. The documented
-// sandbox addresses select the outcome.
+// Payments to UMA addresses at other providers by payee discovery, quote and execution. The
+// documented sandbox addresses select the outcome.
 import { ADDRESSES } from '../../harness/outcomes.ts';
 import { isActive, type Sim } from '../../harness/sim.ts';
 import {
