@@ -181,7 +181,7 @@ describe('/readyz during the start', () => {
 });
 
 describe('the sample customer', () => {
-  it('may be removed while it is created', async () => {
+  it('can be removed while it is created', async () => {
     const folder = createFolder();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });

@@ -1,4 +1,4 @@
-// Reconciliation with a provider: balanced days, all kinds of differences, and postings of decisions.
+// Reconciliation with a provider: balanced days, every kind of difference, and decision postings.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findInternalAccount } from '../kit/app/fixtures.ts';
 import { DAY } from '../kit/app/production.ts';
