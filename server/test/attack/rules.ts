@@ -72,7 +72,7 @@ function errorProblem(status: number, body: Json): string | undefined {
   return isComplete && body.status === status ? undefined : `incomplete error`;
 }
 
-/** Whether the request was rejected before it was read completely, and has no ID. */
+/** Whether the request was rejected before it was read completely. The reply then has no request ID. */
 const isUnread = (status: number, body: Json) =>
   status === 431 || status === 408 || /not a valid HTTP request/.test(body?.reason ?? '');
 

@@ -34,7 +34,7 @@ export interface Result extends Report {
 
 /** Number of concurrent connections. */
 const WORKERS = 8;
-const MAX_MEMORY = 900 * 1_048_576;
+const MAX_MEMORY_BYTES = 900 * 1_048_576;
 const MAX_VICTIM_MS = 5_000;
 const VICTIM_PAUSE_MS = 100;
 
@@ -50,15 +50,18 @@ const listsOf = ({ operations }: Documents): string[] =>
     })
     .map(({ path }) => path);
 
-interface Prepared {
+interface Preparation {
   callers: Callers;
   provider: ProviderTarget;
 }
 
-async function prepare(target: Target, documents: Documents, rules: Rules): Promise<Prepared> {
+async function prepare(target: Target, documents: Documents, rules: Rules): Promise<Preparation> {
   const call = caller.createCall(target.port());
   const command = ['operator-token', 'create', '--name', 'Attack', '--role', 'administrator'];
-  /** Creates a token that no attack uses. A request of an attack can revoke it by an ID from a list. */
+  /**
+   * Creates an operator token that no attack sends. Each renewal needs a new token, because an attack can
+   * revoke a token by its ID in a list.
+   */
   const createAuthorization = async () =>
     `Bearer ${JSON.parse(await target.command(...command)).secret}`;
   const authorization = await createAuthorization();
@@ -90,7 +93,7 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
   return { callers, provider: await createProviderTarget(call, authorization) };
 }
 
-/** Sends the requests of one connection until all connections together have sent enough. */
+/** Sends requests on one connection until all connections together have sent `requests`. */
 async function sendRequests(
   session: Session,
   provider: ProviderTarget,
@@ -114,7 +117,7 @@ async function sendRequests(
 
 async function attackOperations(
   target: Target,
-  preparation: Prepared,
+  preparation: Preparation,
   { seed, requests }: AttackOptions,
   result: Result,
   rules: Rules,
@@ -154,7 +157,12 @@ async function attackOperations(
   clearInterval(memoryTimer);
 }
 
-async function attackWithFloods(target: Target, { callers }: Prepared, ms: number, result: Result) {
+async function attackWithFloods(
+  target: Target,
+  { callers }: Preparation,
+  ms: number,
+  result: Result,
+) {
   await target.restartWithLimits();
   const port = target.port();
   const call = caller.createCall(port);
@@ -183,13 +191,13 @@ async function findDatabaseProblems(target: Target, provider: ProviderTarget): P
   const client = new pg.Client({ connectionString: await target.database() });
   await client.connect();
   try {
-    const read = async (sql: string, values: string[]) =>
+    const readNumber = async (sql: string, values: string[]) =>
       Number((await client.query(sql, values)).rows[0].value);
-    const smuggledCount = await read(
+    const smuggledCount = await readNumber(
       'select count(*) as value from customers where platform_customer_id like $1',
       [`${SMUGGLED}%`],
     );
-    const balance = await read('select balance as value from ledger_accounts where id = $1', [
+    const balance = await readNumber('select balance as value from ledger_accounts where id = $1', [
       provider.accountId,
     ]);
     const expectedBalance = provider.depositedAmount;
@@ -214,14 +222,14 @@ function paymentProblems(name: string, payments: Payments): string[] {
   ];
 }
 
-async function findFinalProblems(target: Target, { provider }: Prepared, result: Result) {
+async function findFinalProblems(target: Target, { provider }: Preparation, result: Result) {
   const problems = [
     ...paymentProblems('during the attacks', result.payments),
     ...paymentProblems('during the floods', result.floodedPayments),
     ...(await findDatabaseProblems(target, provider)),
   ];
   if (!target.isRunning()) problems.push('the server exited');
-  if (result.memory.highestBytes > MAX_MEMORY)
+  if (result.memory.highestBytes > MAX_MEMORY_BYTES)
     problems.push(`memory of ${result.memory.highestBytes} bytes`);
   const ledgerCheck = JSON.parse(await target.command('ledger', 'verify'));
   if (!ledgerCheck.balanced)

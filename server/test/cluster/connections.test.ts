@@ -143,7 +143,7 @@ describe('connections', () => {
   async function startServer(name: string, databaseUrl: string): Promise<Running> {
     const [port = 0] = await freePorts(1);
     const env = { LOG_LEVEL: 'error', RAILHEAD_DATABASE_CONNECTION_AGE: '60' };
-    const server = createServerProcess(name, { port: port, databaseUrl, env });
+    const server = createServerProcess(name, { port, databaseUrl, env });
     servers.push(server);
     return server.start();
   }
@@ -155,8 +155,8 @@ describe('connections', () => {
     });
     const query = `customerId=${id}&currency=USD`;
     const accounts = await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`);
-    const account = accounts.data[0].id;
-    await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+    const accountId = accounts.data[0].id;
+    await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${accountId}/fund`, {
       amount: 100_00,
     });
     const externalAccountBody = {
@@ -184,7 +184,7 @@ describe('connections', () => {
           'idempotency-key': key,
         },
         body: JSON.stringify({
-          source: { accountId: account },
+          source: { accountId: accountId },
           destination: { accountId: payee.id },
           amount: 1_00,
         }),

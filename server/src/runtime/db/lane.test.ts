@@ -105,7 +105,7 @@ describe('openLane', () => {
 
   it('reports an unknown outcome when the connection breaks and reconnects', async () => {
     const lane = await openTestLane();
-    // The transaction remains open, so that the outcome is certain.
+    // The transaction remains open, so that the insert is never committed.
     await lane.execute([bind(BEGIN), insert('l5')]);
     const pendingBatch = lane.execute([
       bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] }),

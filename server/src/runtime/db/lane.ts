@@ -58,7 +58,7 @@ const READ_ONLY = '25006';
 const LANE_SETTINGS = [
   // Custom plans reduce the throughput by 50 % and may lock in another order.
   "plan_cache_mode = 'force_generic_plan'",
-  // A batch finds its rows by key. A plan cached while a table was small must not scan it later.
+  // A batch finds its rows by key. A plan that was cached for a small table must not scan the larger table.
   'enable_seqscan = off',
   'enable_hashjoin = off',
   'enable_mergejoin = off',

@@ -22,7 +22,7 @@ it('a pool closes all idle connections except one and opens them again', async (
     return row?.count;
   };
   try {
-    for (let times = 0; times < 2; times++) {
+    for (let round = 0; round < 2; round++) {
       await runFour();
       expect(await countConnections()).toBeGreaterThan(1);
       await vi.waitUntil(async () => (await countConnections()) === 1, {

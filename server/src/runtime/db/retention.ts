@@ -1,5 +1,5 @@
 // Deletes rows after their retention period. Rows are deleted in small batches, so that no statement is
-// long even after a long downtime. The index on their time selects them, and their order is irrelevant.
+// long even after a long downtime. An index on the time selects the rows in any order.
 import type { Time } from '../../kernel/effects.ts';
 import type { Sweep } from '../jobs/jobs.ts';
 

@@ -112,7 +112,7 @@ export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
 
 const PREFIX = 'File:';
 
-/** Rows of files, and the jobs that remove their objects, are retained until storage has removed them. */
+/** Rows of dropped files, and the jobs that remove objects, are retained until the objects are removed. */
 export const fileReset: ResetRules = {
   retained: { files: "t.state = 'GONE'", jobs: `t.kind = '${REMOVE.kind}'` },
 };

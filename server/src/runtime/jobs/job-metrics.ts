@@ -75,7 +75,7 @@ interface Queue {
   oldestMs: number;
 }
 
-/** The queues of all kinds with jobs, of some platforms or of all. */
+/** The queues of all kinds with jobs, of some platforms or of all platforms. */
 export async function readQueues(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   platformIds?: readonly string[],

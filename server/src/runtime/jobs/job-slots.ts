@@ -14,7 +14,7 @@ export interface JobLimits {
 export const JOB_LIMITS: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
 /** The keys of a job for the limits. */
-interface Claimant {
+interface JobKeys {
   kind: string;
   platform_id: string;
 }
@@ -22,13 +22,13 @@ interface Claimant {
 export interface JobSlots {
   freeCount(): number;
   /** Occupies a slot. False if no slot is free or a limit is reached. */
-  take(job: Claimant): boolean;
-  release(job: Claimant): void;
+  take(job: JobKeys): boolean;
+  release(job: JobKeys): void;
   /** Kinds, platforms and lanes that have reached their limit. */
   reachedLimits(): { kinds: string[]; platforms: string[]; lanes: string[] };
 }
 
-export const laneOf = ({ kind, platform_id }: Claimant): string => `${kind} ${platform_id}`;
+export const laneOf = ({ kind, platform_id }: JobKeys): string => `${kind} ${platform_id}`;
 
 function createCounter(limit: number) {
   const counts = new Map<string, number>();

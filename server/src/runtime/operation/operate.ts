@@ -1,6 +1,6 @@
-// Runs an operation until its change set is committed. If a row on which it depends has changed, it runs
-// again with fresh reads. Requests, jobs and operator commands use this module, which alone calls the
-// committer.
+// Runs an operation until its change set is committed. The operation runs again with fresh reads if a row on
+// which it depends has changed. Only this module calls the committer, for requests, jobs and operator
+// commands.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
@@ -89,7 +89,7 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
       if (fault) return fault();
     }
     const { constraint } = rejection;
-    return Object.assign(new Error(`constraint ${constraint} broken`), { constraint });
+    return Object.assign(new Error(`the constraint ${constraint} is violated`), { constraint });
   }
   // Retryable, so that the fault is never stored as the reply of an idempotency key.
   return contentionFault('Concurrent requests changed the same resource.');

@@ -74,8 +74,8 @@ export interface BaseBackup {
 const nameAt = (time: Date) => `base-${time.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 
 /**
- * Creates a backup. `cluster` is the folder of the PostgreSQL at `url`, which this process must be able to
- * read.
+ * Creates a backup. `cluster` is the folder of the PostgreSQL at `url`. This process must be able to read
+ * the folder.
  */
 export async function createBaseBackup(
   url: string,

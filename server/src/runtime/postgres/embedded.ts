@@ -178,8 +178,8 @@ function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[
 }
 
 /**
- * Resolves with true when PostgreSQL accepts connections. Resolves with false if it exited because children
- * of its killed predecessor still run. Rejects with its FATAL line or its last log line.
+ * Resolves with true when PostgreSQL accepts connections. Resolves with false if PostgreSQL exited because
+ * children of its killed predecessor still run. Rejects with the FATAL line or the last log line.
  */
 function waitUntilReady(
   dir: string,

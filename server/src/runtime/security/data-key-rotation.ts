@@ -1,6 +1,6 @@
 // Rotation of the keys of the installation while servers run. A new key is published, and seals after a
-// notice in which every process reads it. All values of earlier keys are then sealed again in batches. The
-// remaining work follows from the sealed values, so an interrupted rotation continues.
+// period in which every process reads the key. All values of earlier keys are then sealed again in
+// batches. The remaining work follows from the sealed values, so an interrupted rotation continues.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isKeyTaken, type Runtime } from '../operation/operate.ts';

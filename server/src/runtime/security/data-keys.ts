@@ -53,7 +53,7 @@ const LEASE_MS = DATA_KEY_NOTICE_MS - 3_000;
 const deriveKey = (masterKey: Uint8Array, purpose: string) =>
   new Uint8Array(hkdfSync('sha256', masterKey, '', purpose, KEY_BYTES));
 
-/** The ID of a master key, which does not reveal it. */
+/** The ID of a master key, which does not reveal the key. */
 export const masterKeyId = (masterKey: Uint8Array): string =>
   Buffer.from(deriveKey(masterKey, 'id of the master key')).toString('hex').slice(0, 16);
 

@@ -1,5 +1,5 @@
 // Requests with contradictory or invalid framing. A proxy and the server could find different ends of such a
-// request. The bytes after it must never be executed as a separate request.
+// request. The bytes after the request must never be executed as a separate request.
 
 import { type Attack, addProblem, type Session } from '../session.ts';
 import { BASE } from '../target/tenants.ts';

@@ -86,7 +86,7 @@ function randomValue(
   return randomObject(schema, api, source, depth);
 }
 
-/** The same value with IDs of existing resources, and a new value where it must be unique. */
+/** The same value with IDs of existing resources and with new values for fields that must be unique. */
 function withExistingIds(value: Json, { ids, chance }: ValueSource, name = ''): Json {
   if (typeof value === 'string') {
     if (name === 'platformCustomerId') return `customer-${chance.integerBelow(2 ** 31)}`;

@@ -7,7 +7,7 @@ import { mondayOf, WEEK_MS } from './partitions.ts';
 const DAY_MS = 86_400_000;
 const database = earlierDatabase('partition_migration');
 const MONDAY = mondayOf(Date.now());
-/** 1.5 days before the next Monday, so that the first partitions end one Monday later. */
+/** Time of the latest row, 1.5 days before a Monday, so that the first partitions end one Monday later. */
 const LATEST = MONDAY + 5.5 * DAY_MS;
 const FIRST = LATEST - 40 * DAY_MS;
 const ROWS = 1_000;
@@ -37,7 +37,7 @@ interface StorageFile {
 }
 
 /** Files of the rows and indexes of the tables. */
-async function filesOf(): Promise<string[]> {
+async function readFiles(): Promise<string[]> {
   const patterns = TABLES.map((name) => `${name}%`);
   const { rows } = await database.query<StorageFile>(STORAGE, [patterns]);
   return rows.map(({ file }) => String(file));
@@ -60,12 +60,12 @@ beforeAll(async () => {
   await database.query(`insert into api_request_reads (platform_id, first_at, last_at, last_id, shapes,
       entries, operation_hashes, token_hashes)
     select 'p', t, t, n, '[]', '', '{}', '{}' from ${SERIES}`);
-  filesBefore = await filesOf();
+  filesBefore = await readFiles();
   await database.migrateUntil();
 });
 
 it('the migration keeps all rows in the same files', async () => {
-  const filesAfter = await filesOf();
+  const filesAfter = await readFiles();
   expect(filesBefore.length).toBeGreaterThan(15);
   expect(filesAfter).toEqual(expect.arrayContaining(filesBefore));
   for (const table of TABLES) {
