@@ -75,6 +75,7 @@ function noteDate({ url }: Target, output: Output): void {
 export async function sessionOf(command: Command): Promise<Session> {
   const options = globalsOf(command);
   const output = new Output(options);
+  await output.checkQuery();
   const target = targetOf(options);
   noteDate(target, output);
   const { createClient } = await import('./sdk.ts');

@@ -126,6 +126,8 @@ describe('an error', () => {
     [['customers', 'get'], 2, "Missing required argument 'customerId'"],
     [['cards', 'create', '--data', '{'], 2, '--data is not JSON'],
     [['customers', 'list', '--query', 'data['], 2, '--query is not a valid expression'],
+    // No connection is attempted.
+    [['customers', 'list', '--query', '[', '--base-url', 'http://127.0.0.1:9'], 2, '--query is'],
     [['trigger', 'payout.complete'], 2, 'Did you mean payout.completed?'],
     [['events', '--type', 'CARD.STATE_CHANG'], 2, 'Did you mean CARD.STATE_CHANGE?'],
     [['api', 'createQuot'], 2, 'Did you mean createQuote?'],

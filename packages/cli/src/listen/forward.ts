@@ -16,8 +16,12 @@ export type Forwarded =
   | { readonly kind: 'failed'; readonly error: string; readonly ms: number };
 
 const TIMEOUT_MS = 30_000;
-/** Error codes without a connection, so that no data was sent. */
-const CONNECTION_ERRORS = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+/**
+ * Whether no connection existed, so that no data was sent. An AggregateError has the failures of all
+ * addresses of a name.
+ */
+const isBeforeConnection = (error: NodeJS.ErrnoException): boolean =>
+  error instanceof AggregateError || ['getaddrinfo', 'connect'].includes(error.syscall ?? '');
 
 /** Completes `3000/hook` and `localhost:3000/hook` to a URL. */
 export function receiverOf(text: string): URL {
@@ -51,14 +55,17 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
       // Resolves immediately, to shorten the time in which a kill leaves the result uncertain.
       resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
-    outgoingRequest.once('timeout', () =>
-      outgoingRequest.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)),
-    );
+    outgoingRequest.once('timeout', () => {
+      const syscall = outgoingRequest.socket?.connecting ? 'connect' : 'read';
+      const error = new Error(`no reply within ${TIMEOUT_MS / 1_000} s`);
+      outgoingRequest.destroy(Object.assign(error, { syscall }));
+    });
     outgoingRequest.once('error', (error: NodeJS.ErrnoException) => {
       const text = error.message || error.code || 'failed';
-      const isRefused = CONNECTION_ERRORS.includes(error.code ?? '');
       resolve(
-        isRefused ? { kind: 'refused', error: text } : { kind: 'failed', error: text, ms: ms() },
+        isBeforeConnection(error)
+          ? { kind: 'refused', error: text }
+          : { kind: 'failed', error: text, ms: ms() },
       );
     });
     outgoingRequest.end(body);

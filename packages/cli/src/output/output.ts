@@ -18,14 +18,18 @@ function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns || DEFAULT_WIDTH : undefined;
 }
 
+function queryError(error: unknown): Error {
+  const hint = "Expressions are JMESPath, such as --query 'data[].id'. See https://jmespath.org.";
+  return usageError(`--query is not a valid expression: ${(error as Error).message}`, hint);
+}
+
 /** Applies a JMESPath expression. */
 async function select(value: unknown, expression: string): Promise<unknown> {
   const { search } = await import('@jmespath-community/jmespath');
   try {
     return search(value as Parameters<typeof search>[0], expression);
   } catch (error) {
-    const hint = "Expressions are JMESPath, such as --query 'data[].id'. See https://jmespath.org.";
-    throw usageError(`--query is not a valid expression: ${(error as Error).message}`, hint);
+    throw queryError(error);
   }
 }
 
@@ -46,6 +50,17 @@ export class Output {
     this.#query = query;
     this.styles = stylesOf(hasColors(process.stdout));
     this.noteStyles = stylesOf(hasColors(process.stderr));
+  }
+
+  /** Throws for a query with a syntax error, so that no request is sent for it. */
+  async checkQuery(): Promise<void> {
+    if (this.#query === undefined) return;
+    const { compile } = await import('@jmespath-community/jmespath');
+    try {
+      compile(this.#query);
+    } catch (error) {
+      throw queryError(error);
+    }
   }
 
   line(text = ''): void {

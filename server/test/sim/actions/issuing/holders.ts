@@ -315,7 +315,7 @@ async function payFromWallet(sim: Sim): Promise<string> {
   if (!key) return 'not signed in';
   const codes = executionErrors(sim, order, order.isStarted);
   const path = `/quotes/${order.quoteId}/execute`;
-  const request = { method: 'POST', path, platform: order.platform, keyed: true };
+  const request = { method: 'POST', path, platform: order.platform, hasIdempotencyKey: true };
   const { response, trace } = await (sim.chance.percent(50)
     ? executeWithSignature(sim, order, key)
     : signRequest(sim, request, key));
