@@ -128,7 +128,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   );
 
   it(
-    'requests a document and no number from a resident of the Emirates',
+    'requests a document and no number from a resident of the United Arab Emirates',
     async () => {
       const id = await createPerson();
       const {

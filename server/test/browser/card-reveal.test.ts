@@ -135,7 +135,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   );
 
   it(
-    'copies the number without spaces, inside a frame and without one',
+    'copies the number without spaces, inside and outside a frame',
     async () => {
       const pasteFrom = async (page: Page, from: Page | Frame) => {
         await from.getByRole('button', { name: 'Copy card number' }).click();

@@ -263,7 +263,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
     await close();
   });
 
-  it('switches the theme, and has neighbors and an edit date', { timeout: PAGES_MS }, async () => {
+  it('switches the theme, has pager links and an edit date', { timeout: PAGES_MS }, async () => {
     const { page, problems, go, close } = await openPage('desktop', 'light');
     await go('guides/payouts');
     expect(await page.locator('.pager-link').count()).toBe(2);

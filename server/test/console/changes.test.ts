@@ -204,7 +204,7 @@ describe.runIf(isTestable)('a change', () => {
   );
 
   it(
-    'that is rejected keeps the form and shows each error at its field',
+    'that is invalid or rejected keeps the form and shows the error',
     async () => {
       const { page } = tom;
       const { account } = await createFundedCustomer(consoleFixture.app);

@@ -168,7 +168,7 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it(
-    'can be used by keyboard: the palette and dialogs keep the focus and return it',
+    'can be used by keyboard, and returns the focus after the palette or a dialog closes',
     async () => {
       const { page } = clara;
       const isFocusInDialog = () =>

@@ -8,7 +8,7 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 export const PASSKEY_FLAGS: Flags = {
   'passkey-rp-id': {
     value: 'example.com',
-    help: 'Relying party ID of the passkeys. Passkeys of another site are removed',
+    help: 'Relying party ID of the passkeys. Passkeys of another site become unusable',
   },
   'passkey-origins': {
     value: 'ORIGIN,ORIGIN',

@@ -153,7 +153,7 @@ async function applyOnce(client: pg.Client, migration: Migration, appliedAt: Tim
     [name, new Date(appliedAt), checksum, phase],
   );
   await client.query('commit');
-  if (hasCanceledWait(client)) throw new Error('no replica has confirmed it');
+  if (hasCanceledWait(client)) throw new Error('no replica has confirmed the commit');
 }
 
 async function apply(client: pg.Client, migration: Migration, now: () => Time) {
@@ -170,7 +170,7 @@ async function apply(client: pg.Client, migration: Migration, now: () => Time) {
       }
       const { name, sql } = migration;
       const hint = isBusy
-        ? '. Another transaction uses a table that it changes. End it, or try again later.'
+        ? '. Another transaction uses a table of this migration. End that transaction, or try again later.'
         : '';
       const reason = `${message}${hint}`;
       throw migrationError(`Migration ${name}${lineOf(sql, position)}: ${reason}`, error);
@@ -189,7 +189,7 @@ async function readAnnouncedNumbers(client: pg.Client): Promise<number[]> {
   return rows.map(({ number }) => number);
 }
 
-/** Throws before any change if a table would be blocked while servers run. */
+/** Throws before any change if a table would be blocked for more than a second while servers run. */
 async function assertOnline(client: pg.Client, files: readonly Migration[]): Promise<void> {
   const blockingFiles = files.filter(({ offline }) => offline !== undefined);
   if (blockingFiles.length === 0 || (await readAnnouncedNumbers(client)).length === 0) return;

@@ -135,7 +135,7 @@ describe('job', () => {
     expect((await app.events()).some(({ subject }) => subject === 'late')).toBe(false);
   });
 
-  it('is dead after its attempts if it terminates its process each time', async () => {
+  it('is dead after its last attempt if each attempt terminates the process', async () => {
     const id = await stageJob();
     await app.runtime.db.query('update jobs set attempts = 20 where id = $1', [id]);
     let runs = 0;

@@ -45,7 +45,7 @@ const countRuns = async (name: string) =>
   (await app.events()).filter((each) => each.subject === `did:${name}`).length;
 
 const waitUntil = async (condition: () => Promise<boolean>) => {
-  for (let runs = 0; runs < 500 && !(await condition()); runs++) {
+  for (let attempts = 0; attempts < 500 && !(await condition()); attempts++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };

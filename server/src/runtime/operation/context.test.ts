@@ -196,7 +196,7 @@ describe('attempt', () => {
     expect(ctx.set.inserts).toHaveLength(1);
   });
 
-  it('keeps its work and runs again for accounts without a separate fault', async () => {
+  it('keeps its work and registers its accounts without a separate fault for a retry', async () => {
     const ctx = createTestContext();
     ctx.transfer({ ...stepInput, step: 's', debit: 'before' });
     const result = await ctx.attempt(async () => {

@@ -98,7 +98,7 @@ describe('stored replies', () => {
     expect((await create('old', 'other')).body.code).toBe('CONFLICT');
   });
 
-  it('store only IDs of a path in clear', async () => {
+  it('store only IDs of a path in clear text', async () => {
     const execute = (id: string) =>
       app.call('POST', `/quotes/${id}/execute`, undefined, {
         headers: { 'idempotency-key': 'at' },

@@ -133,7 +133,7 @@ describe('chunks', () => {
     );
   });
 
-  it('pass on an error of the source', async () => {
+  it('fail with the error of the source', async () => {
     async function* failingSource() {
       yield Buffer.alloc(100_000);
       throw new Error('the connection is lost');

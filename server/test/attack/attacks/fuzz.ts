@@ -1,5 +1,5 @@
-// Requests generated from the documents. Some are valid. The others have hostile values, broken
-// JSON, wrong content types, paths, queries, headers or credentials.
+// Requests generated from the documents. Some requests are valid. Other requests have hostile values, broken
+// JSON, or wrong content types, paths, queries, headers or credentials.
 import { randomUUID } from 'node:crypto';
 import type { Json, Operation } from '../requests/document.ts';
 import { corrupt, hostileValue, mutate } from '../requests/hostile.ts';
@@ -151,7 +151,7 @@ function draftOf(operation: Operation, session: Session): Draft {
   };
 }
 
-/** Changes one element of the request: the path, the query, a header, or the size of the body. */
+/** Changes the path, the query or a header of the request, or replaces its body with a large body. */
 function mutateDraft(draft: Draft, operation: Operation, session: Session): void {
   const { chance, callers } = session;
   const replaceHeader = (name: string, value: string) => {

@@ -87,7 +87,7 @@ describe('partitions', () => {
     await expect(addEvent(id)).rejects.toMatchObject({ code: '23505' });
   });
 
-  it('receive rows that arrived before their creation', async () => {
+  it('receive rows that were inserted before the partition existed', async () => {
     const db = onClient(client);
     const lateTime = TEST_START + 20 * WEEK_MS;
     const ids = [lateTime, lateTime + 3 * WEEK_MS].map((time) => eventId(time));
