@@ -14,7 +14,7 @@ import { announceMigrations } from './runtime/db/migrate.ts';
 import { createFiles } from './runtime/files/files.ts';
 import { STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
 import type { Circuits } from './runtime/jobs/circuits.ts';
-import { createLog, type Log, lineWriter } from './runtime/observability/log.ts';
+import { createLog, type Log, lineWriter, redactText } from './runtime/observability/log.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
 import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
 
@@ -39,12 +39,18 @@ export const report = (line: string) => void process.stderr.write(`${line}\n`);
 
 /**
  * The log on standard output, flushed at exit. Lines of one of several processes begin with its
- * number, 0 for the supervisor.
+ * number, 0 for the supervisor. An uncaught error is logged without secrets and ends the process with
+ * code 1.
  */
 export function openLog(effects: Effects, { logLevel }: Config, number?: number): Log {
   const out = lineWriter(process.stdout.fd, number !== undefined);
   const writeNumbered = (line: string) => out.write(`{"process":${number},${line.slice(1)}`);
   const log = createLog(effects, logLevel, number === undefined ? out.write : writeNumbered);
+  process.on('uncaughtException', (err) => {
+    log.error({ err }, 'the process crashed');
+    if (logLevel === 'silent') report(redactText(String(err)));
+    process.exit(1);
+  });
   process.on('exit', () => {
     log.flush();
     out.flush();

@@ -318,3 +318,19 @@ describe('an invalid setting', () => {
     ]);
   }, 60_000);
 });
+
+describe('an uncaught error', () => {
+  it('is logged without secrets and ends the process with code 1', async () => {
+    const folder = createFolder();
+    const error = "new Error('no connection to postgres://railhead:hush@db')";
+    const script = `process.once('SIGUSR2',()=>setTimeout(()=>{throw ${error}}))`;
+    const preload = `--import=data:text/javascript,${encodeURIComponent(script)}`;
+    const { child } = await folder.start([], { NODE_OPTIONS: preload });
+    child.kill('SIGUSR2');
+    const { code, out, err } = await folder.waitForExit(child);
+    expect(code).toBe(1);
+    expect(out).toContain('"message":"the process crashed"');
+    expect(out).toContain('no connection to [redacted]');
+    expect(out + err).not.toContain('hush');
+  }, 90_000);
+});
