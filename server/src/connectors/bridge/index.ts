@@ -12,7 +12,7 @@ export const bridge = defineConnector({
     identityUrl: serviceSetting({
       env: 'RAILHEAD_IDENTITY_URL',
       flag: 'identity-url',
-      help: 'URL of a service that verifies production customers. Default: an operator decides',
+      help: 'URL of a service that verifies production customers. Default: a provider or an operator decides',
       secret: true,
     }),
   }),

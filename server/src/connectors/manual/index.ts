@@ -24,7 +24,7 @@ const settings = Type.Object({
     fileSetting({
       env: 'RAILHEAD_RATES_FILE',
       flag: 'rates-file',
-      help: 'file with the production exchange rates, JSON or CSV. A relative path starts at the checkout',
+      help: 'file with the production exchange rates, JSON or CSV. Relative paths as for RAILHEAD_DATA_DIR',
     }),
   ),
   ratesMaxAgeMs: secondsSetting({

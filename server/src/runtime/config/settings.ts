@@ -179,7 +179,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_MASTER_KEY_FILE',
     flag: 'master-key-file',
     value: 'FILE',
-    help: 'file that contains the master key. A relative path starts at the checkout',
+    help: 'file that contains the master key. Relative paths as for RAILHEAD_DATA_DIR',
     validate: () => undefined,
   },
   {

@@ -18,8 +18,8 @@ export type Filter<T extends Table = Table> =
   | { or: readonly Filter<T>[] };
 
 /** Conditions that columns equal these values. Undefined values add no condition. */
-export const equals = <C extends string>(acceptedValues: Readonly<Record<C, unknown>>) =>
-  Object.entries(acceptedValues).flatMap(([column, value]) =>
+export const equals = <C extends string>(expectedValues: Readonly<Record<C, unknown>>) =>
+  Object.entries(expectedValues).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
   );
 
@@ -209,7 +209,10 @@ function chooseStart(query: PageQuery): { filters: readonly Filter[]; position?:
   return { filters: filters.filter((each) => !isBound(each)), position };
 }
 
-/** The first rows in the order of the list that meet the indexed conditions. */
+/**
+ * SQL of the first rows, in the order of the list, that meet the indexed conditions. Appends its parameters
+ * to `values`.
+ */
 function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: number): string {
   const { sort } = query;
   const { filters, position } = chooseStart(query);
@@ -232,9 +235,9 @@ function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: nu
 const isScan = ({ unindexed = [] }: PageQuery) => unindexed.length > 0;
 
 /**
- * The rows of a page and one further row, which shows whether there is a next page. With unindexed
- * conditions, the last row that may be read is returned as well, and the columns `matches` and `nth` are
- * added.
+ * SQL of the rows of a page and of one further row, which shows whether there is a next page. With
+ * unindexed conditions, the last row that may be read is returned as well, and the columns `matches` and
+ * `nth` are added. Throws a `RangeError` if `limit` is not an integer from 1 to 1,000.
  */
 export function pageSql(table: Table, query: PageQuery): Sql {
   const { sort, limit, unindexed = [] } = query;
@@ -254,7 +257,7 @@ export function pageSql(table: Table, query: PageQuery): Sql {
   return { text, values };
 }
 
-/** Counts the matches, and the rows that were read for them, up to the maximum that is reported. */
+/** SQL that counts the matches, and the rows read for them, to one more than the maximum reported. */
 export function countSql(table: Table, query: PageQuery): Sql {
   const { filters, unindexed = [] } = query;
   const values: unknown[] = [];
