@@ -105,11 +105,14 @@ const NAME_CHECK =
 const VERIFICATION =
   'last three characters of the full name, of a registration number or of the family name of ' +
   'an owner: `001` remains in review, `002` is rejected, `003` leaves errors to resolve';
+const REGISTRATION =
+  'last three characters of the full name of an individual: `001` starts as PENDING, `002` as ' +
+  'REJECTED, `003` as UNVERIFIED. Businesses start as UNVERIFIED';
 const DESCRIPTOR =
   'last three characters of the merchant descriptor: `002` is declined with ' +
   '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` funding debit confirmed after 30 s, ' +
   '`006` funding debit fails';
-const CODE = 'the code `123456` is always correct';
+const CODE = 'the code is `123456`';
 const ADDRESSES = 'addresses such as `$success.usd@sandbox.uma.money`';
 const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name selects this error';
 
@@ -138,7 +141,7 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
       '`005` is active after 30 s',
     'cards',
   ],
-  createCustomer: [VERIFICATION, 'identity-verifications'],
+  createCustomer: [REGISTRATION, 'identity-verifications'],
   createCustomerExternalAccount: nameCheck,
   createPlatformExternalAccount: nameCheck,
   createQuote: payout,

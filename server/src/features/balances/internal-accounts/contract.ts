@@ -31,7 +31,7 @@ const InternalAccountStatus = named(
   oneOf(INTERNAL_ACCOUNT_STATUSES, {
     description:
       'PENDING: being provisioned. ACTIVE: can send and receive funds. CLOSED: ' +
-      'permanently closed. FROZEN: debits are blocked and deposits are held. ' +
+      'permanently closed. FROZEN: new payments are rejected and deposits are held. ' +
       'FAILED: provisioning failed. The operator retries it.',
   }),
 );
@@ -90,7 +90,7 @@ export const listCustomerInternalAccounts = operation({
   description:
     'Returns a page of the internal accounts of all customers or of one customer ' +
     'with their balances, oldest first. The service creates the accounts with the ' +
-    'customer.',
+    'customer, and further accounts when currencies are added.',
   permission: 'VIEW',
   query: Type.Object({ currency, customerId, type, ...PageQuery }),
   replies: { 200: List },

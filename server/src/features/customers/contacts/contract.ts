@@ -39,8 +39,8 @@ const SEND_FIELDS = {
 } as const;
 
 const describeSending = (channel: string, confirmation: string) =>
-  `Sends a one-time code to the customer ${channel}. The channel must be PENDING in ` +
-  '`contactVerification` of the customer. The code has six digits, expires in ten minutes and ' +
+  `Sends a one-time code to the customer ${channel}. The channel must require verification and ` +
+  'must not be VERIFIED in `contactVerification` of the customer. The code has six digits, expires in ten minutes and ' +
   'replaces the previous code. Another code can be requested after 30 seconds. In the sandbox no ' +
   `message is sent. Confirm the code with \`${confirmation}\`.`;
 

@@ -131,7 +131,9 @@ export const getInvitation = operation({
   path: '/invitations/{invitationCode}',
   tag: TAG,
   summary: 'Get an invitation',
-  description: 'Returns an invitation by its code. Every platform that has the code can read it.',
+  description:
+    'Returns an invitation by its code. Every platform of the same environment that has the ' +
+    'code can read it.',
   permission: 'VIEW',
   params,
   replies: { 200: UmaInvitation },
@@ -146,8 +148,8 @@ export const claimInvitation = operation({
   tag: TAG,
   summary: 'Claim an invitation',
   description:
-    'Claims a pending invitation for a UMA address. Every platform that has the code can ' +
-    'claim it. An invitation can be claimed once, before it expires. The inviting platform ' +
+    'Claims a pending invitation for a UMA address. Every platform of the same environment ' +
+    'that has the code can claim it. An invitation can be claimed once, before it expires. The inviting platform ' +
     'receives a webhook. No funds are transferred. To send the intended amount, create a ' +
     'quote with `createQuote`.',
   permission: 'MANAGE',

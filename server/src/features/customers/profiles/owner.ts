@@ -39,8 +39,8 @@ const identifierFields = {
       'NON_US_TAX_ID for other persons.',
   ),
   identifier: text(
-    'Tax or identity number, in the format of the issuing country. Replies contain its ' +
-      'last characters only, or an empty string if the person has no number.',
+    'Tax or identity number, in the format of the issuing country. Replies mask all but its ' +
+      'last characters, and contain an empty string if the person has no number.',
   ),
 };
 

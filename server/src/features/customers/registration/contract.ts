@@ -74,9 +74,10 @@ export const createCustomer = operation({
   summary: 'Create a customer',
   description:
     'Registers an individual or a business as a customer and opens an internal account ' +
-    'in each of its currencies. Most personal data can be provided later with ' +
-    '`updateCustomerById`. Customers of a regulated platform are approved at creation. ' +
-    'All others start as UNVERIFIED and must be verified with `createVerification` ' +
+    'in each of its currencies. If terms are mandatory, the accounts are opened after their ' +
+    'acceptance. Most personal data can be provided later with `updateCustomerById`. ' +
+    'Customers of a regulated platform are approved at creation. All others start as ' +
+    'UNVERIFIED. They must be verified with `createVerification` or a verification link ' +
     'before they can make payments.',
   permission: 'MANAGE',
   body: CustomerCreateRequest,
@@ -183,8 +184,8 @@ export const deleteCustomerById = operation({
   tag: TAG,
   summary: 'Delete a customer',
   description:
-    'Deletes a customer permanently. All of its accounts must have a zero balance, and no ' +
-    'payment may be in progress. The history of the customer is retained. The ' +
+    'Deletes a customer permanently. All of its accounts must have a zero balance and no ' +
+    'shortfall, and no payment may be in progress. The history of the customer is retained. The ' +
     '`platformCustomerId` can be used again. The UMA address cannot be used again.',
   permission: 'MANAGE',
   params: customerId,
@@ -200,8 +201,8 @@ export const getEndUserTerms = operation({
   tag: TAG,
   summary: 'Get the end-user terms',
   description:
-    'Returns the version of the end-user terms that customers must accept, and the URL ' +
-    'of its text. Record the acceptance of a customer as `endUserTermsConsent` with ' +
+    'Returns the current version of the end-user terms and the URL of its text. ' +
+    ' Record the acceptance of a customer as `endUserTermsConsent` with ' +
     '`createCustomer` or `updateCustomerById`.',
   permission: 'VIEW',
   replies: { 200: EndUserTerms },

@@ -61,7 +61,11 @@ export const VerificationError = named(
       ),
       reason: text('Human-readable description of the error.'),
     },
-    { description: 'An error that must be resolved before the customer can be approved.' },
+    {
+      description:
+        'An error that must be resolved before the customer can be approved, or a reason of its ' +
+        'rejection.',
+    },
   ),
 );
 
@@ -75,7 +79,7 @@ export const Verification = named(
       customerId: text('ID of the submitted customer.'),
       verificationStatus: VerificationStatus,
       errors: Type.Array(VerificationError, {
-        description: 'Errors that must be resolved. May be empty.',
+        description: 'Errors that must be resolved, or reasons of a rejection. May be empty.',
       }),
       createdAt: withDescription(Timestamp, 'Time of the submission.'),
       updatedAt: optional(
@@ -97,7 +101,7 @@ export const createVerification = operation({
   summary: 'Submit a customer for verification',
   description:
     'Checks that all required data and documents of the customer are present and submits ' +
-    'it for verification. Always returns 200. Check `verificationStatus`. For ' +
+    'it for verification. Every submission returns 200. Check `verificationStatus`. For ' +
     'RESOLVE_ERRORS, correct the data in `errors` and submit again. The latest submission ' +
     'is authoritative. A customer that is APPROVED or REJECTED cannot be submitted again.',
   permission: 'MANAGE',

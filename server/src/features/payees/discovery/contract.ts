@@ -67,7 +67,8 @@ const ExchangeRate = named(
         exclusiveMinimum: 0,
         description:
           'Sending amount including fees divided by receiving amount, both in major ' +
-          'units. The `exchangeRate` of a quote does not include fees.',
+          'units. If `receivingAmount` is 0, the rate does not include fees. The `exchangeRate` ' +
+          'of a quote never includes fees.',
       }),
       fees: ExchangeRateFees,
       updatedAt: withDescription(Timestamp, 'Time of the rate, at most 5 minutes ago.'),
@@ -92,7 +93,9 @@ export const getExchangeRates = operation({
   rateClass: 'quotes',
   query: Type.Object({
     sourceCurrency: Type.Optional(
-      currencyCode('Filter by sending currency. Default: all currencies of the platform.'),
+      currencyCode(
+        'Filter by sending currency. Default: all currencies that the platform can send.',
+      ),
     ),
     destinationCurrency: Type.Optional(
       Type.Array(currencyCode('Currency code.'), {

@@ -48,8 +48,8 @@ const BeneficiaryVerificationStatus = named(
     description:
       'Result of the comparison of the beneficiary name with the name at the ' +
       'institution. It does not restrict payments. MATCHED, PARTIAL_MATCH, ' +
-      'NOT_MATCHED: result of the comparison. UNSUPPORTED: the institution does not ' +
-      'support the comparison. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
+      'NOT_MATCHED: result of the comparison. UNSUPPORTED: no comparison is ' +
+      'available. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
       'name at payment. PENDING: the result is not available yet. Absent for wallets.',
   }),
 );
@@ -166,10 +166,11 @@ const params = Type.Object({
 const currencyFilter = optional(Type.String({ description: 'Filter by currency code.' }));
 const CREATION_DESCRIPTION =
   'Registers an account outside the service, so that payments can be sent to it. The ' +
-  'beneficiary name is compared with the records of the institution, if the institution ' +
-  'supports the comparison. The result is in `beneficiaryVerificationStatus` and does not ' +
-  'restrict payments. A self-custody wallet of the owner starts as ' +
-  'PENDING_OWNERSHIP_VERIFICATION if the platform has counterparty requirements.';
+  'beneficiary name is compared with the records of the institution, if a comparison ' +
+  'is available. The result is in `beneficiaryVerificationStatus` and does not ' +
+  'restrict payments. A FIRST_PARTY self-custody wallet starts as ' +
+  'PENDING_OWNERSHIP_VERIFICATION if the platform has mandatory counterparty fields for the ' +
+  'currency.';
 
 const NEXT_CUSTOMER =
   'Prove the ownership with `createExternalAccountOwnershipChallenge`. Pay to ' +

@@ -217,8 +217,8 @@ export const PlatformConfig = object('PlatformConfig', 'Configuration of a platf
       'Assigned by the server.',
   ),
   webhookEndpoint: maybeText(
-    'URL that webhooks are sent to. Absent if no endpoint is configured. Events are then ' +
-      'not delivered.',
+    'URL to which webhooks are sent. Absent if none is configured. Events are then delivered ' +
+      'only to the endpoints of `createWebhookEndpoint`.',
   ),
   supportedCurrencies: Type.Array(PlatformCurrencyConfig, {
     description: 'Currencies that are enabled for the platform.',

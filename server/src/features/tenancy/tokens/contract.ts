@@ -121,7 +121,8 @@ export const deleteTokenById = operation({
   tag: TAG,
   summary: 'Delete an API token',
   description:
-    'Revokes an API token permanently. Requests that use it are rejected from then on. A ' +
+    'Revokes an API token permanently. Requests that use it are rejected after at most two ' +
+    'seconds. A ' +
     'token cannot delete itself. Use another token that has the permission.',
   permission: 'MANAGE',
   params,

@@ -81,7 +81,8 @@ const AuthSession = object('AuthSession', 'A session key that can sign for a wal
 
 const AuthSignedRequestChallenge = object(
   'AuthSignedRequestChallenge',
-  'Payload that a session of the wallet signs for the signed retry.',
+  'Payload to sign for the signed retry: with a session of the wallet, or with the key of a ' +
+    'new session.',
   { type: AuthMethodType, ...SignedRequestChallenge.properties },
 );
 
@@ -126,7 +127,10 @@ export const AuthCredentialCreateRequest = named(
       }),
       PASSKEY: object('PasskeyCredentialCreateRequest', 'A passkey of a device.', {
         accountId,
-        nickname: text('Display name.', { minLength: 1, maxLength: 256 }),
+        nickname: text("Display name: 1 to 100 letters, digits, spaces and . _ - ' ( ).", {
+          minLength: 1,
+          maxLength: 256,
+        }),
         challenge: text('Challenge that the authenticator signed.', {
           minLength: 1,
           maxLength: 1024,

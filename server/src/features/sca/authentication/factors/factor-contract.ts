@@ -153,8 +153,8 @@ export const deleteScaFactor = operation({
   summary: 'Remove a passkey',
   description:
     'Removes the passkey of a customer. Another passkey can then be enrolled with ' +
-    '`startScaFactorEnrollment`. Other factors are replaced through ' +
-    '`startTwoFactorReset`.',
+    '`startScaFactorEnrollment`. That operation also replaces an authenticator app. A lost ' +
+    'factor is replaced with `startTwoFactorReset`.',
   permission: 'MANAGE',
   params: Type.Object({ credentialId: text('`credentialId` from `listScaFactors`.') }),
   replies: { 204: null },

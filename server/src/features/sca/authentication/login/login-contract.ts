@@ -110,7 +110,8 @@ const RecordSecurityEventResponse = named(
     {
       eventType: oneOf(SECURITY_EVENTS, { description: EVENT_TYPES }),
       suspended: Type.Boolean({
-        description: 'Whether the customer is suspended until a password reset.',
+        description:
+          'Whether the customer is suspended until a password reset or an unlock by the operator.',
       }),
       lockedUntil: Type.Optional(
         nullable({
@@ -181,7 +182,7 @@ export const completeScaLogin = operation({
     'session. A wrong proof counts as a failed attempt. The fifth locks the ' +
     'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
     'and the eighth for 1 day. The ninth suspends the customer until a password ' +
-    'reset. A success does not reduce the count. Five wrong proofs close a ' +
+    'reset or an unlock by the operator. A success does not reduce the count. Five wrong proofs close a ' +
     'challenge.',
   body: ScaLoginCompleteRequest,
   bodyRules: completeErrors,
