@@ -126,8 +126,8 @@ const COMMANDS = [
 
 /** Printed after a command with an audit record, because the command authenticates no user. */
 const RECORDED_NOTE =
-  'This command accessed the database directly, and its use was recorded. Prefer the operator API, ' +
-  'which authenticates its users.\n';
+  'This command accessed the database directly, and its use was recorded. Prefer the operator ' +
+  'API, which authenticates its users.\n';
 
 const SUCCESS = 0;
 const FAILED = 1;
@@ -162,7 +162,7 @@ const usageLine = (verb: Verb) =>
   `Usage: ${COMMAND} ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.positional)}`;
 
 const helpOf = (verb: Verb) =>
-  `${usageLine(verb)}\n\n${verb.summary}.\n\n${formatColumns(describeFlags(verb.flags))}\n`;
+  `${usageLine(verb)}\n\n${verb.summary}.\n\n${formatColumns(describeFlags(verb.flags, verb.isCsv))}\n`;
 
 /** Three lines: the error, the nearest match or else the alternatives, and the command for help. */
 const unknownError = (problem: string, secondLine: string, help: string) =>

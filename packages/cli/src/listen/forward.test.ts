@@ -1,3 +1,4 @@
+// Forwards webhooks to real receivers: one that replies, none, and one that closes the connection.
 import http from 'node:http';
 import net from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -91,5 +91,7 @@ describe('help', () => {
       'Compliance by the platform',
     ]);
     expect(describeFlags(FLAGS)).toContainEqual(['--[no-]sca', 'Strong authentication']);
+    expect(describeFlags(FLAGS).map(([syntax]) => syntax)).toContain('--json');
+    expect(describeFlags(FLAGS, true).map(([syntax]) => syntax)).not.toContain('--json');
   });
 });

@@ -191,7 +191,7 @@ export function parse(
 }
 
 /** The flags of a verb as listed in the help: syntax and description. */
-export function describeFlags(flags: Flags): [string, string][] {
+export function describeFlags(flags: Flags, isCsv = false): [string, string][] {
   const rows = Object.entries(flags).map(([name, flag]): [string, string] => {
     if (isSwitch(flag)) {
       const syntax =
@@ -201,11 +201,8 @@ export function describeFlags(flags: Flags): [string, string][] {
     const choices = flag.choices ? ` (${flag.choices.join(', ')})` : '';
     return [`--${name} ${flag.value}`, flag.help + choices];
   });
-  return [
-    ...rows,
-    ['--json', 'Print one JSON value instead of a table'],
-    ['-h, --help', 'Show this help'],
-  ];
+  const json: [string, string] = ['--json', 'Print one JSON value instead of a table'];
+  return [...rows, ...(isCsv ? [] : [json]), ['-h, --help', 'Show this help']];
 }
 
 /** The shortest call: required flags, the positional argument, and a mark for further flags. */

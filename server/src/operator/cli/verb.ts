@@ -34,5 +34,7 @@ export interface Verb {
   flags: Flags;
   /** Name of the flag that a positional argument sets. */
   positional?: string;
+  /** Prints CSV only, so that it has no flag `--json`. */
+  isCsv?: boolean;
   run(system: System, args: CommandArgs): Promise<Output>;
 }

@@ -71,7 +71,7 @@ describe('doctor', () => {
     const { code, out } = await run();
     expect(out).toMatch(/^ERROR {4}durability {4}fsync is off\./m);
     expect(out).toMatch(/^OK {7}migrations {4}All migrations/m);
-    expect(out).toMatch(/^ +Change postgresql\.conf\. /m);
+    expect(out).toMatch(/^ +Correct postgresql\.conf, /m);
     expect(code).toBe(1);
   });
 

@@ -135,7 +135,7 @@ function exportVerb<R>({ name, summary, lines, headings, cellsOf, flags }: Sheet
     const rows = lines(system.stream, await rangeOf(system, args), args);
     return { json: null, text: '', chunks: csv(headings, rows, cellsOf) };
   };
-  return { noun: 'export', verb: name, summary, flags: { ...FLAGS, ...flags }, run };
+  return { noun: 'export', verb: name, summary, flags: { ...FLAGS, ...flags }, isCsv: true, run };
 }
 
 export const exportVerbs: readonly Verb[] = [

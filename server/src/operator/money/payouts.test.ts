@@ -129,7 +129,7 @@ describe('a payout', () => {
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect((await readBalances(service.app, account, service.callOptions)).total).toBe(1_000_00);
     await service.expectRejected(
-      'it is FAILED',
+      'The payment is FAILED',
       'payouts',
       'return',
       id,

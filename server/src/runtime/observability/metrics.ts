@@ -20,7 +20,7 @@ export interface Metrics {
   recordRateLimit(limit: string): void;
   batch(changeSets: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
-  delivery(result: 'delivered' | 'retry' | 'dropped'): void;
+  delivery(result: 'delivered' | 'retry' | 'dropped' | 'failed'): void;
   /** A counter with labels, whose values must be bounded. */
   counter(name: string, help: string, labels: readonly string[]): Count;
   /** A number read at each scrape. */

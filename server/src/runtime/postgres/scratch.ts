@@ -99,7 +99,10 @@ function prepare(
   return ['-c', `hba_file=${accessFile}`];
 }
 
-/** Starts the cluster and waits until the recovery is complete. Throws DatabaseUnavailable with the reason. */
+/**
+ * Starts the cluster and waits until the recovery is complete. Throws DatabaseUnavailable with the
+ * reason.
+ */
 export async function openScratch(options: ScratchOptions): Promise<Scratch> {
   const { cluster, user, database } = options;
   const owner = ownerOf(cluster);

@@ -109,7 +109,7 @@ export async function openOutbox() {
   const naming = namingFor('Service');
   const databases: Database[] = [db];
   const deliverers: Deliverer[] = [];
-  const counts = { delivered: 0, retry: 0, dropped: 0 };
+  const counts = { delivered: 0, retry: 0, dropped: 0, failed: 0 };
   const metrics: Metrics = { ...createMetrics(), delivery: (result) => void counts[result]++ };
   const realEffects = systemEffects();
   const clock = { now: START };

@@ -40,8 +40,9 @@ const SEND_FIELDS = {
 
 const describeSending = (channel: string, confirmation: string) =>
   `Sends a one-time code to the customer ${channel}. The channel must require verification and ` +
-  'must not be VERIFIED in `contactVerification` of the customer. The code has six digits, expires in ten minutes and ' +
-  'replaces the previous code. Another code can be requested after 30 seconds. In the sandbox no ' +
+  'must not be VERIFIED in `contactVerification` of the customer. The code has six digits, ' +
+  'expires in ten minutes and replaces the previous code. Another code can be requested after ' +
+  '30 seconds. In the sandbox no ' +
   `message is sent. Confirm the code with \`${confirmation}\`.`;
 
 const CONFIRM_FIELDS = {

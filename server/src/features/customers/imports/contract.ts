@@ -47,8 +47,8 @@ const BulkCustomerImportErrorEntry = named(
       Type.Object({
         correlationId: text(
           '`platformCustomerId` of the row. If it is absent or longer than 255 characters, ' +
-            'or if the row is malformed, `row_<n>`, where `row_1` is the first row below the header. `file` for an error ' +
-            'of the complete file.',
+            'or if the row is malformed, `row_<n>`, where `row_1` is the first row below the ' +
+            'header. `file` for an error of the complete file.',
         ),
       }),
     ],

@@ -122,7 +122,7 @@ describe('delivery', () => {
     });
     expect(response).toBe(`a${'ä'.repeat(511)}`);
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
-    expect(outbox.counts).toEqual({ delivered: 1, retry: 0, dropped: 0 });
+    expect(outbox.counts).toEqual({ delivered: 1, retry: 0, dropped: 0, failed: 0 });
   });
 
   it.each([200, 202, 204, 299, 409])('succeeds for status %i', async (status) => {
@@ -224,7 +224,7 @@ describe('retry schedule', () => {
       delays.map((_, index) => index + 1).concat(delays.length + 1),
     );
     expect(attempts.at(-1)?.result).toBe('dropped');
-    expect(outbox.counts).toEqual({ delivered: 0, retry: delays.length, dropped: 1 });
+    expect(outbox.counts).toEqual({ delivered: 0, retry: delays.length, dropped: 1, failed: 0 });
     expect((await droppedEvents(outbox.db, 10)).map((each) => each.id)).toEqual([id]);
   });
 

@@ -84,7 +84,8 @@ async function recordAttempt(
   outcome: AttemptOutcome,
 ): Promise<void> {
   const result = isDelivered(outcome.status) ? 'delivered' : 'dropped';
-  deps.metrics.delivery(result);
+  // A test is not repeated, so no event is lost.
+  deps.metrics.delivery(result === 'dropped' ? 'failed' : result);
   const { at, status, error, ms, responseText } = outcome;
   await recordTest(ctx.db, ctx.now, {
     platform_id: ctx.caller.platformId,

@@ -35,7 +35,8 @@ export async function sendSynchronously(
   const outcome = await send({ effects, ...deps }, event, { url: endpoint, environment });
   const { at, status, error, ms, responseText } = outcome;
   const result = status !== null && VALID_STATUSES.includes(status) ? 'delivered' : 'dropped';
-  deps.metrics.delivery(result);
+  // The job of the approval decides whether to send again, so no event is lost.
+  deps.metrics.delivery(result === 'dropped' ? 'failed' : result);
   const attempt = event.attempts + 1;
   const response = excerptOf(responseText);
   const head = headOf(outcome.headers);
