@@ -145,7 +145,7 @@ export const revokeDelegatedKey = operation({
   tag: TAG,
   summary: 'Revoke a delegated key',
   description:
-    'Revokes a delegated key, so that its card can no longer pay from the wallet. No signature ' +
+    'Revokes an ACTIVE delegated key, so that its card can no longer pay from the wallet. No signature ' +
     'is required.',
   permission: 'MANAGE',
   params,
