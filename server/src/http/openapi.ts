@@ -105,7 +105,8 @@ function detailsOf(status: number): TSchema {
       {
         suspended: Type.Optional(
           Type.Boolean({
-            description: 'Whether the customer is suspended until a password reset.',
+            description:
+              'Whether the customer is suspended until a password reset or an unlock by the operator.',
           }),
         ),
         lockedUntil: Type.Optional(
