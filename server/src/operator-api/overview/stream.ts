@@ -19,9 +19,9 @@ const follow = operation({
     'were omitted. Load all data again. If a resource changes several times in a short period, ' +
     'only the last change may be sent. Above 200 changes a second, `reset` replaces them. The ' +
     'last event is `end`, with a `reason`: `SESSION_ENDED`, `ACCESS_CHANGED` or ' +
-    '`SERVER_STOPPING`. A comment is sent every 15 seconds. Each event has an `id`, after which ' +
-    'the stream can be resumed. Each process serves at most ten streams of an operator, and 500 in ' +
-    'total. An open stream does not extend a session.',
+    '`SERVER_STOPPING`. A comment is sent after 15 seconds without an event. Each event has an ' +
+    '`id`, after which the stream can be resumed. Each process serves at most ten streams of an ' +
+    'operator, and 500 in total. An open stream does not extend a session.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],

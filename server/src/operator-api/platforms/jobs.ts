@@ -68,8 +68,8 @@ const list = operation({
   tag: TAG,
   summary: 'List jobs',
   description:
-    'Returns jobs in the order of their due times. Dead and canceled jobs are ordered newest first. Jobs ' +
-    'that change between two pages may be on both pages or on neither.',
+    'Returns jobs in the order of their due times. With `state` dead or cancelled, the newest ' +
+    'are first. Jobs that change between two pages may be on both pages or on neither.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],

@@ -54,10 +54,10 @@ export const resetSandbox = operation({
   tag: TAG,
   summary: 'Remove all data of a sandbox platform',
   description:
-    'Removes the customers, accounts, payments, cards, agents, events and all other data of ' +
-    'the sandbox platform, permanently. Its configuration, its tokens and its own accounts ' +
-    'remain. The balances of these accounts become zero. The clock of the platform follows ' +
-    'real time again. Other platforms are not affected.',
+    'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
+    'sandbox platform, permanently. Its configuration, webhook endpoints, tokens, own accounts ' +
+    'and recorded requests remain. The balances of these accounts become zero. The clock of the ' +
+    'platform follows real time again. Other platforms are not affected.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
