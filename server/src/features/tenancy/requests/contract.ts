@@ -146,8 +146,9 @@ const ApiRequestDetails = named(
       requestBody: optional(
         withDescription(
           RequestBody,
-          'Body of the request. Retained for requests that change data: always for sandbox ' +
-            'platforms, and for production platforms while the operator allows it.',
+          'Body of the request. Retained for requests that change data, except on hosted pages: ' +
+            'always for sandbox platforms, and for production platforms while the operator allows ' +
+            'it.',
         ),
       ),
       responseBody: optional(
