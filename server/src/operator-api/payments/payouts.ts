@@ -63,7 +63,7 @@ const AwaitedTransfer = named(
       ),
       purposeOfPayment: nullable(text('Purpose of the payment, or null if there is none.')),
       cancelRequestedAt: nullable(
-        time('Time at which a recall was requested, or null if none was requested.'),
+        time('Time at which a cancellation was requested, or null if none was requested.'),
       ),
     },
     { description: 'A payout, direct debit or refund whose result is awaited.' },
@@ -189,8 +189,8 @@ const recordReturn = operation({
     kind: Type.Optional(
       oneOf(MANUAL_CHOICES.transferKinds, {
         description:
-          'Transfer that was returned, if the payment has both. Defaults to ' +
-          `${MANUAL_CHOICES.transferKinds[0]}.`,
+          'Transfer that was returned. Defaults to debit for an incoming payment to an internal ' +
+          'account, and otherwise to payout.',
       }),
     ),
     ...OptionalReason,
@@ -206,8 +206,8 @@ const cancel = operation({
   method: 'POST',
   path: '/payouts/{transactionId}/cancel',
   tag: TAG,
-  summary: 'Record a recalled transfer',
-  description: 'Records that a requested recall succeeded.',
+  summary: 'Record a canceled transfer',
+  description: 'Records that a requested cancellation succeeded.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts cancel'],
@@ -224,8 +224,8 @@ const rejectCancel = operation({
   method: 'POST',
   path: '/payouts/{transactionId}/reject-cancel',
   tag: TAG,
-  summary: 'Record a rejected recall',
-  description: 'Records that a requested recall is no longer possible.',
+  summary: 'Record a rejected cancellation',
+  description: 'Records that a requested cancellation is no longer possible.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts reject-cancel'],

@@ -103,7 +103,7 @@ const SandboxFixtureRequest = named(
           minLength: 1,
           maxLength: 64,
           description:
-            'The same seed and the same steps create the same IDs each time. IDs of events, ' +
+            'On one platform, the same seed and steps create the same IDs each time. IDs of events, ' +
             'and of resources that jobs create later, are not affected. A world with a seed ' +
             'can be built again only after a reset.',
         }),
