@@ -156,7 +156,9 @@ const balances = operation({
   path: '/exports/balances',
   tag: TAG,
   summary: 'Export balances',
-  description: 'Returns opening and closing balances of days with postings, by day and account.',
+  description:
+    'Returns opening and closing balances of days with postings, by day and account. For an operator ' +
+    'of several selected platforms, the balances are ordered by platform first.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   commands: ['export balances'],

@@ -161,7 +161,8 @@ const fail = operation({
       Type.Boolean({
         default: true,
         description:
-          'Whether the funds can be refunded. If not, the funds go to suspense. Defaults to true.',
+          'Whether the funds of a failed payout can be refunded. If not, the funds go to suspense. ' +
+          'Defaults to true. Has no effect for direct debits and refunds.',
       }),
     ),
     ...OptionalReason,

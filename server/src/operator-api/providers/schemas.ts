@@ -266,8 +266,7 @@ export const TransactionChoices = named(
         routeId: nullable(text('ID of the selected route, or null if none was selected.')),
         outcome: nullable(
           oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
-            description:
-              'Latest result that the provider reported, or null while the transfer is in progress.',
+            description: 'Latest recorded result, or null while the transfer is in progress.',
           }),
         ),
         chosenAt: time('Time at which the provider was selected.'),
