@@ -88,7 +88,10 @@ const CUSTOMERS = {
     'No customer of the platform has this UMA address.',
     'Check `senderUmaAddress`.',
   ),
-  UMA_ADDRESS_EXISTS: guide('Another customer has this UMA address.', 'Choose another address.'),
+  UMA_ADDRESS_EXISTS: guide(
+    'Another customer has or had this UMA address.',
+    'Choose another address.',
+  ),
   MISSING_MANDATORY_USER_INFO: guide(
     'Required data about the customer or the purpose of the payment is missing.',
     'Add the fields in `details.errors`, and send the request again.',
@@ -178,7 +181,8 @@ const PAYMENTS = {
     'Use the amount that the destination requires.',
   ),
   AMOUNT_OUT_OF_RANGE: guide(
-    'The amount is outside the limits of the corridor, the platform or the receiver.',
+    'The amount is outside the limits of the corridor, the platform or the receiver, or does not ' +
+      'exceed the fees.',
     'Choose an amount within the limits that `getExchangeRates` or the payee discovery returns.',
   ),
   INVALID_CURRENCY: guide(
@@ -249,7 +253,10 @@ const PAYMENTS = {
     "Payments with the receiver's provider are not allowed.",
     'Choose a provider that `getAvailableUmaProviders` lists as allowed.',
   ),
-  INVALID_UMA_ADDRESS: guide('The value is not a UMA address.', 'Use the form `$name@domain`.'),
+  INVALID_UMA_ADDRESS: guide(
+    'The value is not a UMA address, or the operation does not accept the address.',
+    'Use the form `$name@domain`. `details.errors` states the accepted addresses.',
+  ),
   UMA_NOT_FOUND: guide(
     'The UMA address does not exist or cannot receive payments.',
     'Check the address with the receiver.',

@@ -105,7 +105,8 @@ function detailsOf(status: number): TSchema {
       {
         suspended: Type.Optional(
           Type.Boolean({
-            description: 'Whether the customer is suspended until a password reset.',
+            description:
+              'Whether the customer is suspended until a password reset or an unlock by the operator.',
           }),
         ),
         lockedUntil: Type.Optional(
@@ -224,7 +225,7 @@ const countHeader = (description: string) => ({ description, schema: { type: 'in
 const RATE_LIMIT_HEADERS = {
   'Retry-After': countHeader('Seconds to wait before sending the request again.'),
   'RateLimit-Limit': countHeader(
-    'Maximum number of requests that the platform can send in one burst.',
+    'Maximum number of requests that the caller can send in one burst.',
   ),
   'RateLimit-Remaining': countHeader('Number of requests that remain in the burst.'),
   'RateLimit-Reset': countHeader('Seconds until the full burst is available again.'),

@@ -108,9 +108,11 @@ const VERIFICATION =
 const REGISTRATION =
   'last three characters of the full name of an individual: `001` starts as PENDING, `002` as ' +
   'REJECTED, `003` as UNVERIFIED. Businesses start as UNVERIFIED';
-const DESCRIPTOR =
+const CREDIT_DESCRIPTOR =
   'last three characters of the merchant descriptor: `002` is declined with ' +
-  '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` funding debit confirmed after 30 s, ' +
+  '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`';
+const DEBIT_DESCRIPTOR =
+  `${CREDIT_DESCRIPTOR}, \`005\` funding debit confirmed after 30 s, ` +
   '`006` funding debit fails';
 const CODE = 'the code is `123456`';
 const ADDRESSES = 'addresses such as `$success.usd@sandbox.uma.money`';
@@ -122,7 +124,8 @@ const payout: SandboxNote = [PAYOUT, 'payouts-of-quotes'];
 const transfer: SandboxNote = [TRANSFER, 'transfers-and-ach-debits'];
 const nameCheck: SandboxNote = [NAME_CHECK, 'payouts-of-quotes'];
 const code: SandboxNote = [CODE, 'identity-verifications'];
-const descriptor: SandboxNote = [DESCRIPTOR, 'cards'];
+const creditDescriptor: SandboxNote = [CREDIT_DESCRIPTOR, 'cards'];
+const debitDescriptor: SandboxNote = [DEBIT_DESCRIPTOR, 'cards'];
 
 /** Values that decide an outcome in the sandbox, and the section of the page about them. */
 const SANDBOX: Readonly<Record<string, SandboxNote>> = {
@@ -162,11 +165,11 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   ],
   replaceDocument: [FILE_NAME, 'identity-verifications'],
   sandboxReceive: [ADDRESSES, 'uma-addresses'],
-  sandboxSimulateCardAuthorization: descriptor,
-  sandboxSimulateCardCreditAuthorization: descriptor,
-  sandboxSimulateCardCreditAuthorizationAdvice: descriptor,
-  sandboxSimulateCardFinancialAuthorization: descriptor,
-  sandboxSimulateCardFinancialCreditAuthorization: descriptor,
+  sandboxSimulateCardAuthorization: debitDescriptor,
+  sandboxSimulateCardCreditAuthorization: creditDescriptor,
+  sandboxSimulateCardCreditAuthorizationAdvice: creditDescriptor,
+  sandboxSimulateCardFinancialAuthorization: debitDescriptor,
+  sandboxSimulateCardFinancialCreditAuthorization: creditDescriptor,
   updateCardById: [
     'every new funding source is rejected if the `platformCardId` of the card ends in `004`',
     'cards',

@@ -361,7 +361,8 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
           minimum: 0,
           description:
             'Total number of items that match the filters, over all pages. Absent above 10,000, ' +
-            'and if more than 10,000 items would have to be read for it.',
+            'if more than 10,000 items would have to be read for it, and in lists without a ' +
+            'total.',
         }),
       ),
     },

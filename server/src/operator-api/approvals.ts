@@ -74,12 +74,12 @@ const create = operation({
   path: '/approval-policies',
   summary: 'Create an approval policy',
   description:
-    'Requires the approval of a second operator for an operation. The reply to a request to which the ' +
-    'policy applies is 202 with an approval. An operator with the permission of the operation ' +
-    'approves it. A policy that could never apply is rejected, such as for an unknown platform or ' +
-    'currency, or with a minimum amount for an operation without postings. A policy ' +
-    'for an operation that is not executed in one commit, such as the reset of a sandbox platform, ' +
-    'is also rejected.',
+    'Requires the approval of a second operator for an operation. The reply to a request to ' +
+    'which the policy applies is 202 with an approval. Another operator with `approvals.decide` ' +
+    'and the permission of the operation approves it. A policy that could never apply is ' +
+    'rejected, such as for an unknown platform or currency, or with a minimum amount for an ' +
+    'operation without postings. A policy for an operation that is not executed in one commit, ' +
+    'such as the reset of a sandbox platform, is also rejected.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   body: Type.Object({ ...POLICY, ...OptionalReason }),

@@ -23,8 +23,8 @@ const RECORD = {
     {
       kind: oneOf(['USER', 'TOKEN', 'COMMAND', 'SYSTEM'], {
         description:
-          'USER: an operator user. TOKEN: an operator token. COMMAND: the command on the server machine. ' +
-          'SYSTEM: the server, which pauses providers by their terms.',
+          'USER: an operator user. TOKEN: an operator token. COMMAND: the command on the server ' +
+          'machine. SYSTEM: the server, which pauses and resumes providers by their terms.',
       }),
       id: text('ID of the operator.'),
       name: text('Name of the operator at that time.'),
@@ -40,7 +40,12 @@ const RECORD = {
   subject: Type.Optional(text('Resource that was changed or viewed. Absent if there is none.')),
   platformId: Type.Optional(text('Platform, if the record concerns a single platform.')),
   customerId: Type.Optional(text('Customer, if the record concerns a single customer.')),
-  reason: Type.Optional(text('Reason stated by the operator. Absent if none was stated.')),
+  reason: Type.Optional(
+    text(
+      'Reason stated by the operator, or the reason for a rejected sign-in. Absent if there is ' +
+        'none.',
+    ),
+  ),
   outcome: text(
     'SUCCEEDED, WAITING_FOR_APPROVAL, or the code of the error with which the request was rejected.',
   ),
@@ -50,7 +55,11 @@ const RECORD = {
 };
 const AuditRecord = named(
   'AuditRecord',
-  Type.Object(RECORD, { description: 'A change or an access to personal data by an operator.' }),
+  Type.Object(RECORD, {
+    description:
+      'A request of an operator to change or search data, or an access to personal data, ' +
+      'including rejected requests.',
+  }),
 );
 
 const params = Type.Object({ auditRecordId: text('ID of the record.') });
@@ -153,7 +162,7 @@ const exportRecords = operation({
   summary: 'Export audit records',
   description:
     `Returns up to ${MAX_LINES} records after a number, oldest first, as JSON lines in one text. ` +
-    'Repeat the request with the number of the last record until `hasMore` is false.',
+    'Repeat the request with `after` of the reply until `hasMore` is false.',
   auth: 'operator',
   operatorPermission: 'audit.read',
   commands: ['audit export'],
@@ -170,7 +179,7 @@ const exportRecords = operation({
     200: Type.Object({
       lines: text('One JSON object per line.'),
       after: Type.Integer({ description: 'Value of `after` for the next request.' }),
-      hasMore: Type.Boolean({ description: 'Whether there are more records.' }),
+      hasMore: Type.Boolean({ description: 'Whether there may be more records.' }),
     }),
   },
   errors: [],

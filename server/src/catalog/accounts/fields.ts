@@ -108,10 +108,11 @@ export const bic: Field = field(
 );
 
 export const bankName: Field = field(
-  text('Name of the bank, as `getDiscoveries` lists it for the country.', {
-    minLength: 1,
-    maxLength: 255,
-  }),
+  text(
+    'Name of the bank. In production, it must be a name that `getDiscoveries` lists for the ' +
+      'country, if it lists any. `SWIFT_ACCOUNT` accepts any name.',
+    { minLength: 1, maxLength: 255 },
+  ),
   { normalize: lowerCaseText },
 );
 
@@ -132,7 +133,7 @@ export const note210 = (description: string): Field =>
 /** A phone number with country calling code. `pattern` restricts it to one country. */
 export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
   field(
-    text('Phone number of the mobile wallet with + and country calling code.', {
+    text('Phone number of the mobile wallet or account, with + and country calling code.', {
       minLength: 7,
       maxLength: 15,
       pattern,

@@ -175,9 +175,10 @@ export const sandboxSimulateCardClearing = operation({
   path: '/sandbox/cards/{id}/simulate/clearing',
   summary: 'Simulate a clearing',
   description:
-    'Simulates the clearing of a payment that is AUTHORIZED or PARTIALLY_SETTLED. The part of ' +
-    'the amount above the authorization is debited as well. With amount 0 the remaining ' +
-    'authorization expires and its hold is released.',
+    'Simulates the clearing of a payment that is AUTHORIZED or PARTIALLY_SETTLED. If the card ' +
+    'is not closed, the part of the amount above the authorization is debited as well. If this ' +
+    'debit fails, the payment becomes EXCEPTION. With amount 0 the remaining authorization ' +
+    'expires and its hold is released.',
   body: named(
     'SandboxCardClearingRequest',
     Type.Object(
@@ -212,8 +213,8 @@ export const sandboxSimulateCardReturn = operation({
   path: '/sandbox/cards/{id}/simulate/return',
   summary: 'Simulate a merchant refund',
   description:
-    'Simulates a refund of a cleared payment by the merchant, in full or in part. The ' +
-    'refunded amount is credited to the funding account.',
+    'Simulates a refund of a cleared payment by the merchant, in full or in part. The refunded ' +
+    'amount is credited to the funding account, up to the amount debited from it.',
   body: named(
     'SandboxCardReturnRequest',
     Type.Object(

@@ -14,10 +14,10 @@ export const sandboxFundInternalAccount = operation({
   tag: 'Sandbox',
   summary: 'Fund an internal account',
   description:
-    'Simulates an incoming payment to an internal account. The funds are available ' +
-    'immediately, and an INCOMING transaction is created. With `pendingReason` the funds ' +
-    'are held. Held funds are part of the total balance of the account and not of its ' +
-    'available balance.',
+    'Simulates an incoming payment to an internal account. The funds, less an amount that the ' +
+    'account owes, are available immediately. An INCOMING transaction is created. With ' +
+    '`pendingReason` the funds are held. Held funds are part of the total balance of the ' +
+    'account and not of its available balance.',
   permission: 'TRANSACT',
   sandboxOnly: true,
   params: Type.Object({

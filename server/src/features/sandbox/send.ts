@@ -19,7 +19,9 @@ const sandboxSend = operation({
   description:
     'Simulates the incoming payment that funds a quote with a REALTIME_FUNDING source. If ' +
     'amount and currency match the payment instructions, the quote is executed. With any other ' +
-    'amount the payment fails, and the amount is returned to the payer.',
+    'amount the payment fails, and the amount is returned to the payer. Funds for an expired or ' +
+    'executed quote are returned, or credited to an account of the payer if they are a digital ' +
+    'asset.',
   permission: 'TRANSACT',
   sandboxOnly: true,
   body: named(

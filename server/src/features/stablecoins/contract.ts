@@ -78,7 +78,8 @@ const StablecoinProviderAccount = named(
       status: StablecoinProviderAccountStatus,
       lastVerifiedAt: optional({
         ...Timestamp,
-        description: 'Time at which the provider last accepted the credentials.',
+        description:
+          'Time at which the credentials were last verified, when the account was linked.',
       }),
       createdAt: time('Time at which the account was linked.'),
       updatedAt: time('Time of the last change.'),
@@ -107,7 +108,8 @@ export const Stablecoin = named(
       networkTokenIdentifier: Type.String({ description: NETWORK_NAME }),
       currency: optional(
         Type.String({
-          description: 'Currency code in accounts and payments. Absent until the token is ENABLED.',
+          description:
+            'Currency code in accounts and payments. Absent unless the token is ENABLED.',
         }),
       ),
       provider: StablecoinProvider,

@@ -33,7 +33,7 @@ const PAYMENT = {
   }),
   status: Status,
   cardId: text('ID of the card.'),
-  accountId: nullable(text('Internal account that pays, or null if it was closed.')),
+  accountId: nullable(text('Internal account of the payment. Never null in this list.')),
   merchant: text('Name of the merchant.'),
 };
 const currency = text('Currency code of the amounts.');

@@ -17,7 +17,8 @@ const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.trans
 const Status = oneOf(STATUSES, {
   description:
     'PENDING: the bank account is being checked. UNDER_REVIEW: a manual review is in progress. ' +
-    'INACTIVE: disabled. Accounts with one of these statuses cannot be used. All other accounts can be used.',
+    'INACTIVE: disabled. Accounts with one of these statuses cannot be used. UNVERIFIED, ' +
+    'PENDING_OWNERSHIP_VERIFICATION: a self-custody wallet receives payments of at most 1,000 EUR.',
 });
 const Account = named(
   'OperatorExternalAccount',

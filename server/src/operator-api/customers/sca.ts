@@ -189,9 +189,11 @@ const ScaEvent = named(
       type: text('Type of the event.'),
       factor: nullable(text('Factor, or null if the event is not about a factor.')),
       subject: nullable(
-        text('ID of the challenge, payment, account or reset, or null if there is none.'),
+        text('ID of the challenge, payment, account, factor or reset, or null if there is none.'),
       ),
-      ipAddress: nullable(text('IP address of the customer, or null after an erasure.')),
+      ipAddress: nullable(
+        text('IP address of the customer, or null if none was reported, or after an erasure.'),
+      ),
       actor: nullable(text('Operator who acted, or null if no operator acted.')),
       reason: nullable(text('Reason stated by the operator, or null if no operator acted.')),
     },

@@ -250,8 +250,7 @@ const approve = operation({
   path: '/verifications/{subjectId}/approve',
   summary: 'Approve a verification',
   description:
-    'Approves the identity of a customer, or of one beneficial owner. The decision about a ' +
-    'customer is final.',
+    'Approves the identity of a customer, or of one beneficial owner. The decision is final.',
   commands: ['verifications approve'],
   body: Type.Object(OptionalReason),
   bodyOptional: true,

@@ -113,7 +113,7 @@ const WalletSummary = named(
       ...OWNER,
       status: nullable(text('Status of the internal account, or null if there is none.')),
       credentialTypes: Type.Array(text('Type of a credential.'), {
-        description: 'Types of the active credentials. Empty if the user can no longer sign.',
+        description: 'Types of the active credentials. Empty if the wallet has none.',
       }),
       isRecovering: Type.Boolean({ description: 'Whether a recovery is pending.' }),
       createdAt: time('Time at which the wallet was created.'),
@@ -147,7 +147,9 @@ const show = operation({
   path: '/wallets/{accountId}',
   tag: TAG,
   summary: 'Get an embedded wallet',
-  description: 'Returns the credentials and sessions of a wallet, and its pending requests.',
+  description:
+    'Returns the credentials and sessions of a wallet, the numbers of its open requests, and its ' +
+    'pending recovery.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
   commands: ['wallet show'],

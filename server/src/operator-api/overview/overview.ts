@@ -20,7 +20,7 @@ const JobGroup = named(
     {
       group: text('First part of the kind, such as `payout` of `payout.send`.'),
       queued: count('Queued jobs, due or not. At most 10,000 of each kind are counted.'),
-      dead: count('Dead jobs, which need an operator.'),
+      dead: count('Dead jobs, which need an operator. At most 10,000 of all kinds are counted.'),
       oldestSeconds: count('Age of the oldest job that is due, in seconds.'),
     },
     { description: 'Jobs of one group of kinds.' },
@@ -122,11 +122,11 @@ const get = operation({
   tag: 'Metrics',
   summary: 'Get an overview',
   description:
-    'Returns queues, webhook deliveries, open work, balances and providers. A part is absent if the ' +
-    'operator may not read it. Numbers are at most one second old. For an operator of all ' +
-    'platforms without `platformId`, `mode` filters the first 100 items of open work and does not ' +
-    'filter jobs. An operator who is restricted to some platforms receives exact numbers of ' +
-    'up to 200 platforms.',
+    'Returns queues, webhook deliveries, open work, balances and providers. A part is absent if ' +
+    'the operator may not read it. Numbers are at most one second old. For an operator of all ' +
+    'platforms without `platformId`, `mode` filters the first 100 items of open work and does ' +
+    'not filter jobs. For an operator who is restricted to some platforms, `mode` filters every ' +
+    'part, and the numbers cover up to 200 platforms.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
   sumsPlatforms: true,

@@ -200,7 +200,8 @@ const Quote = named(
       transactionId: text('Transaction of the quote.'),
       transactionStatus: withDescription(
         TransactionStatus,
-        'Status of the transaction: PENDING until the quote is executed, EXPIRED if it was not executed.',
+        'Status of the transaction: PENDING or PENDING_AUTHORIZATION until the quote is executed, ' +
+          'EXPIRED if it was not executed.',
       ),
       sendingAmount: Money('Amount sent'),
       receivingAmount: Money('Amount received'),

@@ -57,13 +57,14 @@ const search = operation({
   tag: 'Search',
   summary: 'Search',
   description:
-    'Finds resources by ID. Payments and accounts are found by reference, such as the end-to-end ID ' +
-    'at banks. Payments are also found by the bank reference of their deposit or result. Customers ' +
-    'and owners are found by e-mail address, telephone number, identity or tax number, or the words ' +
-    'of a name. Customers are also found by UMA address and `platformCustomerId`. External accounts ' +
-    'are found by the full name of the beneficiary, the account number or its last four characters. ' +
-    'Cards are found by the last four digits. Payments are found by amount, currency and day, a ' +
-    'few seconds after their execution. ' +
+    'Finds resources by ID. Payments and accounts are found by reference, such as the ' +
+    'end-to-end ID at banks. Payments are also found by the bank reference of their deposit or ' +
+    'result. Customers and owners are found by e-mail address, telephone number, identity or ' +
+    'tax number, or the words of a name. Customers are also found by UMA address and ' +
+    '`platformCustomerId`. External accounts are found by the full name of the beneficiary, the ' +
+    'account number or its last four characters. Cards are found by the last four digits. ' +
+    'Payments are found by amount and currency, and optionally by day, a few seconds after ' +
+    'their execution. ' +
     `Returns at most ${MAX_HITS} resources that the operator may read, without personal data. The ` +
     'text is in the body, because URLs of requests are logged. Each search is recorded, without its ' +
     'text.',

@@ -14,14 +14,15 @@ const follow = operation({
     'Sends changes as server-sent events, within a second of their commit by any process. The ' +
     'first event is `ready`. `change` has the data `{type, resourceId, platformId, customerId?, ' +
     'createdAt}` of an event of a platform that the operator may access. After a change by an ' +
-    'operator, it has the type `OPERATOR.CHANGE` and `createdAt`, and for operators with ' +
-    '`audit.read` also `operationId`, `subject` and `platformId`. `reset` reports that changes ' +
-    'were omitted. Load all data again. If a resource changes several times in a short period, ' +
-    'only the last change may be sent. Above 200 changes a second, `reset` replaces them. The ' +
-    'last event is `end`, with a `reason`: `SESSION_ENDED`, `ACCESS_CHANGED` or ' +
-    '`SERVER_STOPPING`. A comment is sent every 15 seconds. Each event has an `id`, after which ' +
-    'the stream can be resumed. Each process serves at most ten streams of an operator, and 500 in ' +
-    'total. An open stream does not extend a session.',
+    'operator, it has the type `OPERATOR.CHANGE` and `createdAt`. Operators with `audit.read` ' +
+    'receive this type for each audit record, with `operationId`, `subject?` and `platformId?`. ' +
+    '`reset` reports that changes were omitted. Load all data again. If a resource changes ' +
+    'several times in a short period, only the last change may be sent. Above 200 changes a ' +
+    'second, `reset` replaces them. The last event is `end`, with a `reason`: `SESSION_ENDED`, ' +
+    '`ACCESS_CHANGED` or `SERVER_STOPPING`. A comment is sent after 15 seconds without an ' +
+    'event. Each event has an `id`, after which the stream can be resumed. Each process serves ' +
+    'at most ten streams of an operator, and 500 in total. An open stream does not extend a ' +
+    'session.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],

@@ -67,7 +67,7 @@ const list = operation({
     ...PlatformFilter,
     status: Type.Optional(withDescription(AccountStatus, 'Return only accounts with this status.')),
     owing: Type.Optional(
-      Type.Boolean({ description: 'Return only accounts with an amount owed.' }),
+      Type.Boolean({ description: 'If true, return only accounts with an amount owed.' }),
     ),
     ...PageQuery,
   }),
@@ -108,7 +108,9 @@ const freeze = operation({
   operationId: 'freezeAccount',
   path: '/accounts/{accountId}/freeze',
   summary: 'Freeze an account',
-  description: 'Rejects new transfers to and from the account until it is unfrozen.',
+  description:
+    'Rejects new payments from and to the account until it is unfrozen. Deposits are held, and ' +
+    'refunds are credited.',
   commands: ['accounts freeze'],
   body: Type.Object({ reason: Reason }),
 });
@@ -118,7 +120,7 @@ const unfreeze = operation({
   operationId: 'unfreezeAccount',
   path: '/accounts/{accountId}/unfreeze',
   summary: 'Unfreeze an account',
-  description: 'Accepts transfers to and from a frozen account again.',
+  description: 'Accepts payments from and to a frozen account again.',
   commands: ['accounts unfreeze'],
   body: Type.Object(OptionalReason),
   bodyOptional: true,
@@ -130,7 +132,8 @@ const close = operation({
   path: '/accounts/{accountId}/close',
   summary: 'Close an account',
   description:
-    'Closes an account permanently. The account must be empty and without payments in progress.',
+    'Closes an account permanently. The account must be empty, owe no amount, and have no payments in ' +
+    'progress.',
   commands: ['accounts close'],
   body: Type.Object(OptionalReason),
   bodyOptional: true,
@@ -163,8 +166,12 @@ const FundingRefresh = named(
   Type.Object(
     {
       platformId: PlatformId,
-      accounts: Type.Integer({ description: 'Number of accounts that were refreshed.' }),
-      changed: Type.Integer({ description: 'Number of accounts whose details have changed.' }),
+      accounts: Type.Integer({ description: 'Number of accounts that were checked.' }),
+      changed: Type.Integer({
+        description:
+          'Number of accounts whose details have changed. Details that a provider returns later ' +
+          'are not counted.',
+      }),
     },
     { description: 'Result of a refresh of funding details.' },
   ),

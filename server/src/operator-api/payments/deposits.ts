@@ -194,7 +194,7 @@ const record = operation({
     hold: Type.Optional(
       withDescription(
         PendingReason,
-        'Holds a deposit to an account for this reason. Absent: the deposit is not held.',
+        'Holds a deposit to an account for this reason. Requires `accountId`.',
       ),
     ),
     ...OptionalReason,
@@ -249,7 +249,9 @@ const recordReturn = operation({
   tag: TAG,
   summary: 'Record the return of a deposit',
   description:
-    'Records that the bank recalled a deposit. An amount above the balance is owed by the account.',
+    'Records that the bank recalled a deposit. An amount above the balance is owed by the account. If ' +
+    'the deposit funded a payment and no account can be debited, the amount becomes a shortfall in ' +
+    'suspense.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['deposits return'],

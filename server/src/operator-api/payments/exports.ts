@@ -119,7 +119,9 @@ const postings = operation({
   path: '/exports/postings',
   tag: TAG,
   summary: 'Export postings',
-  description: 'Returns the postings of a period, oldest first.',
+  description:
+    'Returns the postings of a period, oldest first. Postings of velocity limits and of stablecoin ' +
+    'supplies are not included.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   oldestFirst: true,
@@ -154,14 +156,19 @@ const balances = operation({
   path: '/exports/balances',
   tag: TAG,
   summary: 'Export balances',
-  description: 'Returns opening and closing balances of days with postings, by day and account.',
+  description:
+    'Returns opening and closing balances of days with postings, by day and account. For an operator ' +
+    'of several selected platforms, the balances are ordered by platform first.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   commands: ['export balances'],
   query: Type.Object({
     ...QUERY,
     idle: Type.Optional(
-      Type.Boolean({ default: false, description: 'Also return days without postings.' }),
+      Type.Boolean({
+        default: false,
+        description: 'If true, also return days without postings and with a nonzero balance.',
+      }),
     ),
   }),
   replies: { 200: named('ExportedBalancePage', page(ExportedBalance)) },

@@ -107,7 +107,8 @@ const trial = operation({
   description:
     'Returns the balances of all accounts in one snapshot, by environment, currency and ' +
     'type of account. Debits and credits of an environment and currency are equal. More than ' +
-    '50,000 internal accounts are combined into one line, calculated from the system accounts. With ' +
+    '50,000 internal accounts are combined into one line for each environment and currency, calculated ' +
+    'from the system accounts. With ' +
     '`platformId`, and for an operator who is restricted to some platforms, the reply has only ' +
     'the accounts of the selected platforms. Their debits and credits differ. Every sum and difference is ' +
     'calculated exactly, and rounded in the reply if it is above 2^53.',
@@ -121,8 +122,8 @@ const trial = operation({
       at: time('Time of the snapshot.'),
       isCounted: Type.Boolean({
         description:
-          'Whether all accounts were counted. If not, internal accounts are one line of the type ' +
-          'CUSTOMER. For selected platforms, sums contain the first 50,000 accounts only.',
+          'Whether all accounts were counted. If not, internal accounts are lines of the type ' +
+          'CUSTOMER. For selected platforms, the sums then do not contain all accounts.',
       }),
       data: Type.Array(
         named(

@@ -16,10 +16,10 @@ const Total = named(
   'LedgerTotal',
   Type.Object(
     {
-      currency: CurrencyCode,
+      currency: text('Currency code, or `velocity.` with a currency code for velocity limits.'),
       accounts: Type.Integer({ description: 'Number of accounts.' }),
       holds: Type.Integer({ description: 'Number of open holds.' }),
-      owned: total('Sum of the balances of internal accounts'),
+      owned: total('Sum of the balances of internal accounts and velocity limits'),
       system: total('Sum of the balances of system accounts'),
       held: total('Sum of the amounts held'),
       sum: Type.Integer({
@@ -39,8 +39,8 @@ const verify = operation({
   tag: TAG,
   summary: 'Verify the ledger',
   description:
-    'Recomputes every balance from the postings, in one snapshot. The request reads the whole ledger and ' +
-    'can take minutes.',
+    'Recomputes every balance from the postings, in one snapshot. The request reads the whole ledger, ' +
+    'and fails after the statement timeout of the server.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   wholeInstallation: true,
@@ -48,7 +48,7 @@ const verify = operation({
   replies: {
     200: Type.Object({
       balanced: Type.Boolean({
-        description: 'Whether all balances match their postings and each currency sums to zero.',
+        description: 'Whether `problems` is empty.',
       }),
       currencies: Type.Array(Total, { description: 'Totals by currency.' }),
       problems: Type.Array(Type.String(), {

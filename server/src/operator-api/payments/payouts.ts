@@ -63,7 +63,7 @@ const AwaitedTransfer = named(
       ),
       purposeOfPayment: nullable(text('Purpose of the payment, or null if there is none.')),
       cancelRequestedAt: nullable(
-        time('Time at which a recall was requested, or null if none was requested.'),
+        time('Time at which a cancellation was requested, or null if none was requested.'),
       ),
     },
     { description: 'A payout, direct debit or refund whose result is awaited.' },
@@ -161,7 +161,8 @@ const fail = operation({
       Type.Boolean({
         default: true,
         description:
-          'Whether the funds can be refunded. If not, the funds go to suspense. Defaults to true.',
+          'Whether the funds of a failed payout can be refunded. If not, the funds go to suspense. ' +
+          'Defaults to true. Has no effect for direct debits and refunds.',
       }),
     ),
     ...OptionalReason,
@@ -189,8 +190,8 @@ const recordReturn = operation({
     kind: Type.Optional(
       oneOf(MANUAL_CHOICES.transferKinds, {
         description:
-          'Transfer that was returned, if the payment has both. Defaults to ' +
-          `${MANUAL_CHOICES.transferKinds[0]}.`,
+          'Transfer that was returned. Defaults to debit for an incoming payment to an internal ' +
+          'account, and otherwise to payout.',
       }),
     ),
     ...OptionalReason,
@@ -206,8 +207,8 @@ const cancel = operation({
   method: 'POST',
   path: '/payouts/{transactionId}/cancel',
   tag: TAG,
-  summary: 'Record a recalled transfer',
-  description: 'Records that a requested recall succeeded.',
+  summary: 'Record a canceled transfer',
+  description: 'Records that a requested cancellation succeeded.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts cancel'],
@@ -224,8 +225,8 @@ const rejectCancel = operation({
   method: 'POST',
   path: '/payouts/{transactionId}/reject-cancel',
   tag: TAG,
-  summary: 'Record a rejected recall',
-  description: 'Records that a requested recall is no longer possible.',
+  summary: 'Record a rejected cancellation',
+  description: 'Records that a requested cancellation is no longer possible.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts reject-cancel'],

@@ -121,7 +121,8 @@ const returnItem = operation({
   body: Type.Object({
     reference: Type.Optional(
       text(
-        'Bank reference of the transfer to the external account. Required if `to` of the item is `outside`.',
+        'Bank reference of the transfer to the external account. Required if `to` of the item is ' +
+          '`outside`, and otherwise not allowed.',
         {
           minLength: 1,
           maxLength: 255,

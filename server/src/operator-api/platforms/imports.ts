@@ -25,7 +25,8 @@ const Import = named(
       status: oneOf(IMPORT_STATUSES, {
         description:
           'PENDING: not started. PROCESSING: rows are imported. COMPLETED: all rows are processed, and ' +
-          'at least one became a customer. FAILED: no row became a customer, or the file was rejected.',
+          'at least one became a customer. FAILED: no row became a customer, or the file was rejected or ' +
+          'could not be read completely.',
       }),
       total: count('Number of rows.'),
       successful: count('Number of rows that became customers.'),
@@ -98,7 +99,10 @@ const listErrors = operation({
       rows: Type.Array(
         Type.Object({
           row: Type.Integer({ description: 'Number of the row in the file.' }),
-          correlationId: text('`platformCustomerId` of the row, or the row number if it has none.'),
+          correlationId: text(
+            '`platformCustomerId` of the row, or `row_` with the row number if it has none. `file` if the ' +
+              'file could not be read from this row on.',
+          ),
           code: text('Error code.'),
           message: text('Error message.'),
           errors: Type.Array(

@@ -31,7 +31,9 @@ const JOB = {
   kind: text('Kind of the job, such as `payout.send`.'),
   state: State,
   platformId: nullable(text('Platform of the job, or null if there is none.')),
-  attempts: Type.Integer({ description: 'Number of attempts.' }),
+  attempts: Type.Integer({
+    description: 'Number of attempts since the creation or the last retry.',
+  }),
   lastError: nullable(text('Error of the last failed attempt, or null if none failed.')),
   about: Type.Record(Type.String(), Type.String(), {
     description: 'IDs in the input of the job. Other values are not shown.',
@@ -55,9 +57,9 @@ const JobDetails = named(
   Type.Object(
     {
       ...JOB,
-      undone: text('Effect that does not occur while the job is dead, or after its cancellation.'),
+      undone: text('Consequence while the job is dead, and after its cancellation.'),
     },
-    { description: 'A job, with the effect that has not occurred.' },
+    { description: 'A job, with the consequence of its failure or cancellation.' },
   ),
 );
 
@@ -68,8 +70,8 @@ const list = operation({
   tag: TAG,
   summary: 'List jobs',
   description:
-    'Returns jobs in the order of their due times. Dead and canceled jobs are ordered newest first. Jobs ' +
-    'that change between two pages may be on both pages or on neither.',
+    'Returns jobs in the order of their due times. With `state` dead or cancelled, the newest ' +
+    'are first. Jobs that change between two pages may be on both pages or on neither.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],
@@ -94,7 +96,8 @@ const get = operation({
   tag: TAG,
   summary: 'Get a job',
   description:
-    'Returns a job, or the record of a canceled job, with the effect that has not occurred.',
+    'Returns a job, or the record of a canceled job, with the consequence of its failure or ' +
+    'cancellation.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs show'],
@@ -111,7 +114,8 @@ const retry = operation({
   tag: TAG,
   summary: 'Retry a job',
   description:
-    'Makes a failed job due now and resets its attempts. Returns CONFLICT for any other job.',
+    'Makes a dead job, or a queued job whose last attempt failed, due now and resets its attempts. ' +
+    'Returns CONFLICT for any other job.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs retry'],
@@ -154,9 +158,9 @@ const cancel = operation({
   tag: TAG,
   summary: 'Cancel a job',
   description:
-    'Removes a job permanently, records the reason, and returns the effect that will not occur. ' +
-    'Returns CONFLICT for a running job, and for an internal refund. After the cancellation of a ' +
-    'job about a transfer, an operator must record the result of the transfer.',
+    'Removes a job permanently, records the reason, and returns the consequence. ' +
+    'Returns CONFLICT for a running job, and for an internal refund. If the job sends or follows an ' +
+    'open transfer in production, an operator must record the result of the transfer afterwards.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs cancel'],

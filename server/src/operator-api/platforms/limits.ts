@@ -139,7 +139,8 @@ const getProgram = operation({
   path: '/platforms/{platformId}/card-program',
   tag: TAG,
   summary: 'Get the card settings of a platform',
-  description: 'Returns the card limits and the pages that may show card numbers.',
+  description:
+    'Returns the card limits and the origins that may frame the page with a card number.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
   commands: ['platform cards'],

@@ -21,7 +21,7 @@ const Status = named(
   oneOf(MESSAGE_STATUSES, {
     description:
       'QUEUED: not sent yet. SENT: accepted by the provider. KEPT: stored but not sent, because ' +
-      'the sandbox sends no messages. FAILED: not sent.',
+      'the sandbox has no provider for the channel. FAILED: not sent.',
   }),
 );
 
@@ -79,7 +79,7 @@ const get = operation({
   summary: 'Get a message',
   description:
     'Returns a message with recipient and content, unless they were deleted. The content is ' +
-    'deleted after sending, except in the sandbox.',
+    'deleted when the message is SENT or FAILED.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',
   reveals: true,
@@ -96,8 +96,14 @@ const get = operation({
             text('Subject of an e-mail. Absent for a text message, or if it was deleted.'),
           ),
           text: optional(text('Text. Absent if it was deleted.')),
-          senderName: optional(text('Name of the sender of an e-mail. Absent if there is none.')),
-          replyTo: optional(text('Address for replies to an e-mail. Absent if there is none.')),
+          senderName: optional(
+            text('Name of the sender of an e-mail. Absent if there is none, or if it was deleted.'),
+          ),
+          replyTo: optional(
+            text(
+              'Address for replies to an e-mail. Absent if there is none, or if it was deleted.',
+            ),
+          ),
         },
         { description: 'A message with its recipient and content.' },
       ),

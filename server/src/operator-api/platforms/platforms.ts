@@ -105,7 +105,7 @@ const Fee = named(
       currency: text('Code of the currency that is sent.'),
       basisPoints: Type.Integer({
         minimum: 0,
-        description: 'Variable part, in basis points of the amount. 100 is 1 %.',
+        description: 'Variable part, in basis points of the amount after fixed fees. 100 is 1 %.',
       }),
       fixedFee: withDescription(Amount, 'Fixed part, in minor units of `currency`.'),
     },

@@ -23,9 +23,9 @@ const list = operation({
   tag: TAG,
   summary: 'List requests of a platform',
   description:
-    'Returns the requests of a platform that match every filter, newest first by default. ' +
-    'With filters a page may be shorter than `limit` although `hasMore` is true. Requests ' +
-    'are retained for 30 days.',
+    'Returns the requests of a platform that match every filter, newest first by default. With ' +
+    'filters a page may be shorter than `limit` although `hasMore` is true. Requests are ' +
+    'retained for 30 days unless another period is set.',
   auth: 'operator',
   operatorPermission: 'requests.read',
   commands: ['requests list'],
@@ -45,9 +45,9 @@ const listAll = operation({
   tag: TAG,
   summary: 'List requests',
   description:
-    'Returns the requests of all platforms or of one that match every filter, newest first. With ' +
-    'filters a page may be shorter than `limit`, or empty, although `hasMore` is true. Requests are ' +
-    'retained for 30 days.',
+    'Returns the requests of all platforms or of one that match every filter, newest first. ' +
+    'With filters a page may be shorter than `limit`, or empty, although `hasMore` is true. ' +
+    'Requests are retained for 30 days unless another period is set.',
   auth: 'operator',
   operatorPermission: 'requests.read',
   commands: [],

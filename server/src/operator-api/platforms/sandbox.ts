@@ -107,7 +107,8 @@ const fixtures = operation({
         description: 'Number of calls. 0 for a world that is built in the background.',
       }),
       resources: Type.Record(Type.String(), Type.String(), {
-        description: 'IDs of the resources by the name of their step.',
+        description:
+          'IDs of the resources by the name of their step. A reply without the field `id` is omitted.',
       }),
     }),
   },

@@ -52,8 +52,8 @@ const list = operation({
   tag: TAG,
   summary: 'List webhook endpoints of a platform',
   description:
-    'Returns the endpoints of a platform, including the endpoint of its configuration, with the state of ' +
-    'their deliveries. `failingSince` is present after a failed attempt until the next success.',
+    'Returns the endpoints of a platform, including the endpoint of its configuration, with the ' +
+    'state of their deliveries.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
@@ -83,8 +83,8 @@ const pause = operation({
   path: '/webhook-endpoints/{webhookEndpointId}/pause',
   summary: 'Pause a webhook endpoint',
   description:
-    'Stops deliveries to an endpoint. Pending deliveries are sent after the endpoint is resumed, ' +
-    'unless they expire first. The reason is visible to the platform.',
+    'Stops deliveries to an endpoint. Pending deliveries are sent, or can be pulled, after the ' +
+    'endpoint is resumed, unless they expire first. The reason is visible to the platform.',
   body: Type.Object({ reason: Reason }),
 });
 
@@ -93,7 +93,8 @@ const resume = operation({
   operationId: 'resumeWebhookEndpoint',
   path: '/webhook-endpoints/{webhookEndpointId}/resume',
   summary: 'Resume a webhook endpoint',
-  description: 'Continues deliveries to a paused endpoint. Pending deliveries are sent.',
+  description:
+    'Continues deliveries to a paused endpoint. Pending deliveries are sent, or can be pulled.',
   body: Type.Object(OptionalReason),
   bodyOptional: true,
 });

@@ -24,8 +24,7 @@ const listPending = operation({
   path: '/webhook-deliveries/pending',
   tag: TAG,
   summary: 'List pending webhook deliveries',
-  description:
-    'Returns deliveries that have not succeeded yet, by platform and endpoint, oldest events first.',
+  description: 'Returns pending deliveries, by platform and endpoint, oldest events first.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: ['webhooks pending'],
@@ -43,8 +42,8 @@ const listDropped = operation({
   tag: TAG,
   summary: 'List discarded events',
   description:
-    'Returns events whose last attempt failed and that were not resent since, newest first, once ' +
-    'for each endpoint.',
+    'Returns events whose last attempt failed and that were not resent since, once for each ' +
+    'endpoint. The latest attempt is first.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: ['webhooks dropped'],

@@ -141,7 +141,7 @@ const rotate = operation({
   description:
     'Generates a new signing key for calls to the provider, which becomes active after the overlap. ' +
     'Register its public key with the provider before then. Otherwise the provider rejects the calls. ' +
-    'Earlier keys are retired after twice the overlap. Returns CONFLICT if 4 keys are active.',
+    'Earlier keys are retired after twice the overlap. Returns CONFLICT if 4 keys are not retired.',
   commands: ['providers rotate'],
   params: providerParams,
   body: Type.Object({
@@ -163,7 +163,7 @@ const addKey = operation({
   summary: 'Add a public key of a provider',
   description:
     'Messages signed with this key are accepted immediately. Messages signed with earlier keys are ' +
-    'accepted until the overlap ends. Returns CONFLICT if 4 keys are active.',
+    'accepted until the overlap ends. Returns CONFLICT if 4 keys are not retired.',
   commands: ['providers add-key'],
   params: providerParams,
   body: Type.Object({
@@ -198,7 +198,7 @@ const setBalance = operation({
   path: '/providers/{providerId}/balances',
   summary: 'Set a prefunded balance',
   description:
-    'Records the prefunded balance at the provider. Transfers sent after `asOf` are deducted from it. ' +
+    'Records the prefunded balance at the provider. Payouts and refunds sent after `asOf` are deducted. ' +
     'The terms must have prefunding in the currency.',
   commands: ['providers set-balance'],
   params: providerParams,
@@ -207,8 +207,8 @@ const setBalance = operation({
     amount: Amount,
     asOf: Type.Optional(
       time(
-        'Time of the balance. The default is the time of the request. The time must not be ' +
-          'before the time of the stored balance.',
+        'Time of the balance. The default is the time of the request. The time must not be in ' +
+          'the future, or before the time of the stored balance.',
       ),
     ),
     ...OptionalReason,

@@ -63,8 +63,8 @@ const DAY = {
   openDifferences: Type.Integer({ description: 'Number of differences of the day that are OPEN.' }),
   ties: Type.Boolean({
     description:
-      'Whether the day is balanced and can be closed: the ledger has the closing balance, and no ' +
-      'difference is open.',
+      'Whether the day is balanced: it was reconciled, its statement is consistent, the ledger has ' +
+      'the closing balance, and no difference is open.',
   }),
   reconciledAt: nullable(time('Time of the last reconciliation, or null before the first.')),
   closedAt: nullable(time('Time at which the day was closed, or null if it is open.')),
@@ -151,7 +151,7 @@ export const Difference = named(
         'Difference in minor units: positive if the provider has more than the ledger, negative if it ' +
           'has less. For MISSING_AT_PROVIDER: the amount in the ledger, negative if it is outgoing.',
       ),
-      readable: text('The amount with its currency, formatted for display.'),
+      readable: text('Amount in major units, without its currency.'),
       detail: text('Description of the difference.'),
       lineId: nullable(
         text(
@@ -166,7 +166,8 @@ export const Difference = named(
       ownerId: nullable(text('ID of the responsible operator, or null if none is assigned.')),
       note: nullable(text('Note of an operator, or null if there is none.')),
       decisions: Type.Array(ReconciliationDecision, {
-        description: 'Allowed decisions. Empty after the difference is settled.',
+        description:
+          'Decisions that the kind of difference allows. Empty after the difference is settled.',
       }),
       decision: nullable(
         withDescription(
@@ -192,7 +193,7 @@ export const ProviderBalance = named(
       availableBalance: nullable(
         minor(
           'Prefunded balance that is available for transfers, in minor units: the latest reported ' +
-            'balance less the transfers since. Null if the provider is not prefunded.',
+            'balance less the transfers since. Null if no prefunded balance is stored.',
         ),
       ),
       bookedBalance: minor(

@@ -52,7 +52,8 @@ const days = operation({
   method: 'GET',
   path: '/provider-days',
   summary: 'List days of providers',
-  description: 'Returns the days with a statement of a provider, newest first.',
+  description:
+    'Returns the days of providers with a statement or a correction, most recently created first.',
   commands: ['providers statements'],
   query: Type.Object({
     providerId: optional(text('Return only days of this provider.')),

@@ -34,12 +34,14 @@ const list = operation({
   method: 'GET',
   path: '/provider-routes',
   summary: 'List routes',
-  description: 'Returns all routes, in order of evaluation.',
+  description: 'Returns all routes, in the order of their priorities.',
   commands: ['providers routes'],
   replies: {
     200: named(
       'Routes',
-      Type.Object({ data: Type.Array(Route, { description: 'Routes in order of evaluation.' }) }),
+      Type.Object({
+        data: Type.Array(Route, { description: 'Routes in the order of their priorities.' }),
+      }),
     ),
   },
   errors: [],
@@ -93,7 +95,8 @@ const explain = operation({
     country: optional(TRANSFER_FIELDS.country),
     amount: optional({
       ...PositiveAmount,
-      description: 'Amount in minor units. The default is 1. The amount is ignored for cards.',
+      description:
+        'Amount in minor units. The default is 1. Omit it for cards, which have no amount.',
     }),
   }),
   replies: { 200: RouteChoice },

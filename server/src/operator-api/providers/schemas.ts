@@ -50,7 +50,7 @@ const Balance = Type.Object(
     currency: text('Currency code.'),
     amount: Type.Integer({ description: 'Reported amount, in minor units.' }),
     sentSince: Type.Integer({
-      description: 'Sum of the transfers that were sent after `asOf`, in minor units.',
+      description: 'Sum of the payouts and refunds that `amount` does not include, in minor units.',
     }),
     available: Type.Integer({
       description: 'Available for further transfers, in minor units: `amount` less `sentSince`.',
@@ -142,10 +142,11 @@ export const Provider = named(
         text('Reason why the last check failed, or null if it succeeded or there was no check.'),
       ),
       ownKeys: Type.Array(Key('A signing key for calls to the provider.'), {
-        description: 'Active signing keys of this installation, which the provider must accept.',
+        description:
+          'Signing keys of this installation that are not retired. The provider must accept them.',
       }),
       providerKeys: Type.Array(Key('A public key that verifies messages of the provider.'), {
-        description: 'Active public keys of the provider.',
+        description: 'Public keys of the provider that are not retired.',
       }),
       createdAt: time('Time of creation.'),
     },
@@ -176,8 +177,8 @@ const ExplainedRoute = named(
           'paused. NOT_OFFERED: the provider does not offer this transfer. OVER_LIMIT, ' +
           'OVER_DAILY_LIMIT: the amount exceeds a limit of the provider. OVER_BALANCE: the prefunded ' +
           'balance is too low or unknown. UNAVAILABLE: calls to the provider fail. HIGHER_COST: a route ' +
-          'with the same priority and a lower cost is selected. LOWER_PRIORITY: an earlier route is ' +
-          'selected.',
+          'with the same priority and no higher cost is selected. LOWER_PRIORITY: a route with a lower ' +
+          'number is selected.',
       }),
       cost: optional(
         Type.Integer({
@@ -233,7 +234,8 @@ const ExplainedRoute = named(
       availableBalance: optional(
         Type.Integer({
           description:
-            'Available prefunded balance in minor units. Absent if the provider is not prefunded.',
+            'Available prefunded balance in minor units. Absent for a debit, and if the provider is not ' +
+            'prefunded.',
         }),
       ),
     },
@@ -264,8 +266,7 @@ export const TransactionChoices = named(
         routeId: nullable(text('ID of the selected route, or null if none was selected.')),
         outcome: nullable(
           oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
-            description:
-              'Latest result that the provider reported, or null while the transfer is in progress.',
+            description: 'Latest recorded result, or null while the transfer is in progress.',
           }),
         ),
         chosenAt: time('Time at which the provider was selected.'),

@@ -72,7 +72,7 @@ export const messageVerbs: readonly Verb[] = [
   {
     noun: 'messages',
     verb: 'show',
-    summary: 'Show a message. Content is deleted after sending, except in the sandbox',
+    summary: 'Show a message. Content is deleted when it is SENT or FAILED',
     flags: { message: { value: 'MESSAGE', required: true, help: 'ID of the message' } },
     positional: 'message',
     run: show,

@@ -166,6 +166,11 @@ export const payoutVerbs: readonly Verb[] = [
     },
     recall,
   ),
-  verb('cancel', 'Record that a requested recall succeeded', {}, cancel),
-  verb('reject-cancel', 'Record that a recall is no longer possible', {}, rejectCancel),
+  verb('cancel', 'Record that a requested cancellation succeeded', {}, cancel),
+  verb(
+    'reject-cancel',
+    'Record that a requested cancellation is no longer possible',
+    {},
+    rejectCancel,
+  ),
 ];

@@ -79,7 +79,7 @@ export const cardProgramVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'cards',
-    summary: 'Show the card limits of a platform and the pages that may show card numbers',
+    summary: 'Show the card limits of a platform and the origins that may frame card numbers',
     flags: PLATFORM,
     positional: 'platform',
     run: async ({ runtime }, args) =>

@@ -19,7 +19,7 @@ const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 const POLICY_OUTCOMES =
   'If the policy allows the action, it is executed immediately (APPROVED). If the policy ' +
   'requires approval, the action is PENDING_APPROVAL until the platform decides. If the action ' +
-  'violates the policy or a limit, the reply is 403.';
+  'violates the policy or one of its limits, the reply is 403.';
 
 export const agentExecuteQuote = operation({
   ...asAgent,

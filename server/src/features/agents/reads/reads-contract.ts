@@ -138,7 +138,9 @@ export const agentDeleteExternalAccount = operation({
   path: '/agents/me/external-accounts/{externalAccountId}',
   tag,
   summary: 'Delete an external account',
-  description: `${deleteCustomerExternalAccountById.description} ${REQUIRES_MANAGE}`,
+  description:
+    `${deleteCustomerExternalAccountById.description} Only the platform can delete the default ` +
+    `account for UMA payments. ${REQUIRES_MANAGE}`,
   permission: 'MANAGE',
   auth: 'agent',
   params: deleteCustomerExternalAccountById.params,

@@ -64,7 +64,8 @@ export const InternalAccount = named(
       privateEnabled: Type.Optional(
         Type.Boolean({
           description:
-            'Whether the embedded wallet hides its transactions. Absent for other types.',
+            'Privacy setting of the embedded wallet, stored without effect. Absent for other ' +
+            'types.',
         }),
       ),
       createdAt: withDescription(Timestamp, 'Time of creation.'),

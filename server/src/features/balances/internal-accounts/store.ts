@@ -57,7 +57,7 @@ export const findInternalAccounts = (
   options?: FindOptions<typeof internalAccounts>,
 ): Promise<InternalAccountRow[]> => db.find(internalAccounts, where, options);
 
-/** Sets whether the wallet hides its transactions. */
+/** Sets the privacy setting of the wallet, which is stored without effect. */
 export const setAccountPrivacy = (
   ctx: Ctx,
   row: InternalAccountRow,

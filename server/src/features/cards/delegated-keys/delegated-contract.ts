@@ -145,8 +145,8 @@ export const revokeDelegatedKey = operation({
   tag: TAG,
   summary: 'Revoke a delegated key',
   description:
-    'Revokes a delegated key, so that its card can no longer pay from the wallet. No signature ' +
-    'is required.',
+    'Revokes an ACTIVE delegated key, so that its card can no longer pay from the wallet. No ' +
+    'signature is required.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

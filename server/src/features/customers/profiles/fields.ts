@@ -40,17 +40,17 @@ const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'APPROVED', 'REJECTED', 'HOLD']
 
 export const KycStatus = describedEnum(
   'KycStatus',
-  'KYC verification status of an individual. UNVERIFIED: not submitted. PENDING: under ' +
-    'review. APPROVED: verified. REJECTED: verification failed permanently. HOLD: more ' +
-    'information is required.',
+  'KYC verification status of an individual. UNVERIFIED: not submitted, or submitted with errors ' +
+    'to resolve. PENDING: under review. APPROVED: verified. REJECTED: verification failed ' +
+    'permanently. HOLD: more information is required.',
   CHECK_STATUSES,
 );
 
 export const KybStatus = describedEnum(
   'KybStatus',
-  'KYB verification status of a business. UNVERIFIED: not submitted. PENDING: under ' +
-    'review. APPROVED: verified. REJECTED: verification failed permanently. HOLD: more ' +
-    'information is required.',
+  'KYB verification status of a business. UNVERIFIED: not submitted, or submitted with errors ' +
+    'to resolve. PENDING: under review. APPROVED: verified. REJECTED: verification failed ' +
+    'permanently. HOLD: more information is required.',
   CHECK_STATUSES,
 );
 

@@ -22,9 +22,9 @@ const Status = named(
   'WebhookDeliveryStatus',
   oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
     description:
-      'PENDING: an attempt follows, or the delivery can be pulled. DELIVERED: the ' +
-      'endpoint accepted or acknowledged it. FAILED: all attempts failed and no further ' +
-      'attempt follows.',
+      'PENDING: an attempt follows, or the delivery can be pulled. DELIVERED: the endpoint ' +
+      'accepted or acknowledged it. FAILED: the last attempt failed or the delivery expired, ' +
+      'and no further attempt follows.',
   }),
 );
 

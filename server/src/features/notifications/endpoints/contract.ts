@@ -319,12 +319,12 @@ export const rotateWebhookEndpointKey = operation({
   tag: TAG,
   summary: 'Rotate the signing key of a webhook endpoint',
   description:
-    'Creates a signing key. Until the overlap expires, deliveries are signed with the new ' +
-    'and the earlier key, so a receiver that verifies with either key accepts all. ' +
-    'Afterwards deliveries are signed with the new key only. `secret` is returned only in ' +
-    'this response. At most three keys are valid at a time. Deliveries to the endpoint of ' +
-    'the platform configuration are signed with the keys of the service, which its operator ' +
-    'rotates.',
+    'Creates a signing key for the headers of Standard Webhooks. Until the overlap expires, ' +
+    'deliveries are signed with the new and the earlier key, so a receiver that verifies with ' +
+    'either key accepts all. Afterwards deliveries are signed with the new key only. `secret` ' +
+    'is returned only in this response. At most three keys are valid at a time. Deliveries to ' +
+    'the endpoint of the platform configuration are signed with the keys of the service, which ' +
+    'its operator rotates.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,

@@ -102,7 +102,7 @@ export const listEvents = operation({
       after: Type.Optional(
         text(
           'Return events after this position, oldest first: `after` of an earlier reply, or ' +
-            '`beginning` for the oldest event.',
+            '`beginning` for the events of the retention period, except its first hour.',
           { maxLength: MAX_CURSOR },
         ),
       ),

@@ -163,8 +163,8 @@ export const acknowledgeWebhookDeliveries = operation({
           }),
           hasMore: Type.Boolean({
             description:
-              'Whether deliveries up to the cursor remain, because one request acknowledges at ' +
-              'most 20,000. If true, repeat the request.',
+              'Whether deliveries up to the cursor may remain, because one request acknowledges ' +
+              'at most 20,000. If true, repeat the request.',
           }),
         },
         { description: 'Result of an acknowledgment.' },

@@ -130,8 +130,8 @@ export const createWebhookReplay = operation({
     'Sends the events of a time range to one endpoint again, in the background. Poll ' +
     '`getWebhookReplayById` for the progress. Events keep their ID and body. An event can be ' +
     'sent more than once, so the endpoint must recognize repeated IDs. At most 1,000 events ' +
-    `of a replay are sent to an endpoint ahead of newer events. ${RULES} Returns CONFLICT ` +
-    'while another replay to the endpoint is in progress.',
+    `of a replay are sent to an enabled endpoint ahead of newer events. ${RULES} Returns ` +
+    'CONFLICT while another replay to the endpoint is in progress.',
   permission: 'MANAGE',
   query: NO_QUERY,
   rateClass: 'quotes',

@@ -19,6 +19,6 @@ export const MANUAL_CHOICES = {
     'QUOTE_EXECUTION_FAILED',
     'COUNTERPARTY_POST_TX_FAILED',
   ],
-  /** Kinds of the returned transfer of a payment. The first kind is the default. */
+  /** Kinds of the returned transfer of a payment. */
   transferKinds: TRANSFER_KINDS,
 } as const;

@@ -29,9 +29,9 @@ export const TransactionStatus = named(
     description:
       'PENDING: created, or held for approval or review. PENDING_AUTHORIZATION: ' +
       'waiting for strong customer authentication. PROCESSING: funds are in ' +
-      'transfer. COMPLETED: delivered. The status changes to FAILED if a bank returns ' +
-      'the funds. FAILED: see `failureReason` and `refund`. EXPIRED: the quote was ' +
-      'not executed or funded in time. CREATED, REJECTED and REFUNDED are not used.',
+      'transfer. COMPLETED: delivered, or canceled and refunded. The status changes to ' +
+      'FAILED if a bank returns the funds. FAILED: see `failureReason` and `refund`. EXPIRED: ' +
+      'the quote was not executed or funded in time. CREATED, REJECTED and REFUNDED are not used.',
   }),
 );
 export const TransactionType = named(

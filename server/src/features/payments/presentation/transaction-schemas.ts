@@ -54,7 +54,9 @@ const commonFields = {
     description: 'ID of the customer, or of the platform for a transaction of the platform.',
   }),
   platformCustomerId: Type.String({
-    description: 'ID of the customer in the system of the platform.',
+    description:
+      'ID of the customer in the system of the platform, or ID of the platform for a transaction ' +
+      'of the platform.',
   }),
   settledAt: Type.Optional(withDescription(Timestamp, 'Time of completion. Absent until then.')),
   createdAt: Type.Optional(withDescription(Timestamp, 'Time of creation.')),

@@ -179,8 +179,8 @@ export const ProviderTerms = Type.Object(
       Type.Array(Prefunding, {
         maxItems: 200,
         description:
-          'Prefunded currencies, at most one entry per currency. Payouts in them require an available ' +
-          'balance. Absent: none.',
+          'Prefunded currencies, at most one entry per currency. Payouts and refunds in them require ' +
+          'an available balance. Absent: none.',
       }),
     ),
     autoPause: optional(AutoPause),

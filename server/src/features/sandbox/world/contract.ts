@@ -54,10 +54,10 @@ export const resetSandbox = operation({
   tag: TAG,
   summary: 'Remove all data of a sandbox platform',
   description:
-    'Removes the customers, accounts, payments, cards, agents, events and all other data of ' +
-    'the sandbox platform, permanently. Its configuration, its tokens and its own accounts ' +
-    'remain. The balances of these accounts become zero. The clock of the platform follows ' +
-    'real time again. Other platforms are not affected.',
+    'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
+    'sandbox platform, permanently. Its configuration, webhook endpoints, tokens, own accounts ' +
+    'and recorded requests remain. The balances of these accounts become zero. The clock of the ' +
+    'platform follows real time again. Other platforms are not affected.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -103,7 +103,7 @@ const SandboxFixtureRequest = named(
           minLength: 1,
           maxLength: 64,
           description:
-            'The same seed and the same steps create the same IDs each time. IDs of events, ' +
+            'On one platform, the same seed and steps create the same IDs each time. IDs of events, ' +
             'and of resources that jobs create later, are not affected. A world with a seed ' +
             'can be built again only after a reset.',
         }),

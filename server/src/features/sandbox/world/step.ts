@@ -18,14 +18,14 @@ export const FixtureStep = named(
       ),
       operationId: Type.String({
         maxLength: 64,
-        description: 'The operation to call, as the calling token or as an agent.',
+        description: 'The operation to call, as the caller of the request or as an agent.',
       }),
       agentId: Type.Optional(
         Type.String({
           maxLength: 100,
           description:
             'ID of the agent that makes the call, for operations of agents. Usually `agent.id` ' +
-            'of an earlier step. The calling token needs the permission of the operation too.',
+            'of an earlier step. The caller of the request needs the permission of the operation too.',
         }),
       ),
       params: Type.Optional(

@@ -115,8 +115,8 @@ export const EmbeddedWalletConfig = object(
 
 export const CardTokenization2FAConfig = object(
   'CardTokenization2FAConfig',
-  'Branding of the card pages, and of the messages with the verification code when a cardholder ' +
-    'adds a card to a mobile wallet. `email` and `sms` are stored without effect.',
+  'Branding of the card pages. `email` and `sms`, for messages with the verification code when a ' +
+    'cardholder adds a card to a mobile wallet, are stored without effect.',
   {
     displayName: maybeText(
       'Name of the card program, shown on the page with the card details. Defaults to the name of ' +
@@ -197,8 +197,8 @@ const FeeConfig = object(
       minimum: 0,
       maximum: 10_000,
       description:
-        'Variable part of the fee in basis points of the amount, 0 to 10,000. 100 is 1 ' +
-        'percent.',
+        'Variable part of the fee in basis points of the amount after fixed fees, 0 to 10,000. ' +
+        '100 is 1 percent.',
     }),
     fixedFee: FixedFee,
   },

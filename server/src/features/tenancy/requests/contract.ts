@@ -146,8 +146,9 @@ const ApiRequestDetails = named(
       requestBody: optional(
         withDescription(
           RequestBody,
-          'Body of the request. Retained for requests that change data: always for sandbox ' +
-            'platforms, and for production platforms while the operator allows it.',
+          'Body of the request. Retained for requests that change data, except on hosted pages: ' +
+            'always for sandbox platforms, and for production platforms while the operator allows ' +
+            'it.',
         ),
       ),
       responseBody: optional(
@@ -174,9 +175,10 @@ export const listRequests = operation({
   summary: 'List requests',
   description:
     'Returns the requests of the platform that match every filter, newest first by default. ' +
-    'Requests that were rejected after authentication are included. Requests without a valid ' +
-    'credential belong to no platform and are not included. With filters a page may be ' +
-    'shorter than `limit` ' +
+    'Requests that were rejected after authentication are included. Each process records at ' +
+    'most 20 rejections with `RATE_LIMITED` of a platform per second. Requests without a valid ' +
+    'credential belong to no platform and are not included. With filters a page may be shorter ' +
+    'than `limit` ' +
     `although \`hasMore\` is true. ${RETENTION} Unknown parameters are rejected.`,
   permission: 'VIEW',
   query: Type.Object(

@@ -28,7 +28,7 @@ export const updateInternalAccount = operation({
     Type.Object(
       {
         privateEnabled: Type.Optional(
-          Type.Boolean({ description: 'Whether the wallet hides its transactions.' }),
+          Type.Boolean({ description: 'Privacy setting of the wallet, stored without effect.' }),
         ),
       },
       { description: 'At least one field is required.' },
