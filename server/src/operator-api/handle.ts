@@ -33,7 +33,7 @@ import type { Runtime } from '../runtime/operation/operate.ts';
 import type { Installation, ProcessState, Provisioning } from './installation.ts';
 import { Approval } from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
-import { mergedPage, mergedPlatforms } from './several-platforms.ts';
+import { mergedPage, mergedPlatforms, orderOf } from './several-platforms.ts';
 
 export type IdentityProvider = ReturnType<typeof signIn.identityProvider>;
 
@@ -359,7 +359,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
         const read = (selectedQuery: typeof query) =>
           execute(call, { ...input, query: selectedQuery });
         const reply = await (mergedIds
-          ? mergedPage(mergedIds, query, contract.oldestFirst === true, read)
+          ? mergedPage(mergedIds, query, orderOf(contract, query), read)
           : read(query));
         assertVisible(operator, reply.body);
         const isRecorded = contract.method !== 'GET' || contract.reveals === true;

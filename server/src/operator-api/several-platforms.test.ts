@@ -6,12 +6,17 @@ import { testApp } from '../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../test/kit/operator/client.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
 import { OPERATOR_OPERATIONS } from './index.ts';
-import { isMergeable, mergedPage } from './several-platforms.ts';
+import { isMergeable, mergedPage, orderOf } from './several-platforms.ts';
 
 interface Item {
+  readonly [field: string]: unknown;
   id: string;
-  createdAt: string;
 }
+
+const NEWEST_FIRST = {
+  keyOf: ({ id }: Readonly<Record<string, unknown>>) => `${id}`,
+  isOldestFirst: false,
+};
 
 /** Lists by platform that are read in pages. Every `emptyEvery`th page is empty, as with filters. */
 function readerOf(lists: ReadonlyMap<string, readonly Item[]>, emptyEvery: number) {
@@ -58,7 +63,9 @@ describe('mergedPage', () => {
           for (let turn = 0; turn < 500; turn++) {
             const limit = limits[turn % limits.length];
             const query = { limit, cursor };
-            const { body } = await mergedPage([...lists.keys()], query, isOldestFirst, read);
+            const keyOf = ({ createdAt }: Readonly<Record<string, unknown>>) => `${createdAt}`;
+            const order = { keyOf, isOldestFirst };
+            const { body } = await mergedPage([...lists.keys()], query, order, read);
             const page = body as { data: Item[]; hasMore: boolean; nextCursor?: string };
             expect(page.data.length).toBeLessThanOrEqual(Number(limit));
             returnedItems.push(...page.data);
@@ -71,19 +78,59 @@ describe('mergedPage', () => {
           expect(returnedItems.map(({ id }) => id).sort()).toEqual(
             expectedItems.map(({ id }) => id).sort(),
           );
-          const order = returnedItems.map(({ createdAt }) => createdAt);
-          const sortedOrder = [...order].sort();
-          expect(order).toEqual(isOldestFirst ? sortedOrder : sortedOrder.reverse());
+          const returnedTimes = returnedItems.map(({ createdAt }) => createdAt);
+          const sortedTimes = [...returnedTimes].sort();
+          expect(returnedTimes).toEqual(isOldestFirst ? sortedTimes : sortedTimes.reverse());
         },
       ),
       { numRuns: 200 },
     );
   });
 
+  it.each([
+    [
+      'listJobs',
+      [
+        { id: '1', state: 'running' },
+        { id: '3', dueAt: '2026-01-02' },
+        { id: '5', state: 'dead' },
+      ],
+      [
+        { id: '2', dueAt: '2026-01-01' },
+        { id: '4', dueAt: '2026-01-03' },
+      ],
+    ],
+    [
+      'listDeliveriesOfPlatforms',
+      [
+        { id: '1', eventCreatedAt: '2026-01-04' },
+        { id: '4', eventCreatedAt: '2026-01-01' },
+      ],
+      [
+        { id: '2', eventCreatedAt: '2026-01-03' },
+        { id: '3', eventCreatedAt: '2026-01-02' },
+      ],
+    ],
+  ])('orders %s as the list of one platform', async (operationId, firstList, secondList) => {
+    const listOperation = OPERATOR_OPERATIONS.find(
+      ({ contract }) => contract.operationId === operationId,
+    );
+    if (!listOperation) throw new Error(`no operation ${operationId}`);
+    const lists = new Map<string, Item[]>([
+      ['a', firstList],
+      ['b', secondList],
+    ]);
+    const order = orderOf(listOperation.contract, {});
+    const { body } = await mergedPage(['a', 'b'], {}, order, readerOf(lists, 100));
+    const { data } = body as { data: Item[] };
+    expect(data.map(({ id }) => id)).toEqual(data.map((_, index) => `${index + 1}`));
+    expect(data).toHaveLength(firstList.length + secondList.length);
+  });
+
   it('rejects the cursor of another list', async () => {
     const read = readerOf(new Map(), 2);
     for (const cursor of ['x', 'W10x', Buffer.from('[["a",null,"b"]]').toString('base64url')]) {
-      await expect(mergedPage(['a', 'b'], { cursor }, false, read)).rejects.toMatchObject({
+      await expect(mergedPage(['a', 'b'], { cursor }, NEWEST_FIRST, read)).rejects.toMatchObject({
         code: 'INVALID_INPUT',
       });
     }

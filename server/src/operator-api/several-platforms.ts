@@ -2,7 +2,7 @@
 // order of the list, and its cursor contains a position for each platform. A sum is calculated by one
 // query over all platforms.
 import type { Operator } from '../kernel/caller.ts';
-import type { Contract, Reply } from '../kernel/contract/operation.ts';
+import type { Contract, ListOrder, Reply } from '../kernel/contract/operation.ts';
 import { invalidField } from '../kernel/fault.ts';
 import { isAnyId } from '../kernel/id.ts';
 
@@ -39,14 +39,16 @@ const MAX_READS = 4;
 /** Names of the fields with the time by which a list is ordered. */
 const TIME_FIELDS = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
 
-/**
- * The value by which items are ordered: the time, then the first ID, which also contains a time.
- */
-function orderOf(item: Item): string {
+/** Orders items by their time, then by their first ID, which also contains a time. */
+function timeOf(item: Item): string {
   const time = TIME_FIELDS.map((name) => item[name]).find((value) => value !== undefined);
   const id = Object.values(item).find((value) => typeof value === 'string' && isAnyId(value));
   return `${time ?? ''} ${String(id ?? '').replace(/^.*:/, '')}`;
 }
+
+/** The order of a list of this operation. */
+export const orderOf = (contract: Contract, query: Record<string, unknown>): ListOrder =>
+  contract.listOrder?.(query) ?? { keyOf: timeOf, isOldestFirst: contract.oldestFirst === true };
 
 /** Whether a list can be merged: it is paged and has a filter by platform. */
 export const isMergeable = ({ query, replies }: Contract): boolean => {
@@ -159,14 +161,14 @@ function advance({ items, next, ...position }: Source): Source {
 }
 
 /** Index of the source with the next item of the list, or -1 if no source has one. */
-function indexOfNext(sources: readonly Source[], isOldestFirst: boolean): number {
+function indexOfNext(sources: readonly Source[], { keyOf, isOldestFirst }: ListOrder): number {
   let nextIndex = -1;
   for (const [index, { items }] of sources.entries()) {
     const [item] = items;
     if (!item) continue;
     const [nextItem] = sources[nextIndex]?.items ?? [];
-    const isEarlier = nextItem && orderOf(item) < orderOf(nextItem);
-    const isLater = nextItem && orderOf(item) > orderOf(nextItem);
+    const isEarlier = nextItem && keyOf(item) < keyOf(nextItem);
+    const isLater = nextItem && keyOf(item) > keyOf(nextItem);
     if (!nextItem || (isOldestFirst ? isEarlier : isLater)) nextIndex = index;
   }
   return nextIndex;
@@ -179,7 +181,7 @@ function indexOfNext(sources: readonly Source[], isOldestFirst: boolean): number
 export async function mergedPage(
   platformIds: readonly string[],
   query: Record<string, unknown>,
-  isOldestFirst: boolean,
+  order: ListOrder,
   readPage: ReadPage,
 ): Promise<Reply> {
   const { cursor, ...filters } = query;
@@ -188,7 +190,7 @@ export async function mergedPage(
   let sources = await Promise.all(positions.map((each) => fill(each, filters, readPage)));
   const data: Item[] = [];
   while (data.length < limit && sources.every((each) => each.isComplete || each.items.length > 0)) {
-    const index = indexOfNext(sources, isOldestFirst);
+    const index = indexOfNext(sources, order);
     const source = sources[index];
     const [item] = source?.items ?? [];
     if (!source || !item) break;

@@ -84,6 +84,8 @@ type Authentication =
       readonly needsApproval?: true;
       /** Order of a list by time. By default lists are newest first. */
       readonly oldestFirst?: true;
+      /** Order of a list that is not ordered by the time at which its items were created. */
+      readonly listOrder?: (query: Readonly<Record<string, unknown>>) => ListOrder;
       /** Sums over the platforms of the operator, so `platformId` is optional for all operators. */
       readonly sumsPlatforms?: true;
       /** Can post in the ledger, so a policy can have a minimum amount. */
@@ -112,8 +114,15 @@ interface NoOperator {
   readonly wholeInstallation?: never;
   readonly needsApproval?: never;
   readonly oldestFirst?: never;
+  readonly listOrder?: never;
   readonly sumsPlatforms?: never;
   readonly postsMoney?: never;
+}
+
+export interface ListOrder {
+  /** Text by which an item is ordered. */
+  keyOf(item: Readonly<Record<string, unknown>>): string;
+  isOldestFirst: boolean;
 }
 
 /** `quotes`: more expensive than most operations, with a lower limit per platform. */

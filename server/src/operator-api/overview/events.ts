@@ -104,6 +104,7 @@ const allDeliveries = operation({
   path: '/webhook-deliveries',
   tag: TAG,
   summary: 'List webhook deliveries',
+  listOrder: () => ({ keyOf: (item) => `${item.eventCreatedAt}`, isOldestFirst: false }),
   description:
     'Returns the deliveries of all platforms or of one in the order of their events, newest first, ' +
     `with their last attempt. ${SHORT_PAGES}`,

@@ -8,7 +8,7 @@ import {
   retryDeadJobs,
   retryJob,
 } from '../../features/jobs/index.ts';
-import { operation } from '../../kernel/contract/operation.ts';
+import { type ListOrder, operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
@@ -63,12 +63,22 @@ const JobDetails = named(
   ),
 );
 
+/** Running jobs have no due time and precede all others. Dead jobs follow all others. */
+function jobOrder({ state }: Readonly<Record<string, unknown>>): ListOrder {
+  if (state === 'dead') return { keyOf: (job) => `${job.failedAt}`, isOldestFirst: false };
+  if (state === 'cancelled') return { keyOf: (job) => `${job.cancelledAt}`, isOldestFirst: false };
+  const keyOf = (job: Readonly<Record<string, unknown>>) =>
+    job.state === 'dead' ? 'dead' : `${job.dueAt ?? ''}`;
+  return { keyOf, isOldestFirst: true };
+}
+
 const list = operation({
   operationId: 'listJobs',
   method: 'GET',
   path: '/jobs',
   tag: TAG,
   summary: 'List jobs',
+  listOrder: jobOrder,
   description:
     'Returns jobs in the order of their due times. With `state` dead or cancelled, the newest ' +
     'are first. Jobs that change between two pages may be on both pages or on neither.',
