@@ -8,9 +8,13 @@ import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../tenancy/platform/index.ts';
 import { DECISIONS_OF } from './decide.ts';
 import { timeOrNull } from './sources.ts';
-import { type DifferenceKind, type DifferenceRow, differences } from './store.ts';
+import { type Decision, type DifferenceKind, type DifferenceRow, differences } from './store.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** Funds that are in suspense cannot be posted to suspense again. */
+const isPossible = ({ status }: DifferenceRow, decision: Decision): boolean =>
+  status !== 'IN_SUSPENSE' || decision !== 'SUSPENSE';
 
 function presentDifference(row: DifferenceRow, now: number) {
   const { currency, amount } = row;
@@ -32,7 +36,7 @@ function presentDifference(row: DifferenceRow, now: number) {
     ageHours: isFinal ? null : Math.floor((now - row.created_at) / HOUR_MS),
     ownerId: row.owner_id,
     note: row.note,
-    decisions: isFinal ? [] : [...DECISIONS_OF[row.kind]],
+    decisions: isFinal ? [] : DECISIONS_OF[row.kind].filter((each) => isPossible(row, each)),
     decision: row.decision,
     reason: row.reason,
     decidedBy: row.decided_by,

@@ -240,7 +240,7 @@ const DECISION = {
   operatorPermission: 'customers.decide',
   params,
   replies: { 200: DecisionResult },
-  errors: ['CONFLICT', 'CUSTOMER_DELETED'],
+  errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 } as const;
 

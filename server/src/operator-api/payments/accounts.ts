@@ -99,9 +99,12 @@ const TRANSITION = {
   operatorPermission: 'accounts.manage',
   params,
   replies: { 200: Account },
-  errors: ['NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
+  errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;
+
+/** A transition that a deleted owner prevents. */
+const ACTIVATION = { ...TRANSITION, errors: [...TRANSITION.errors, 'CUSTOMER_DELETED'] } as const;
 
 const freeze = operation({
   ...TRANSITION,
@@ -116,7 +119,7 @@ const freeze = operation({
 });
 
 const unfreeze = operation({
-  ...TRANSITION,
+  ...ACTIVATION,
   operationId: 'unfreezeAccount',
   path: '/accounts/{accountId}/unfreeze',
   summary: 'Unfreeze an account',
@@ -151,7 +154,7 @@ const fail = operation({
 });
 
 const retry = operation({
-  ...TRANSITION,
+  ...ACTIVATION,
   operationId: 'retryAccount',
   path: '/accounts/{accountId}/retry',
   summary: 'Retry the opening of an account',

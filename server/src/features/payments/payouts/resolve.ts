@@ -96,8 +96,8 @@ const requireUnchanged = (ctx: Ctx, row: CardPaymentRow): void =>
 const missingReferenceFault = (): Fault =>
   new Fault(
     'CONFLICT',
-    'The funds return to an external account. Send them, then pass the bank ' +
-      'reference as --reference.',
+    'The funds return to an external account. Send them, then repeat this with the bank ' +
+      'reference.',
   );
 
 /** Records that funds of a card payment for a closed account were sent to its owner manually. */
@@ -136,7 +136,7 @@ export async function returnSuspenseFunds(
   if (account && input.reference !== undefined) {
     throw new Fault(
       'CONFLICT',
-      `The funds return to ${account.id}. Do not send them manually. Omit --reference.`,
+      `The funds return to ${account.id}. Do not send them manually. Omit the bank reference.`,
     );
   }
   if (!account && input.reference === undefined) throw missingReferenceFault();
