@@ -97,6 +97,7 @@ export const createTransferOut = operation({
     'INSUFFICIENT_FUNDS',
     'USER_NOT_READY',
     'VELOCITY_LIMIT_EXCEEDED',
+    'END_USER_TERMS_NOT_ACCEPTED',
     'ACCOUNT_NOT_FOUND',
     'CONFLICT',
     'BANK_ACCOUNT_VALIDATION_PENDING',

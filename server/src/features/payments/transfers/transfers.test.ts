@@ -10,6 +10,7 @@ import {
   ok,
   readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
+import { commandRunner } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { createScaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 import { stageTransferIn, startTransferIn } from './index.ts';
@@ -129,6 +130,25 @@ describe('createTransferOut', () => {
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
     expect(await readBalances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
+  });
+});
+
+describe('transfers of a customer without consent to the end-user terms', () => {
+  it('are rejected after the operator has made the consent mandatory', async () => {
+    const platform = await app.newPlatform('Terms', { regulated: false });
+    const person = await createCustomer(app, { platform });
+    const account = await findInternalAccount(app, person.id, 'USD', { platform });
+    const external = await createExternalAccount(app, person.id, 'USD', '000', { platform });
+    const result = await commandRunner(app)(['platform', 'set', platform.id, '--terms']);
+    expect([result.code, result.err]).toEqual([0, '']);
+    for (const [direction, from, to] of [
+      ['out', account.id, external.id],
+      ['in', external.id, account.id],
+    ]) {
+      const body = { source: { accountId: from }, destination: { accountId: to }, amount: 1_00 };
+      const response = await app.call('POST', `/transfer-${direction}`, body, { platform });
+      expect([response.status, response.body.code]).toEqual([403, 'END_USER_TERMS_NOT_ACCEPTED']);
+    }
   });
 });
 
