@@ -104,7 +104,10 @@ export const Changes = Type.Object(
       description: 'Number of rows and postings that are omitted, beyond the first hundred.',
     }),
   },
-  { description: 'Absent if nothing changes, and after an erasure of the customer.' },
+  {
+    description:
+      'Rows and postings that change. Absent if nothing changes, and after an erasure of the customer.',
+  },
 );
 
 /** Size of a page without `limit`, as in `PageQuery`. */

@@ -1,5 +1,5 @@
-// A simulator of approvals. Concurrently and in random order, operators request, approve and reject
-// changes of money, and the command makes the same changes. Requesters are disabled or lose their
+// Operators request, approve and reject changes of deposits concurrently and in random order, and the
+// command makes the same changes. Requesters are disabled or lose their
 // role or token. At most one change of a deposit is executed. It requires the permission of its
 // requester and, if a policy applies, the decision of another person.
 import { beforeAll, describe, expect, it } from 'vitest';

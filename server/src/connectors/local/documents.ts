@@ -20,8 +20,13 @@ export function checkFile({
   height,
 }: DocumentFindings): DocumentVerdict {
   // The format is supported, so the error is about the file.
-  if (!readable) return rejection('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
-  if (!complete) return rejection('INCOMPLETE', 'The file is incomplete: its end is missing.');
+  if (!readable)
+    return rejection(
+      'UNSUITABLE_DOCUMENT',
+      'The file cannot be read. Upload another copy of the document.',
+    );
+  if (!complete)
+    return rejection('INCOMPLETE', 'The end of the file is missing. Upload the complete file.');
   if (locked) {
     return rejection(
       'UNSUITABLE_DOCUMENT',

@@ -132,7 +132,7 @@ const AgentApprovalThresholds = named(
         nullable(limit('Payments above this amount need approval, or null for no threshold.')),
       ),
     },
-    { description: 'Requires approval of large payments although the execution mode is AUTO.' },
+    { description: 'Requires approval of large payments even if the execution mode is AUTO.' },
   ),
 );
 

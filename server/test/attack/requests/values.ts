@@ -1,5 +1,5 @@
-// Valid values for the schemas of the documents: the recorded examples with IDs of existing resources, and
-// random values of the schema.
+// Values that are likely to match the schemas of the documents: the recorded examples with IDs of existing
+// resources, and random values of the schema.
 import type { Chance } from '../../sim/harness/chance.ts';
 import type { Ids } from '../target/ids.ts';
 import type { Documents, Json, Operation } from './document.ts';

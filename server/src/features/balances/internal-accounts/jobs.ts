@@ -145,8 +145,8 @@ async function readCaller(runtime: Runtime, platformId: string) {
 }
 
 /**
- * Requests the funding instructions of an account. The call is repeated until the provider
- * responds.
+ * Requests the funding instructions of an account. A failed call is repeated until the job has no
+ * attempts left.
  */
 async function requestFunding(
   runtime: Runtime,

@@ -1,7 +1,8 @@
-// Delivers the outbox: reads due events, sends them and records the results. Batches, pauses after each poll,
-// and throttling under load limit the effect on the requests that fill the outbox. Delivery is at least once,
-// because an event without a record is sent again, with the same ID and bytes, when its lease expires. Events
-// of an endpoint are sent in the order of due time and ID. Concurrent requests can arrive in another order.
+// Delivers the outbox: reads due events, sends them and records the results. Batches, pauses after each
+// poll, and throttling under load limit the effect on the requests that fill the outbox. Delivery is at
+// least once, because an event without a record is sent again, with the same ID and bytes, when its lease
+// expires. Events of an endpoint are sent in the order of due time and ID, but concurrent requests can
+// arrive in another order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';

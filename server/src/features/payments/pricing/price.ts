@@ -84,7 +84,7 @@ const MAX_PLACES = 24;
 const MIN_SCALED_RATE = 1_000n;
 
 /**
- * Sending units for one receiving unit, both in major units. Has 8 decimals, or up to 24 for very small
+ * Sending units for one receiving unit, both in major units. Has up to 8 decimals, or up to 24 for very small
  * rates.
  */
 export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {

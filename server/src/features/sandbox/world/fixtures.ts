@@ -1,5 +1,5 @@
-// Builds a world by calling operations one after the other, as the caller. A step can refer to the responses
-// of earlier steps.
+// Builds a world by calling operations one after the other, as the caller or as an agent. A step can refer
+// to the responses of earlier steps.
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../../kernel/caller.ts';
 import { type Bound, type Permission, withoutSecrets } from '../../../kernel/contract/operation.ts';

@@ -1,4 +1,4 @@
-// Signed messages of EVM chains and Tron, compared with published digests.
+// Signed messages of EVM chains, compared with published digests and signatures, and of Tron.
 import { describe, expect, it } from 'vitest';
 import { evmWallet, tronWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { decodeHex, evmDigest, provesEvm, provesTron } from './personal.ts';
