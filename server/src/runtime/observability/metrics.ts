@@ -206,7 +206,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   });
   const deliveries = new Counter({
     name: 'railhead_deliveries_total',
-    help: 'Webhook delivery attempts, by result.',
+    help: 'Webhook delivery attempts, by result. `failed`: a test or an approval request.',
     labelNames: ['result'] as const,
     registers,
   });
