@@ -195,6 +195,27 @@ describe('createTransferIn', () => {
     );
   });
 
+  it('rejects an external destination, even if no rail reaches it', async () => {
+    const platform = app.production;
+    const source = await createExternalAccount(app, null, 'USD', '000', { platform });
+    const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
+    const wallet = ok(
+      await app.call(
+        'POST',
+        '/platform/external-accounts',
+        { currency: 'BTC', accountInfo },
+        { platform },
+      ),
+      201,
+    );
+    const { status, body } = await transferIn(source.id, wallet.id, 1_00, { platform });
+    expect([status, body.code, body.details.errors]).toMatchObject([
+      400,
+      'INVALID_INPUT',
+      [{ field: 'destination.accountId' }],
+    ]);
+  });
+
   it.each([
     ['PENDING', 409, 'BANK_ACCOUNT_VALIDATION_PENDING'],
     ['INACTIVE', 400, 'INVALID_BANK_ACCOUNT'],

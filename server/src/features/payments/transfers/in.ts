@@ -6,6 +6,7 @@ import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
 import { named, PositiveAmount, withDescription } from '../../../kernel/schema.ts';
@@ -16,7 +17,13 @@ import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { stageDebit, startDebit } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
-import { checkDebitable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
+import {
+  checkDebitable,
+  internalPayeeOf,
+  type Payee,
+  type Payer,
+  payerOf,
+} from '../pricing/index.ts';
 import { type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
 import { InternalAccountReference, type TransferDeps } from './contract.ts';
 
@@ -80,12 +87,9 @@ export const createTransferIn = operation({
 
 type Parties = { payer: Payer & { kind: 'debit' }; payee: Payee & { kind: 'internal' } };
 
-function partiesOf(payer: Payer, payee: Payee): Parties {
+function partiesOf(payer: Payer, payee: Parties['payee']): Parties {
   if (payer.kind !== 'debit') {
     throw invalidField('source.accountId', 'must be an external account');
-  }
-  if (payee.kind !== 'internal') {
-    throw invalidField('destination.accountId', 'must be an internal account');
   }
   if (payer.account.customer_id !== payee.account.customer_id) {
     throw invalidField('destination.accountId', 'must have the same owner as the source account');
@@ -130,9 +134,12 @@ async function resolve(
 ) {
   const platform = await readOwnPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
+  if (isId(to, 'ExternalAccount')) {
+    throw invalidField('destination.accountId', 'must be an internal account');
+  }
   const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: from }, port),
-    payeeOf(ctx, { accountId: to }, port),
+    internalPayeeOf(ctx, to),
   ]);
   const parties = partiesOf(payer, payee);
   const rail = checkDebitable(parties.payer.account, port);
