@@ -1,5 +1,6 @@
-// `npm run bench`: measures every row together with its peer and prints one table. Progress is written to
-// standard error. The table, the environment and missed targets are written to standard output.
+// `npm run bench`: measures every row together with its peer and prints one table. Progress is
+// written to standard error. The environment, the table, remarks, times and missed targets are
+// written to standard output.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -48,8 +49,8 @@ interface Options {
 }
 
 /**
- * Order of the groups: reads before rows that write. The execute rows stop the shared server. Later
- * rows on its database start their own servers.
+ * Order of the groups: on the shared server, reads before rows that write. The execute rows stop
+ * the shared server. Later rows on its database start their own servers.
  */
 const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['ledger', ledgerRows],

@@ -46,7 +46,10 @@ export function minorUnitsOf(decimal: string): number {
   return Number(integerPart + fraction);
 }
 
-/** Returns the event of a webhook, or undefined if its signature is invalid or older than five minutes. */
+/**
+ * Returns the event of a webhook, or undefined if its signature is invalid or its time is more than
+ * five minutes from now.
+ */
 export function bankEventOf(secret: string, signature: string, body: string) {
   const [, time = '', mac = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
   const expectedMac = createHmac('sha256', secret).update(`${time}.${body}`).digest();

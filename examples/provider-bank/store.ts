@@ -25,7 +25,7 @@ export interface Payment {
 interface Data {
   /** By transfer ID. */
   readonly payments: Record<string, Payment>;
-  /** IDs of the bank's events that are in the outbox or were sent. */
+  /** IDs of the bank's events that were received. */
   readonly events: string[];
   outbox: Message[];
 }

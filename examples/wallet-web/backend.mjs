@@ -10,7 +10,7 @@ const VISIT_MS = 60 * 60_000;
 /** Forwarded headers: the signature and the request ID. */
 const RELAYED_HEADERS = ['service-wallet-signature', 'request-id'];
 
-/** Only resources and scripts of this origin are allowed. */
+/** Only scripts, styles and requests of this origin, and images as data URLs are allowed. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +

@@ -1,10 +1,11 @@
-// `npm run capacity`: prints the resources that a number of payments needs.
+// `npm run capacity`: prints the resources that a number of payments needs, the tables of
+// docs/scaling.md, or costs that are measured on this machine.
 import { readRequest, USAGE } from './demand.ts';
 import { measureCosts } from './measure.ts';
 import { capacityFor } from './model.ts';
 import { documentTables, reportOf } from './report.ts';
 
-/** Returns the exit code: 2 for invalid flags. */
+/** Returns the exit code: 2 for invalid flags, otherwise 0. */
 export async function main(argv: readonly string[], root: string): Promise<number> {
   if (argv.includes('--help')) {
     console.log(USAGE);

@@ -118,7 +118,10 @@ async function createPerson(send: Send, index: number): Promise<Person> {
 const PENDING = `select (select count(*)::int from jobs where due_at < now() + interval '1 minute') as jobs,
   (select count(*)::int from webhook_queue) as events`;
 
-/** Waits until all jobs are complete, and with a receiver until all events are delivered. */
+/**
+ * Waits until no job is due within a minute, and with a receiver until all events are delivered.
+ * Throws after `SETTLE_MS`.
+ */
 async function waitForWork(cluster: Cluster, delivers: boolean): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline) {

@@ -1,6 +1,6 @@
-// Requests and results of row 7: each caller sends a request, waits for the decision and sends the next
-// request with another payment. Handler and peer receive the same requests in the process that decides.
-// Approvals are counted by card, for comparison with the ledger.
+// Requests and results of row 7: each caller sends a request, waits for the decision and sends the
+// next request with another payment. Handler and peer receive requests of the same form in the
+// process that decides. Approvals are counted by card, for comparison with the ledger.
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import { newId } from '../../../server/src/kernel/id.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';

@@ -1,4 +1,4 @@
-// Every process that the bench starts is tracked, and is stopped after its row, at the end, or on
+// Every process that is started here is tracked, and is stopped after its row, at the end, or on
 // Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work takes no
 // processor time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
 // pgbench as the reference: one transaction and one function call per transfer. The statements are
-// prepared, and run through the unix socket of the same PostgreSQL on the same two tables with the same
-// IDs. The function inserts the row first and then updates both accounts in the order of their IDs. A
-// contended account is therefore locked for the shortest time.
+// prepared, and run through the unix socket of the same PostgreSQL on the same two tables with the
+// same IDs. The function inserts the row first and then updates both accounts in the order of their
+// IDs. A contended account is therefore locked for a shorter time.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-// A card authorization as a signed message of a provider, for rows 7d to 7f. The keys exist in the process
-// only. The database lists the cards that the provider issues. For row 7d the provider itself exists in the
-// process only.
+// A card authorization as a signed message of a provider, for rows 7d to 7f. The private key exists
+// in the process only. The database lists the cards that the provider issues. For row 7d the
+// provider itself exists in the process only.
 import { generateKeyPairSync } from 'node:crypto';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import type { CardAnswer } from '../../../server/src/connectors/ports/providers/cards.ts';

@@ -21,7 +21,7 @@ export interface AttackReport {
   responses: Record<string, number>;
   /** Requests without a complete response, by cause: an error code, `closed` or `timeout`. */
   unansweredCounts: Record<string, number>;
-  /** Failed connection attempts, by error code. */
+  /** Failed connection attempts, by cause: an error code or `timeout`. */
   connectionErrors: Record<string, number>;
   /** Connections opened. */
   connections: number;

@@ -1,6 +1,6 @@
-// A minimal Fastify server with two routes: one returns fixed bytes, the other the rows of fixed
+// Minimal Fastify servers with one route each. The route returns fixed bytes, or the rows of fixed
 // statements. The difference from the server's routes is the cost of authentication, validation and
-// presentation, and for the first route also of reading.
+// presentation, and with fixed bytes also of reading.
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { serveJobs } from '../machine/worker-channel.ts';
@@ -10,7 +10,10 @@ export interface ListOptions {
   url: string;
   poolSize: number;
   path: string;
-  /** Statements of one page: its rows, and their count if the page has it. */
+  /**
+   * Statements of one page. The first returns its rows. The first row of an optional second one,
+   * such as their count, is added to the body.
+   */
   statements: { text: string; values: unknown[] }[];
 }
 

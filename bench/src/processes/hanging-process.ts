@@ -1,5 +1,5 @@
-// A text message service that accepts every request and responds to none until it is released. Then
-// it responds immediately.
+// A text message service that responds immediately. While it hangs, it accepts every request and
+// responds to none until it is released.
 import http from 'node:http';
 import type net from 'node:net';
 import { serveJobs } from '../machine/worker-channel.ts';

@@ -1,7 +1,8 @@
-// Base of the peers with the conventional implementation: one database transaction per request, on a pooled
-// connection, statement by statement. The peers run the operations of the server, so only the writes to the
-// database differ. Independent reads run concurrently, every row is read once, and statements are prepared.
-// New rows of one table are inserted by one statement, and accounts are locked in the order of their IDs.
+// Base of the peers with the conventional implementation: one database transaction per request, on
+// a pooled connection, statement by statement. The peers run the operations of the server, so only
+// the access to the database differs. Rows of one table that are read by ID at the same time are
+// read by one statement. Statements are prepared. Transfers and events are inserted by one
+// statement each, and accounts are locked in the order of their IDs.
 import pg from 'pg';
 import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
 import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';

@@ -6,7 +6,7 @@ export interface Side {
   name: string;
   /** One value per round, in the unit of the row. */
   values: number[];
-  /** Milliseconds, one per round. Empty for rows that measure no requests. */
+  /** Milliseconds, one per round. Empty if the row has no latencies. */
   p50: number[];
   p99: number[];
   errors: number;
@@ -68,7 +68,7 @@ export function sideOf(name: string, runs: readonly Run[]): Side {
 
 const printLine = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** Progress, on standard error. Only the table is written to standard output. */
+/** Progress, on standard error. The results are written to standard output. */
 export const printProgress = (text: string) => printLine(`  ${text}`);
 
 function report(name: string, run: Run): void {
@@ -100,8 +100,8 @@ export async function alternate<S extends Sides>(
 const PASSES = 2;
 
 /**
- * Runs a side with each setting in two passes, and returns the fastest setting over both. A temporarily
- * slow disk would affect a single pass.
+ * Runs a side with each setting in two passes, and returns the fastest setting over both. A
+ * temporarily slow disk would affect a single pass. A single setting is returned without a run.
  */
 export async function bestOf<T extends string | number>(
   name: string,

@@ -1,5 +1,5 @@
 // Statistics: percentiles of latencies inside one run, medians and ranges over the rounds of a row.
-// A median over interleaved rounds is robust against other load during one of them.
+// With at least three rounds, their median is robust against other load during one of them.
 
 /** Result of one run of one side. */
 export interface Run {

@@ -1,4 +1,4 @@
-// The table, followed by the missed targets with the amount by which they were missed.
+// The results as texts: the table, JSON, times, remarks and missed targets.
 import { type Row, ratiosOf, type Side } from './row.ts';
 import { median, rangeOf } from './stats.ts';
 

@@ -50,7 +50,7 @@ function clearPage() {
   show('welcome');
 }
 
-/** Runs one action at a time and shows its error. */
+/** Runs one action of the button at a time and shows its error. */
 function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) {
   return async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;

@@ -1,5 +1,5 @@
-// Wallet functions of the page. The private key of a session is kept only in the memory of this module,
-// until the page is closed.
+// Wallet functions of the page. The private key of a session is kept only in the memory of this
+// module, until the session ends or the page is closed.
 import { request, requestWithSignature } from './api.ts';
 import {
   createPasskey,

@@ -35,7 +35,10 @@ function resolveSchema(document, schema) {
 
 const firstSentence = (text = '') => /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
 
-/** Combines the properties of all variants. A field is required if every variant requires it. */
+/**
+ * Combines the properties of all variants. A field is required if the schema itself or every
+ * variant requires it.
+ */
 function propertiesOf(document, schema) {
   const variants = schema.oneOf ?? schema.anyOf;
   if (!variants) return { properties: schema.properties ?? {}, required: schema.required ?? [] };

@@ -1,7 +1,7 @@
-// `node packages/cli/scripts/run.mjs build|pack|test|kill`: installs the packages of
-// packages/cli, generates its commands from openapi.json and bundles it with the SDK. `test`
-// also runs its tests (`npm run test:cli [-- FILES]`). `kill [RUNS]` runs the test that kills
-// `listen` and the server, with this number of kills.
+// `node packages/cli/scripts/run.mjs build|pack|test|kill`: installs the packages of packages/cli,
+// generates its commands from openapi.json and bundles it with the SDK. `pack` also packs both
+// packages. `test` also runs its tests (`npm run test:cli [-- FILES]`). `kill [RUNS]` runs the test
+// that kills `listen` and the server, with this number of kills.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';

@@ -46,7 +46,7 @@ function hintOf({ code, requestId, fields, operationId }: RailheadError): string
   return requestId && !isRecord ? `Details: railhead logs get ${requestId}` : undefined;
 }
 
-/** Whether the error is the reply of the API to a request. */
+/** Whether the SDK reports the error: a reply of the API, or the failure of a call. */
 export const isOfApi = (error: unknown): error is RailheadError =>
   error instanceof Error && error.name === 'RailheadError';
 

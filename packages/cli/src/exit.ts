@@ -2,7 +2,7 @@
 // remedy.
 export const EXIT = {
   ok: 0,
-  /** The API rejected a request, or a check failed. */
+  /** The API rejected a request, a check failed, or another error occurred. */
   failed: 1,
   /** The command line is invalid. */
   usage: 2,

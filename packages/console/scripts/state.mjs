@@ -28,7 +28,7 @@ function filesIn(directory) {
     .sort();
 }
 
-/** Returns the hash of all files from which the console is built. */
+/** Returns the hash of the sources of the console. */
 export function sourceHash() {
   const hash = createHash('sha256');
   const singleFiles = ['package-lock.json', 'index.html', 'vite.config.ts'].map((name) =>

@@ -1,8 +1,8 @@
 // Row 8: sequential payments of one platform without other load, and during load from other
 // clients. These clients post large bodies without a credential, with the credential of another
 // platform, or to an unknown path. In another case, text messages are queued while the text message
-// service does not respond. Rate limits are enabled, and every payment is compared with the
-// database afterwards.
+// service does not respond. Rate limits are enabled except that of bytes, and every payment is
+// compared with the database afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';

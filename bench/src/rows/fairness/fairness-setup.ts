@@ -1,6 +1,7 @@
-// Setup of row 8: a server with the default rate limits, and three platforms. The payments of the first
-// platform are measured. A second sandbox platform sends large bodies, and the customers of a production
-// platform receive text messages. The last two platforms are created with the operator's command.
+// Setup of row 8: a server with the default rate limits except that of bytes, and three platforms.
+// The payments of the first platform are measured. A second sandbox platform sends large bodies,
+// and the customers of a production platform receive text messages. The last two platforms are
+// created with the operator's command.
 import path from 'node:path';
 import {
   basic,

@@ -1,12 +1,12 @@
-// Requests of clients on a platform with many payments: payments by ID, every list with its
-// filters, and executed quotes.
+// Requests of clients on a platform with many payments: payments by ID, lists with their filters,
+// and executed quotes.
 import { BASE } from '../../machine/api.ts';
 import type { Probe } from '../../processes/probe-process.ts';
 import { numberedId } from './fill.ts';
 
 export interface KnownOfClient {
   authorization: string;
-  /** The median payment by time, and its time. */
+  /** A payment at most 50,000 payments older than the newest of its platform, and its time. */
   payment: string;
   at: Date;
   reference: string;
@@ -23,7 +23,7 @@ const probeOf = ({ authorization }: KnownOfClient, name: string, path: string): 
   ...{ name: `client: ${name}`, path: `${BASE}/${path}`, authorization },
 });
 
-/** Payments by ID and every list. Filters that match few of the rows are in `rareClientProbes`. */
+/** A payment by ID, and lists. Filters that match few of the rows are in `rareClientProbes`. */
 export function clientProbes(facts: KnownOfClient): Probe[] {
   const { payment, at, reference, people } = facts;
   const busiestCustomer = numberedId('Customer', 1);

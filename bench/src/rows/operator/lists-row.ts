@@ -1,6 +1,6 @@
 // Row 16: requests of operators and clients, with a small and with a large number of payments. The
 // peer of every row but 16e is a server on the small database, because time and memory must not
-// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statement of
+// grow with the payments. The peer of 16e is a minimal Fastify route that sends the statements of
 // the same page through `pg`.
 import { transactions } from '../../../../server/src/features/payments/transactions/store.ts';
 import { stepSql } from '../../../../server/src/runtime/db/steps.ts';
@@ -23,7 +23,7 @@ const MAX_GROWTH = 1.2;
 const CONNECTIONS = 16;
 const PATH = '/operator/v1/payments?limit=20';
 /**
- * Measured seconds of each run, so that the row is measured in about a minute. With `--payments`, the
+ * Maximum measured seconds of each run, which limit the duration of the row. With `--payments`, the
  * duration of other rows applies.
  */
 const SECONDS = 2;
@@ -128,7 +128,7 @@ async function growthRows(
   return rows;
 }
 
-/** Pages per second at the large size, compared with the bare statement of the same page. */
+/** Pages per second at the large size, compared with the bare statements of the same page. */
 async function pageRow(bench: Bench, server: OperatorServer): Promise<Row> {
   const { rounds, warmupMs } = bench.settings;
   const { cluster } = bench;

@@ -98,11 +98,14 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
 interface Known {
-  /** The median payment by time, its quote and reference. */
+  /**
+   * A payment at most 50,000 payments older than the newest of its platform, its quote and
+   * reference.
+   */
   payment: string;
   quote: string;
   reference: string;
-  /** Cursor of a page in the middle of all payments. */
+  /** Cursor of the page that follows this payment. */
   cursor: string;
   at: Date;
   platform: string;

@@ -12,7 +12,7 @@ export interface Resource {
 }
 
 export interface Field {
-  /** Path in the body, such as `source.accountId`. */
+  /** Path in the body, such as `source.accountId`, or name of a query parameter. */
   readonly path: string;
   /** Name of the flag without leading hyphens, such as `source.account-id`. */
   readonly flag: string;

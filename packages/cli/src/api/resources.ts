@@ -1,4 +1,5 @@
-// Commands of resources: one for each operation, such as `railhead customers create`.
+// Commands of resources, one for each operation, such as `railhead customers create`. `railhead
+// api` calls any operation by its ID.
 import { Command, InvalidArgumentError } from 'commander';
 import { Finished, usageError } from '../exit.ts';
 import { withExamples } from '../help.ts';
@@ -31,7 +32,7 @@ export const exampleNamesOf = (command: Command): readonly string[] =>
 function printExample(command: Command, { body, id }: Operation, name: string | undefined): void {
   const examples = body?.examples ?? [];
   const [firstExample] = examples;
-  if (!firstExample) throw usageError(`${id} has no body, so there is no example of one.`);
+  if (!firstExample) throw usageError(`${id} has no example of a body.`);
   const example = name === undefined ? firstExample : examples.find((each) => each.name === name);
   if (!example) {
     const names = examples.map((each) => each.name);

@@ -153,7 +153,7 @@ async function start(
 
 /**
  * Forwards until the signal aborts, even if the endpoint is removed. Returns the ID of the last
- * endpoint.
+ * endpoint, or undefined if the signal aborts before there is one.
  */
 async function follow(
   session: Session,
@@ -174,7 +174,7 @@ async function follow(
       return endpoint.endpointId;
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      output.note('The endpoint was removed, for example by a reset. A new endpoint was created:');
+      output.note('The endpoint was removed, for example by a reset. A new endpoint is created:');
       deleteState(files);
     } finally {
       journal.close();

@@ -1,5 +1,6 @@
 // The journal of events that were forwarded and not yet acknowledged. Each result is written before
-// the next event is sent, so that a kill between a forward and its acknowledgment repeats no event.
+// the next event is sent, so that a kill between the result and its acknowledgment repeats no
+// event.
 import {
   closeSync,
   fdatasyncSync,
@@ -15,7 +16,10 @@ const DONE = '=';
 export interface Journal {
   /** Events that were forwarded. */
   readonly forwarded: ReadonlySet<string>;
-  /** Events whose forwarding has begun without a result. The receiver may have received them. */
+  /**
+   * Events whose forwarding an earlier run began without a result. The receiver may have received
+   * them.
+   */
   readonly uncertain: ReadonlySet<string>;
   begin(eventId: string): void;
   /** The receiver has not received the event. */

@@ -94,7 +94,10 @@ async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): 
   return true;
 }
 
-/** Runs until the signal aborts. Rejects if the endpoint or the credentials no longer exist. */
+/**
+ * Runs until the signal aborts. Rejects for an error that cannot be retried, such as the removal of
+ * the endpoint.
+ */
 export async function run(listener: Listener): Promise<void> {
   const { client, endpointId, signal } = listener;
   // Events that an earlier run forwarded.

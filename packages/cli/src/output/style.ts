@@ -1,4 +1,5 @@
-// Colors, by default on a terminal only. NO_COLOR disables and FORCE_COLOR enables them.
+// Colors, by default on a terminal only. NO_COLOR disables them, and a FORCE_COLOR other than 0
+// enables them.
 import process from 'node:process';
 
 interface Stream {

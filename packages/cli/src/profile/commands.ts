@@ -110,7 +110,7 @@ function logoutCommand(): Command {
   return command.action(() => {
     const config = readConfig();
     const { profile = config.current }: LoginFlags = command.optsWithGlobals();
-    if (profile === undefined) throw new CliError('No profile is stored.');
+    if (profile === undefined) throw new CliError('No profile is selected.');
     writeConfig(withoutProfile(config, profile));
     outputOf(command).line(`Removed profile ${profile}.`);
   });

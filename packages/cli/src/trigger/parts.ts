@@ -83,7 +83,7 @@ export const payment = (transactionId = '$quote.transactionId'): Call => ({
   input: { transactionId },
 });
 
-/** A payout of a funded customer, until its result. */
+/** A payout of a funded customer. The payment is read after the delay. */
 export const payout = (suffix: string, delay: Advance): Step[] => [
   ...fundedAccountSteps(),
   payee(suffix),

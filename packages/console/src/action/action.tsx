@@ -29,7 +29,10 @@ export function ActionHost({ children }: { children: ReactNode }) {
 /** Operations of which each request is a separate change, even of the same resource. */
 const REPEATABLE_OPERATIONS: readonly string[] = ['createPlatformToken'];
 
-/** While an approval is pending, a link to it replaces the button for users who may read approvals. */
+/**
+ * While an approval is pending, a link to it replaces the button for users who may read approvals.
+ * The button of a repeatable operation remains.
+ */
 export function ActionButton(action: Action) {
   const permits = usePermits();
   const openAction = use(OpenContext);

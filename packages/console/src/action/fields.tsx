@@ -18,7 +18,7 @@ interface InputProps {
   name: string;
   schema: FieldSchema;
   value: unknown;
-  /** The complete body, for the currency of an amount. */
+  /** All values of the same object, such as the currency of an amount. */
   body: Values;
   isRequired: boolean;
   error: string | undefined;
