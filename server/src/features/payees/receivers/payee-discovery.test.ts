@@ -252,6 +252,29 @@ describe('lookupUma of a customer of this server', () => {
     expect(codeOf(productionResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
+  it('returns 400 if no rate to a currency of the receiver is available', async () => {
+    const platform = await app.newPlatform('No rates', {
+      environment: 'production',
+      regulated: false,
+    });
+    const receiver = await createCustomer(app, { platform });
+    await app.runtime.db.query(
+      "update customers set status = 'APPROVED', version = version + 1 where id = $1",
+      [receiver.id],
+    );
+    const config = ok(await app.call('GET', '/config', undefined, { platform }), 200);
+    // A payment in one currency needs no rate, so USD can only be sent.
+    const supportedCurrencies = config.supportedCurrencies.map(
+      (each: { currencyCode: string }) => ({
+        ...each,
+        enabledTransactionTypes: [each.currencyCode === 'USD' ? 'OUTGOING' : 'INCOMING'],
+      }),
+    );
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { platform }), 200);
+    const response = await discoverUma(receiver.umaAddress, { platform });
+    expect(codeOf(response)).toEqual([400, 'QUOTE_RATE_UNAVAILABLE']);
+  });
+
   it('resolves scripted addresses of the sandbox before addresses of customers', async () => {
     const platform = await app.newPlatform('Sandbox domain');
     ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { platform }), 200);
