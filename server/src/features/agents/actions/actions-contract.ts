@@ -35,7 +35,7 @@ export const agentExecuteQuote = operation({
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String({ description: 'ID of the quote.' }) }),
   replies: { 200: AgentAction },
-  errors: [...executeQuote.errors, 'FORBIDDEN'],
+  errors: [...executeQuote.errors, 'QUOTE_RATE_UNAVAILABLE', 'FORBIDDEN'],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });
@@ -53,7 +53,7 @@ export const agentCreateTransferOut = operation({
   body: createTransferOut.body,
   bodyRules: createTransferOut.bodyRules,
   replies: { 201: AgentAction },
-  errors: [...createTransferOut.errors, 'FORBIDDEN'],
+  errors: [...createTransferOut.errors, 'QUOTE_RATE_UNAVAILABLE', 'FORBIDDEN'],
   money: true,
 });
 
@@ -70,7 +70,7 @@ export const agentCreateTransferIn = operation({
   body: createTransferIn.body,
   bodyRules: createTransferIn.bodyRules,
   replies: { 201: AgentAction },
-  errors: [...createTransferIn.errors, 'FORBIDDEN', 'CONFLICT'],
+  errors: [...createTransferIn.errors, 'QUOTE_RATE_UNAVAILABLE', 'FORBIDDEN', 'CONFLICT'],
   money: true,
 });
 
@@ -154,6 +154,7 @@ export const approveAgentAction = operation({
     'action becomes FAILED if its quote has expired, if funds are insufficient, or if the policy ' +
     'rejects it.',
   errors: [
+    'QUOTE_RATE_UNAVAILABLE',
     'VELOCITY_LIMIT_EXCEEDED',
     'SCA_SESSION_REQUIRED',
     'BANK_ACCOUNT_VALIDATION_PENDING',

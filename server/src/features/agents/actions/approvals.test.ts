@@ -19,8 +19,6 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { platforms } from '../../tenancy/platform/store.ts';
 import { type ActionRow, agentActions } from '../store.ts';
 import { approve } from './actions.ts';
 import { loadAction } from './present-action.ts';
@@ -342,11 +340,16 @@ describe('pending action under changed conditions', () => {
   });
 
   it('becomes FAILED if the account of an incoming transfer was deleted', async () => {
-    const { agent, action, transactionId } = await createPendingAction('TRANSFER_IN');
-    ok(await app.call('DELETE', `/customers/external-accounts/${agent.externalAccountId}`), 204);
-    expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
-    expect((await agent.readTransaction(transactionId)).status).toBe('FAILED');
-    expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
+    for (const isByTransaction of [false, true]) {
+      const { agent, action, transactionId } = await createPendingAction('TRANSFER_IN');
+      ok(await app.call('DELETE', `/customers/external-accounts/${agent.externalAccountId}`), 204);
+      const response = isByTransaction
+        ? await decideTransaction(app, 'approve', transactionId)
+        : await agent.decide('approve', action.id);
+      expect(ok(response, 200).status).toBe('FAILED');
+      expect((await agent.readTransaction(transactionId)).status).toBe('FAILED');
+      expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
+    }
   });
 
   it('becomes REJECTED when its agent is deleted', async () => {
@@ -368,26 +371,6 @@ describe('pending action under changed conditions', () => {
       200,
     );
     expect(data).toEqual([]);
-  });
-
-  it('remains pending if the daily limit of the platform is reached', async () => {
-    const platform = await app.newPlatform('Narrow');
-    const separateFixture = agentFixture(app, { platform });
-    const agent = await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL);
-    const action = await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
-    const setPlatformLimits = (limits: PlatformRow['limits']) =>
-      app.operate(async (ctx) => {
-        const row = await ctx.read(platforms, platform.id);
-        if (row) ctx.update(platforms, row, { limits });
-      }, platform);
-    await setPlatformLimits([{ currency: 'USD', perDay: HUNDRED - 1 }]);
-    expect(codeOf(await agent.decide('approve', action.id))).toEqual([
-      429,
-      'DAILY_VOLUME_LIMIT_EXCEEDED',
-    ]);
-    expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
-    await setPlatformLimits([]);
-    expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 
   /** Approval by the platform with other connectors. */

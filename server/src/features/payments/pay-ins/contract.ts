@@ -57,8 +57,13 @@ export const approvePendingPayment = operation({
     '`rejectPendingPayment` to decline.',
   errors: [
     'MISSING_MANDATORY_USER_INFO',
+    'QUOTE_RATE_UNAVAILABLE',
+    'VELOCITY_LIMIT_EXCEEDED',
+    'SCA_SESSION_REQUIRED',
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    'BANK_ACCOUNT_VALIDATION_PENDING',
     'ACCOUNT_LOCKED',
+    'DAILY_VOLUME_LIMIT_EXCEEDED',
   ],
   body: named(
     'ApprovePaymentRequest',
