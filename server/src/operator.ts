@@ -256,7 +256,7 @@ function reportError(io: Io, error: unknown): number {
 
 async function print(io: Io, json: boolean, output: Output): Promise<number> {
   if (output.chunks && json && !output.isJson)
-    throw usageError('This command prints CSV only. Remove --json.');
+    throw usageError('This output is not available as JSON. Remove --json.');
   if (output.chunks) for await (const chunk of output.chunks) await io.out(chunk);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
   return output.hasFailed ? FAILED : SUCCESS;

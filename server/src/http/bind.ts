@@ -42,8 +42,8 @@ type OperationReply = Reply & { replayed?: boolean };
 const MAX_KEY_LENGTH = 255;
 
 /**
- * Requests in flight in this process by idempotency ID. A concurrent request waits for the first request
- * and replays its reply.
+ * Requests in flight in this process by idempotency ID. A concurrent request waits for the first
+ * request and replays its reply. If no reply was stored, it is executed.
  */
 const requestsInFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
@@ -235,7 +235,7 @@ async function replay(
   return { status: storedRow.status, body, replayed: true };
 }
 
-/** Whether a reply is final. A request for a signature is not final. */
+/** Whether a reply is final. The 202 and the 401 of an operation with a signed retry are not. */
 const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
   !signedRetry || (status !== 202 && status !== 401);
 

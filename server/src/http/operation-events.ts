@@ -1,5 +1,6 @@
-// The events that each operation emits in the commit of its request. The test harness reports an event that
-// is missing here. Events of later steps (a payout that completes) are in the catalog of webhooks.
+// The events that each operation can emit in the commit of its request. The test harness reports an
+// event that is missing here. Events of later steps (a payout that completes) are in the catalog of
+// webhooks.
 import type { EventType } from '../kernel/contract/event.ts';
 
 const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
@@ -159,7 +160,7 @@ const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
   verifyPlatformExternalAccountOwnership: ['EXTERNAL_ACCOUNT.STATUS_UPDATED'],
 };
 
-/** Types of the events that an operation emits. */
+/** Types of the events that an operation can emit. */
 export const eventsOf = (operationId: string): readonly EventType[] => EVENTS[operationId] ?? [];
 
 /** The operation that calls other operations and emits their events, as its description states. */

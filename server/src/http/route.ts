@@ -63,7 +63,7 @@ interface Exchange {
   caller: Caller;
   /** The JSON body, once it was read. */
   body?: unknown;
-  /** Absent if the request is not sampled or its operation waits. */
+  /** Absent without tracing, for a request that is not sampled, and if the operation waits. */
   span?: Span | undefined;
 }
 

@@ -11,7 +11,8 @@ export interface Caller {
   platformId: string;
   environment: Mode;
   /**
-   * ID of the token, link or operator. Null for the server and for a client without a credential.
+   * ID of the token, link or operator. Null for the server, an agent and a client without a
+   * credential.
    */
   tokenId: string | null;
   /** Display name of the token. */
@@ -38,7 +39,7 @@ export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND' | 'SYSTEM';
 /** An operator who uses the operator API or the command. */
 export interface Operator {
   kind: OperatorKind;
-  /** ID of the user or of the token, or `command`. */
+  /** ID of the user or of the token, or `command` or `system`. */
   id: string;
   /**
    * The person who is compared for approvals. For a token, the user who created it, directly or by another

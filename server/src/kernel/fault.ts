@@ -220,8 +220,8 @@ export interface FieldError {
 }
 
 /**
- * A rejected request. `reason` is a sentence for a person. `details` is sent to the client
- * unchanged.
+ * A rejected request. `reason` is a sentence for a person. `details` is sent to the client with the
+ * names of the API.
  */
 export class Fault extends Error {
   readonly code: Code;

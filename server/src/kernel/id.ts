@@ -14,9 +14,10 @@ const MAX_COUNT = 0xfff;
 const counters = new WeakMap<Effects, { time: number; count: number }>();
 
 /**
- * A version 7 UUID: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count starts at a
- * random value each millisecond and increases by one, so IDs of one process sort in the order of their
- * creation. The events of one change set are delivered in that order.
+ * A version 7 UUID: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count
+ * starts at a random value in a new millisecond, or at 0 after `MAX_COUNT`, and increases by one.
+ * IDs of one process therefore sort in the order of their creation. The events of one change set
+ * are delivered in that order.
  */
 export function uuid7(effects: Effects): string {
   const bytes = effects.random(16);

@@ -1,6 +1,7 @@
-// Schema types in addition to those of TypeBox. A schema value is converted to OpenAPI, where a union is
-// `oneOf` with a discriminator and a named schema is a component. For Ajv, a union is a sequence of
-// if/then, so that an invalid branch reports only its own errors. Unknown properties are allowed.
+// Schema types in addition to those of TypeBox. A schema value is converted to OpenAPI, where a
+// union is `oneOf` with a discriminator and a named schema is a component. For Ajv, a union is a
+// sequence of if/then, so that an invalid branch reports only its own errors. By default, unknown
+// properties are allowed.
 import { type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
 type Json = Record<string, unknown>;

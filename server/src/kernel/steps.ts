@@ -1,5 +1,5 @@
-// Long work in steps. A generator pauses where other work may run, so that the event loop is never blocked
-// for longer than one step.
+// Long work in steps. A generator pauses where other work may run. With `runInSteps`, the event
+// loop is blocked for one step at a time.
 
 /** Runs work without pauses and returns its result. */
 export function runToEnd<T>(work: Generator<void, T>): T {

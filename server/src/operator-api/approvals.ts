@@ -242,7 +242,7 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
 const OWN_SESSION = 'must not be an operation on a session or sign-in method of the caller';
 const NO_PLATFORM = 'must be absent for an operation on the whole installation';
 
-/** Throws FORBIDDEN unless the operator has the permission of the requested operation. */
+/** Throws FORBIDDEN if the requested operation exists and the operator lacks its permission. */
 function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: string): void {
   const requestedOperation = operationOf(operationId);
   if (requestedOperation) assertOperatorPermission(requestedOperation.contract, operator);

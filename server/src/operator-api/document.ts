@@ -79,7 +79,7 @@ const HEAD: DocumentHead = {
   errorGuide: OPERATOR_ERROR_GUIDE,
 };
 
-/** The document as plain JSON, generated one operation per step. */
+/** The document as plain JSON, generated one operation or named schema per step. */
 export const operatorOpenApiSteps = (naming: Naming) =>
   openApiSteps(
     OPERATOR_OPERATIONS.map(({ contract }) => contract),

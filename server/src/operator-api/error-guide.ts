@@ -1,5 +1,5 @@
 // Causes and remedies of the operator API, whose credentials are tokens and sessions of operators.
-// Other codes have the texts of the platform API.
+// Other codes have the texts of the platform API, except the remedy for an unknown ID.
 import { CHECK_ID, ERROR_GUIDE, type Guide, guide } from '../http/error-guide.ts';
 import type { Code } from '../kernel/fault.ts';
 

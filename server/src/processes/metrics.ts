@@ -1,6 +1,6 @@
-// Metrics of several processes as one text. The label `process` distinguishes the samples, so that values are
-// not summed. Counters of each process therefore only increase, and gauges that every process reports alike
-// are not multiplied.
+// Metrics of several processes as one text. The label `process` distinguishes the samples, so that
+// values are not summed. A counter therefore only decreases when its process is restarted, and
+// gauges that every process reports alike are not multiplied.
 
 /** Timeout of responses. A process that does not respond is omitted. */
 const RESPONSE_MS = 1_000;

@@ -40,7 +40,7 @@ interface OperatorCredential {
 
 /** Resolves the token or the session of an operator. */
 interface Operators {
-  /** Throws UNAUTHORIZED, and FORBIDDEN without the CSRF token of the session. */
+  /** Throws UNAUTHORIZED, and FORBIDDEN without the session's CSRF token or from another site. */
   operatorOf(credential: OperatorCredential): Promise<Operator>;
 }
 

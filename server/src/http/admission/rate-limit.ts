@@ -25,6 +25,7 @@ type LimitName = keyof RateLimits;
 
 /** The owner of a rate limit. */
 export interface LimitOwner {
+  /** ID of the platform, or of the operator of a request to the operator API. */
   platformId: string;
   /** An agent or a link of the platform, limited to a share of the platform's limit. */
   share?: string | undefined;
@@ -35,7 +36,7 @@ export interface Limiter {
   admit(reply: HeaderWriter, owner: LimitOwner, isQuote: boolean): void;
   /** Counts a request that needs no credential. Throws RATE_LIMITED. */
   admitAddress(address: string): void;
-  /** Counts bytes of a body of this platform or address. Throws RATE_LIMITED. */
+  /** Counts bytes of a body of this platform, operator or address. Throws RATE_LIMITED. */
   takeBytes(key: string, bytes: number): void;
   /**
    * Counts bytes of a file, and waits while the platform has less than half of its burst. Undefined

@@ -4,15 +4,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMeter } from './bucket.ts';
 
-/** Rejections per second of one platform or address that are sent immediately. */
+/** Rejections per second of one platform, operator or address that are sent immediately. */
 const UNDELAYED_PER_S = 20;
 const DELAY_MS = 1_000;
 /** Maximum delayed responses in this process. Further responses are sent immediately. */
 const MAX_DELAYED = 4_096;
 
 /**
- * Resolves when a rejection of this platform or address may be sent. Undefined if it may be sent
- * immediately.
+ * Resolves when a rejection of this platform, operator or address may be sent. Undefined if it may
+ * be sent immediately.
  */
 type RejectionDelay = (key: string) => Promise<void> | undefined;
 

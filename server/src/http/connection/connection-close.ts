@@ -40,10 +40,10 @@ export async function drainConnections(
 }
 
 /**
- * Closes connections when the server stops. A connection without a request is closed immediately, a
- * connection with part of a request head after HEAD_MS, and every other connection after REQUESTS_MS. The
- * close method of Node waits for each connection without a limit, because it also stops the timers that
- * limit slow requests.
+ * Closes connections when the server stops. A connection without a request is closed at the first
+ * sweep, a connection with part of a request head after HEAD_MS, and every other connection after
+ * REQUESTS_MS. The close method of Node waits for each connection without a limit, because it also
+ * stops the timers that limit slow requests.
  */
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;

@@ -1,5 +1,5 @@
-// The HTML of hosted pages. All pages have one layout: the sandbox banner, the platform's logo and
-// name, the content, and a footer. All data is escaped as text.
+// The HTML of hosted pages. If the platform is known, a page shows its name and logo, and in the
+// sandbox a banner. All data is escaped as text.
 import { createHash } from 'node:crypto';
 import type { CardFace, LabeledValue, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { brandStyle } from './brand.ts';

@@ -1,6 +1,7 @@
 // The numbers of the overview. Each is read from an index with a limit, or from the first page of a
-// list, so the cost is bounded. For an operator who is restricted to some platforms, the cost grows with
-// their number. All numbers are cached for a second, so that many open consoles cost as much as one.
+// list, so the cost is bounded. For an operator who is restricted to some platforms, the cost grows
+// with their number. Numbers are cached for a second, so that consoles with the same rights and
+// filters share them.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
 import { listVerifications } from '../../features/customers/verifications/index.ts';
@@ -252,7 +253,7 @@ interface CachedOverview {
 
 const caches = new WeakMap<object, Map<string, CachedOverview>>();
 
-/** The overview of an operator, read at most once per second for the same rights and filters. */
+/** The overview of an operator, cached for up to a second for the same rights and filters. */
 export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> {
   const { operator, unauditedRuntime } = call;
   const cache = caches.get(unauditedRuntime) ?? new Map<string, CachedOverview>();

@@ -1,4 +1,5 @@
-// Search by identifiers: each resource by its ID, payments and accounts by their references.
+// Search for each resource by its ID, for payments and accounts by references, and for payments by
+// amount.
 import { accountIdOfReference } from '../../catalog/accounts/account-reference.ts';
 import { agentById } from '../../features/agents/index.ts';
 import { readInternalAccount } from '../../features/balances/internal-accounts/index.ts';

@@ -1,5 +1,5 @@
-// The clock, the data and the worlds of sandbox platforms. Each operation calls the platform API on behalf of
-// the platform, and one audit record covers all of its change sets.
+// The clock, the data and the worlds of sandbox platforms. An operation on a platform calls the
+// platform API on its behalf. One audit record covers all change sets of a change.
 import { Type } from '@sinclair/typebox';
 import {
   createSandboxFixtures,

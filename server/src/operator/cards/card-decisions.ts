@@ -1,5 +1,6 @@
 // `cards decisions`: authorization requests and messages of card networks, the decisions and their
-// reasons. Declines are visible only here, because they create no payment and emit no event.
+// reasons. A decline is visible only in its message, because it creates no payment and emits no
+// event.
 import { listCardMessages } from '../../features/cards/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';

@@ -35,7 +35,7 @@ export interface CommandArgs {
   isOn(name: string): boolean | undefined;
 }
 
-/** Invalid usage: printed as one line, followed by the usage. */
+/** Invalid usage: the message is printed, followed by the usage if the verb is known. */
 interface UsageError extends Error {
   name: 'UsageError';
 }

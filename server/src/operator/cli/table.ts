@@ -1,5 +1,5 @@
-// Plain-text tables: columns as wide as their widest cell, numbers aligned to the right, no
-// borders.
+// Plain-text tables without borders. A column is as wide as its widest cell, and is aligned to the
+// left or to the right.
 
 type Align = 'left' | 'right';
 

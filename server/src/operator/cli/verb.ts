@@ -21,7 +21,7 @@ export interface Output {
   text: string;
   /** Printed instead of `json` and `text`, in chunks, as fast as the output is consumed. */
   chunks?: AsyncIterable<string>;
-  /** Whether the chunks are one JSON value. If not, they are CSV. */
+  /** Whether the chunks are one JSON value or JSON lines. If not, they are CSV or plain lines. */
   isJson?: boolean;
   /** Whether the output reports a failure, for which the exit code is 1. */
   hasFailed?: boolean;
@@ -34,7 +34,7 @@ export interface Verb {
   flags: Flags;
   /** Name of the flag that a positional argument sets. */
   positional?: string;
-  /** Prints CSV only, so that it has no flag `--json`. */
+  /** Prints CSV only, so that its help does not list `--json`. */
   isCsv?: boolean;
   run(system: System, args: CommandArgs): Promise<Output>;
 }

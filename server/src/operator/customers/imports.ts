@@ -1,5 +1,6 @@
 // `imports list|show`: customer imports of platforms, their progress, and the errors of their rows.
-// The API returns at most 1,000 errors of an import. `show --errors` prints all errors as CSV.
+// The platform API returns at most 1,000 errors of an import. `show --errors` prints all errors as
+// CSV.
 import {
   type ImportErrorLine,
   importDetails,

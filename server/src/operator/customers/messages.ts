@@ -1,5 +1,6 @@
-// `messages list|show`: messages to people and their delivery status. The sandbox sends no messages.
-// `show` prints their codes for tests. The list contains no personal data, so it needs no master key.
+// `messages list|show`: messages to people and their delivery status. Without a provider, the
+// sandbox stores messages instead of sending them, and `show` prints their codes for tests. The
+// list contains no personal data, so it needs no master key.
 import {
   MESSAGE_STATUSES,
   messageDetails,

@@ -54,7 +54,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.transitions);
 type Event = Parameters<typeof transitionAccount>[1]['event'];
 
-/** The manual transitions of an internal or external account. */
+/** Actions on an account, a stablecoin, a mint or a burn. */
 export function actionsOutput(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
   const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'].map((heading) => ({ heading }));
   const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);

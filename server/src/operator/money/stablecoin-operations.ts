@@ -1,6 +1,6 @@
-// `stablecoins operations|end`: mints and burns of platforms, to investigate delays. A submitted
-// operation waits for its provider without a limit. If the provider never responds, an operator
-// records the verified result.
+// `stablecoins operations|end`: mints and burns of platforms, to investigate delays. Only an unpaid
+// operation expires. Any other submitted operation waits for its provider without a limit. If the
+// provider never responds, an operator records the verified result.
 
 import {
   endStablecoinOperation,

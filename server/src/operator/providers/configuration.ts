@@ -10,7 +10,10 @@ import { managerOf, outputOf, PROVIDER } from './providers.ts';
 
 const { ProviderFile, ProviderTerms } = PROVIDER_SCHEMAS;
 
-/** The JSON in a file, valid by its schema. Throws INVALID_INPUT with every error. */
+/**
+ * The JSON in a file. Throws a usage error if it cannot be read, and INVALID_INPUT with schema
+ * errors.
+ */
 function jsonIn<T extends typeof ProviderFile | typeof ProviderTerms>(
   args: CommandArgs,
   schema: T,

@@ -89,7 +89,7 @@ async function listAuthorizations({ runtime }: System, args: CommandArgs): Promi
       each.operation,
       each.subject,
       each.sessionId ?? '-',
-      // Signatures of the sandbox script have no public key.
+      // A scripted signature of the sandbox has no public key without a session.
       each.publicKey || '-',
     ]),
   );

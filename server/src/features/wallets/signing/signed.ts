@@ -188,9 +188,9 @@ async function settleRequest(
 }
 
 /**
- * The job that completes background work. `operations` are all signed operations. The work is committed
- * separately from the job, because a rejection stages no rows. The next retry of the client returns the
- * rejection.
+ * The job that completes background work. `operations` are all signed operations. The work is
+ * committed separately from the job, because a rejection stages no rows. The rejection is returned
+ * to the client by its retry after the last PROCESSING reply.
  */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
   const operationsById = new Map(operations.map((each) => [each.contract.operationId, each]));
