@@ -1,5 +1,6 @@
 // Cards as the API shows them, and the operations on them. A card does not include its number,
-// which only the hosted page shows. Changes after creation are reported by webhooks.
+// which only the hosted page shows. Webhooks report changes of the state and of the funding
+// sources.
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';

@@ -1,6 +1,7 @@
-// Closes card payments that are still open 30 days after their approval. Networks drop uncleared
-// authorizations after days or weeks, and some do not report the expiry. A sweep finds such
-// payments by real time. On a platform with a separate clock a job closes each payment.
+// Schedules the closure of card payments that are still open 30 days after their approval. Networks
+// drop uncleared authorizations after days or weeks, and some do not report the expiry. A sweep
+// (`sweep.ts`) finds such payments by real time. On a platform with a separate clock a job closes
+// each payment.
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';

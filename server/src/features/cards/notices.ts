@@ -199,7 +199,7 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 }
 
 /**
- * A new total. An increase is debited immediately if the card is open, otherwise at its clearing.
+ * A new total. An increase is debited immediately if the card is open and the account can pay.
  * Without effect on a closed payment. Clearings of a closed payment are late clearings.
  */
 async function applyAdvice(
@@ -227,7 +227,7 @@ async function applyAdvice(
   );
 }
 
-/** Releases a part of the authorized amount. Without effect on a closed payment. */
+/** Releases the authorized amount or a part of it. Without effect on a closed payment. */
 async function reverseAuthorization(
   ctx: Ctx,
   row: CardPaymentRow,

@@ -1,5 +1,5 @@
-// The operations on cards. Without an issuer each of them fails with NOT_IMPLEMENTED before any
-// other check.
+// The operations on cards. Without an issuer all of them, except those on delegated keys, fail with
+// NOT_IMPLEMENTED before any other check.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';

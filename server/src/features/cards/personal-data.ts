@@ -43,7 +43,8 @@ export const cardPersonalData: PersonalData = {
   end: closeOneCard,
   empty: async ({ db }, { id }) => ({
     cards: await changedRows(db, ERASE_CARDS_SQL, [id]),
-    // A new message requires the row of its payment, so no message is inserted after this change.
+    // A decision or notice requires the row of its customer or payment, so none is inserted after
+    // this change.
     card_messages: await changedRows(db, ERASE_MERCHANTS_SQL, [id]),
   }),
 };

@@ -1,5 +1,5 @@
-// Tables of cards: cards, funding sources, delegated keys, network messages with decisions, and
-// reveal links. Card payments are transactions.
+// Tables of cards: cards, funding sources, delegated keys, network messages with decisions, reveal
+// links, exceptions and open payments. Card payments are transactions.
 import type { CardMerchant, DeclineReason } from '../../connectors/ports/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -161,10 +161,7 @@ export const cardExceptions = table('card_exceptions', {
   version: col.int4,
 });
 
-/**
- * Payments for which network messages may still arrive. `id` is the payment's ID. Never
- * updated.
- */
+/** Payments that are not closed. `id` is the payment's ID. Never updated. */
 export const openPayments = table('card_open_payments', {
   id: col.text,
   platform_id: col.text,

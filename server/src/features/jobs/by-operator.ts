@@ -1,5 +1,5 @@
 // Operator functions for jobs of every platform: show, retry and cancel. A retry resets the
-// attempts of a dead job. A cancellation removes the job. If the job tracks a transfer, only the
+// attempts of a failed job. A cancellation removes the job. If the job tracks a transfer, only the
 // operator can record the result afterwards, as for a manual rail.
 import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';

@@ -1,6 +1,6 @@
-// Operator transitions of internal accounts, which are recorded with their reasons. A freeze is
-// effective from its commit. Held funds of payments are then still posted, refunds are still
-// credited, and deposits are held. New payments are rejected.
+// Lists and transitions of internal accounts for operators. Transitions are recorded with their
+// reasons. A freeze is effective from its commit. Held funds of payments are then still posted,
+// refunds are still credited, and deposits are held. New payments are rejected.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

@@ -38,8 +38,8 @@ interface Provision {
   /** Provides the funding instructions. Undefined for accounts without funding instructions. */
   funding: FundingPort | undefined;
   /**
-   * Default ACTIVE. PENDING for accounts that are added to an existing owner. A job activates them
-   * with an event.
+   * Default ACTIVE. PENDING for accounts of currencies that are added to a platform later. A job
+   * activates them with an event.
    */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }
@@ -96,8 +96,9 @@ export const fundedAccountOf = ({ id, currency, customer_id }: InternalAccountRo
 });
 
 /**
- * Refreshes the funding instructions. Stages a change with its event, or a job that requests the
- * instructions from an external system. Returns whether a change is staged.
+ * Refreshes the funding instructions unless the account is closed. Stages a change with its event,
+ * or a job that requests the instructions from an external system. Returns whether a change is
+ * staged.
  */
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
   const { id, currency, platform_id: platformId } = row;

@@ -1,4 +1,4 @@
-// The lifecycle of an internal account, as a table. New postings require ACTIVE. PENDING: being
+// The lifecycle of an internal account, as a table. New payments require ACTIVE. PENDING: being
 // provisioned. FROZEN: blocked until an operator unfreezes or closes the account.
 import { stateTable } from '../../../kernel/states.ts';
 
@@ -25,5 +25,5 @@ export const internalAccountStates = stateTable<InternalAccountStatus, InternalA
   },
 );
 
-/** Whether new postings are allowed. */
+/** Whether new payments are allowed. */
 export const isOpen = (status: InternalAccountStatus): boolean => status === 'ACTIVE';

@@ -1,4 +1,4 @@
-// Internal accounts: a balance in one currency, of a customer or of the platform. Amounts are only
+// Internal accounts: a balance in one currency, of a customer or of the platform. Balances are only
 // in the ledger account, which has the same ID.
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';

@@ -1,4 +1,4 @@
-// Velocity limits: amounts and counts per period, in the ledger.
+// The limit of one payment, and velocity limits: amounts and counts, in the ledger.
 export {
   checkPaymentSize,
   countPayment,

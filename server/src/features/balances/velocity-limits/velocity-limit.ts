@@ -29,13 +29,13 @@ export interface VelocityLimit {
 
 const accountOf = ({ limitId }: Pick<VelocityLimit, 'limitId'>) => velocityLimitAccount(limitId);
 
-/** The ledger currency of a velocity unit. Exports and lists of accounts exclude it. */
+/** The ledger currency of a velocity unit. The export of postings excludes it. */
 const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Cached floors, by account and version of the basis. Floors are set again every two seconds,
+ * Cached floors, by account and version of the basis. A floor is cached for at most two seconds,
  * because another process can have restored an earlier floor.
  */
 interface FloorCache {
@@ -142,7 +142,7 @@ export async function usedOf(
   return row ? row.held - row.balance : 0n;
 }
 
-/** Whether the limit allows this amount now. Concurrent usage can still exceed it. */
+/** Whether the limit allows this amount now. Concurrent usage can still exhaust it. */
 export async function hasRemaining(
   ctx: Ctx,
   velocityLimit: VelocityLimit,

@@ -1,6 +1,6 @@
 // Decides about a request of a card network. A pure function returns the decline reason for the
-// rows as read. An approval holds the amount in the change set that records it. The commit fails if
-// a card was frozen or funds were spent concurrently, and the request is decided again.
+// rows as read. An approved debit holds the amount in the change set that records it. The commit
+// fails if a card was frozen or funds were spent concurrently, and the request is decided again.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -65,7 +65,7 @@ function decline(
   return decision;
 }
 
-/** Stages the decline of a request whose deadline has passed. */
+/** Stages a decline with the reason TOO_LATE. */
 export async function declineLate(
   ctx: Ctx,
   card: CardRow,
@@ -76,8 +76,8 @@ export async function declineLate(
 }
 
 /**
- * Decides, stages the payment with its hold, and records the decision. A decline is a normal
- * result. The caller has checked that the message was not decided before (`findEarlierDecision`).
+ * Decides, stages an approved payment, and records the decision. A decline is a normal result. The
+ * caller has checked that the message was not decided before (`findEarlierDecision`).
  */
 export async function decide(
   ctx: Ctx,

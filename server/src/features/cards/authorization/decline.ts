@@ -1,7 +1,7 @@
 // Decline reasons of a card request, without a database. The first matching check returns the
-// reason, in the order card, cardholder, funds. Expiry, limit, balance and key are not checked
-// for a merchant credit. For a credit that was approved in stand-in processing, a freeze of the
-// card, the status of the cardholder and the account are not checked either.
+// reason, in the order card, cardholder, spending limit, funds. Expiry, limit, balance and key are
+// not checked for a merchant credit. For a credit that was approved in stand-in processing, a
+// freeze of the card, the status of the cardholder and the account are not checked either.
 
 import type {
   CardRequest,

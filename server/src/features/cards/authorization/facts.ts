@@ -1,7 +1,7 @@
 // Posts events that a network reports afterwards: payments that its issuer approved in stand-in
 // processing, and entries about payments. Reported events are never declined. A clearing or refund
 // without a payment opens one. A reversal without a payment causes a later authorization to be
-// declined, so the order of messages has no effect on the result.
+// declined, so that the two messages can arrive in any order.
 
 import type { CardNotice, CardRequest } from '../../../connectors/ports/cards.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -46,13 +46,11 @@ const checkCurrency = (card: CardRow, { currency, amount }: Money): void => {
   );
 };
 
-/** Whether another message was committed first, so that a second attempt can succeed. */
+/** Whether another message may have been committed first, so that a second attempt can succeed. */
 const isConcurrentCommit = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && error.code === 'CONFLICT');
 
-/**
- * Runs `work`, and repeats it once if another message about the same payment was committed first.
- */
+/** Runs `work`, and repeats it once if another message may have been committed first. */
 async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -105,8 +103,9 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
 }
 
 /**
- * Stages an entry without a payment. Returns the opened payment, true for a reversal, or false for
- * a reversal of a request that has a recorded decision.
+ * Stages a clearing, refund or reversal without a payment. Returns the opened payment, true for a
+ * reversal, or false for a reversal of a recorded request. Throws TRANSACTION_NOT_FOUND for other
+ * entries.
  */
 async function postWithoutPayment(
   ctx: Ctx,

@@ -1,7 +1,7 @@
-// The decision log contains each network message as one row, from which only an erasure removes the
-// merchant. The row is written with the effects of the message under the issuer's ID. A repeated
-// message therefore reads the recorded decision, immediately or after its commit is rejected. An
-// approval that was too late has a second row with the reason TOO_LATE.
+// The decision log contains one row for each decided or applied network message. Only an erasure
+// changes a row, to remove the merchant. The row is written with the effects of the message under
+// the issuer's ID. A repeated message therefore reads the recorded decision, immediately or after
+// its commit is rejected. An approval that was too late has a second row with the reason TOO_LATE.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {

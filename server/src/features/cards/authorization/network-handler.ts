@@ -159,8 +159,8 @@ const undoLateApproval = (
   );
 
 /**
- * Declines a request whose transaction token belongs to an undone approval that was not cleared.
- * Returns undefined if the token belongs to any other payment.
+ * Returns the earlier decision, if any. Otherwise declines a request whose transaction token
+ * belongs to an undone approval that was not cleared. Returns undefined for any other token.
  */
 const declineAfterUndo = ({
   runtime,

@@ -19,7 +19,7 @@ const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
 /**
- * Whether the custodian did not respond. Unlike a missing key or an invalid stamp, this may be
+ * Whether the call to the custodian failed. Unlike a missing key or an invalid stamp, this may be
  * temporary.
  */
 export const isWithoutResponse = ({ code, cause }: Fault): boolean =>

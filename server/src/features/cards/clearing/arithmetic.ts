@@ -1,6 +1,6 @@
 // The arithmetic of a card payment. Pure functions return the new facts and the postings for the
-// facts and an event. No other module adds these amounts. Amounts are in the currency of the card,
-// and the caller converts them to the units of the funding account.
+// facts and an event. Amounts are in the currency of the card, and the caller converts them to the
+// units of the funding account.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { SystemAccount } from '../../../ledger/chart.ts';
@@ -17,13 +17,13 @@ import {
 } from '../../payments/card-payments/index.ts';
 
 // The system account `cards` contains debited amounts until the network clears them. The balance of
-// one payment is always confirmed debits - released + writtenOff - settled. The balance is negative
-// only while a debit is pending or an exception is open. Definitions:
+// one debit payment is always confirmed debits - released + writtenOff - settled. The balance is
+// negative only while a debit is pending or an exception is open. Definitions:
 // - net = settled - refunded
 // - paid = confirmed debits - released - (refunded - recovered)
 // - borne = max(writtenOff, recovered)
 // - loss = borne - recovered
-// These conditions are met after every change:
+// A debit payment meets these conditions after every change:
 // - Without a pending debit, paid + loss <= net + remaining authorization, so each amount is
 //   debited once.
 // - Unless the payment is an EXCEPTION, recovered <= writtenOff, so the operator makes no gain.
@@ -400,7 +400,7 @@ export function applyResolution(
   return releaseExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
 }
 
-/** The lifecycle event of new facts, or undefined if the status is unchanged. */
+/** The lifecycle event of new facts, or undefined if none applies. */
 export function eventAfter(
   status: CardStatus,
   card: CardFacts,

@@ -1,7 +1,7 @@
 // Resolution of card payments that the network has settled and the account has not paid. The
 // operator decides whether the account pays, with a shortfall if necessary, or whether the amount
 // is written off. The amount is calculated from the payment, which is closed afterwards. Payments
-// with funds in suspense, refunded to a closed account, are in the same list.
+// with funds in suspense, because the account is closed, are in the same list.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

@@ -111,7 +111,7 @@ export async function replaceFundingSources(
 export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
   endFundingSources(ctx, await fundingSourcesOf(ctx, card));
 
-/** Current and former funding sources of a card, oldest first, for the operator. */
+/** Up to 1,000 current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
   // In descending order null sorts first, so the current sources are within the limit even after
   // many removals.

@@ -133,7 +133,10 @@ function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] 
   }
 }
 
-/** Stages a change of a payment. With `event` the status changes and an event is emitted. */
+/**
+ * Stages a change of a payment. With `event` the lifecycle event is applied and an event is
+ * emitted.
+ */
 export function changePayment(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -250,7 +253,7 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
 
 /**
  * Debits the account. The part that was already spent becomes a shortfall. For a closed account the
- * amount is posted to suspense.
+ * amount is debited from suspense.
  */
 async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);
@@ -278,7 +281,7 @@ export const postSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps'])
     }
   });
 
-/** Requests a funding debit from the issuer. */
+/** Requests a funding debit from the issuer, then its result. */
 export const FUNDING_DEBIT = defineJob(
   'cards.pull',
   Type.Object({

@@ -69,8 +69,8 @@ export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[
 }
 
 /**
- * The active key for a card and an account. An account has at most one funding source at a time,
- * and its keys are revoked with it.
+ * The active key for a card and an account. The card has at most one funding source for an account
+ * at a time, and its keys are revoked with it.
  */
 export async function activeKeyOf(
   ctx: Ctx,

@@ -1,7 +1,6 @@
 // The operations on delegated keys. A key that signs card payments of a wallet is created in two
-// steps, both signed by the wallet. The first registers the key, the second its policy. All
-// conditions are checked in each step, because card, funding source and account may change between
-// the steps.
+// steps, both signed by the wallet. The first registers the key, the second its policy. Card,
+// funding source and account are checked in each step, because they may change between the steps.
 
 import type { Bound, Input } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';

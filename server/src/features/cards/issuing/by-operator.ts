@@ -36,7 +36,7 @@ interface SearchInput extends PageInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
   state?: string | undefined;
-  /** Last digits of the card number. */
+  /** Last four digits of the card number. */
   last4?: string | undefined;
   /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
@@ -71,7 +71,7 @@ async function detailsOf({ db }: Runtime, row: CardRow) {
 
 export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
 
-/** A card with the reason of its closure and all its funding sources. Throws NOT_FOUND. */
+/** A card with the reason of its closure and its funding sources. Throws NOT_FOUND. */
 export const readCardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
   detailsOf(runtime, await cardById(runtime.db, cardId));
 

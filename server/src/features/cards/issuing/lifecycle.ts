@@ -1,6 +1,6 @@
-// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. A change
-// of the state or the funding sources emits an event. A job notifies the issuer of an issued card of each new
-// state and limit.
+// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. A
+// change of the state or the funding sources emits an event. A job notifies the issuer of an issued
+// card of each new state and limit.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -51,8 +51,8 @@ export async function closeCard(
 }
 
 /**
- * Stages a change by the platform. The caller has checked the funding sources. `event` is the result of
- * `stateEventFor`.
+ * Stages a change by the platform. The caller has checked the funding sources. `event` is the
+ * result of `stateEventFor`.
  */
 export async function changeCard(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// Maximum number of open cards of a platform and of a cardholder. Both maximums are velocity limits in the
-// ledger, so they are exact under concurrency. A closed card no longer counts.
+// Maximum number of open cards of a platform and of a cardholder. Both maximums are velocity limits
+// in the ledger, so they are exact under concurrency. A closed card no longer counts.
 
 import { Fault } from '../../../kernel/fault.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';

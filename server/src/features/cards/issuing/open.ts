@@ -123,7 +123,8 @@ export async function openPayment(
 /**
  * Stages a payment that the network has approved or cleared without this server. The hold is the
  * part of its amount that the account can pay. A later clearing debits the remainder. `isCleared`:
- * the payment is cleared immediately, and becomes an exception if a remainder is unpaid.
+ * the payment is cleared immediately. An unpaid remainder makes it an exception, or is written off
+ * if the card is closed.
  */
 export async function openApprovedPayment(
   ctx: Ctx,

@@ -1,6 +1,6 @@
-// Links to number and security code of a card. A link contains a secret that is stored as a hash. A link
-// expires after five minutes or one view, and its row remains as the audit record. Only the page of the link
-// reads number and code, directly from the issuer.
+// Links to number and security code of a card. A link contains a secret that is stored as a hash. A
+// link expires after five minutes or one view, and its row remains as the audit record. Only the
+// page of the link reads number and code, directly from the issuer.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -90,8 +90,8 @@ interface ListInput extends PageInput {
 }
 
 /**
- * A page of the reveal links of a platform, of a card, or of all platforms. Latest first. Secrets are not
- * included.
+ * A page of the reveal links of a platform, of a card, or of all platforms. Latest first. Secrets
+ * are not included.
  */
 export async function listCardReveals({ db }: Runtime, { platformId, cardId, ...page }: ListInput) {
   const filters = equals({ platform_id: platformId, card_id: cardId });

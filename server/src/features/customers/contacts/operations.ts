@@ -1,6 +1,6 @@
-// Sends and confirms verification codes for e-mail address and telephone number. The channels differ in data
-// only. A wrong code is rejected and counted in one change set. Sending requires that the customer is
-// unchanged, so that no code is sent to a replaced address.
+// Sends and confirms verification codes for e-mail address and telephone number. The channels
+// differ in data only. A wrong code is rejected and counted in one change set. Sending requires
+// that the customer is unchanged, so that no code is sent to a replaced address.
 
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';

@@ -32,7 +32,7 @@ export const normalizeName = (name: string): string =>
 /** Longer names are found by their first words. */
 const MAX_WORDS = 16;
 
-/** The words of a normalized name, each once. */
+/** The first `MAX_WORDS` words of a normalized name, each once. */
 export const wordsOf = (normalizedName: string): string[] => [
   ...new Set(normalizedName.split(' ').filter(Boolean).slice(0, MAX_WORDS)),
 ];

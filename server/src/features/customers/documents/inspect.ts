@@ -1,6 +1,6 @@
-// Inspects the format and the structure of a file during its upload. The first bytes determine the format,
-// independently of the declared media type. The result is independent of the chunk sizes. It contains
-// findings, on which the document checker bases its verdict.
+// Inspects the format and the structure of a file during its upload. The first bytes determine the
+// format, independently of the declared media type. The result is independent of the chunk sizes.
+// It contains findings, on which the document checker bases its verdict.
 import type { DocumentFindings, DocumentFormat } from '../../../connectors/ports/documents.ts';
 import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { jpegReader } from './formats/jpeg.ts';

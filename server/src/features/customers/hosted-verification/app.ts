@@ -1,5 +1,5 @@
-// Hosted page of the verification: path, brand, and the page for links that are no longer valid. The browser
-// code is in `page/`.
+// Hosted page of the verification: path, brand, and the page for links that are no longer valid.
+// The browser code is in `page/`.
 
 import { type HostedApp, LINK_EXPIRED } from '../../../kernel/contract/page.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

@@ -1,5 +1,6 @@
-// Script of the verification page, bundled from `page/`. In a built server scripts/build.mjs replaces this
-// file with the bundled text. From source the script is bundled at first use with the same settings.
+// Script of the verification page, bundled from `page/`. In a built server scripts/build.mjs
+// replaces this file with the bundled text. From source the script is bundled at first use with the
+// same settings.
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import settings from './page/build.json' with { type: 'json' };

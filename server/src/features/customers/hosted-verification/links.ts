@@ -105,7 +105,7 @@ export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>
       const { id: platformId, environment } = platform;
       return { platformId, environment, tokenId: link.id, permissions: [] };
     },
-    /** Whether this process has authenticated a request with this secret before. */
+    /** Whether the link of this secret is in the cache of authenticated links. */
     isProven: (secret: string): boolean => provenHashes.has(sha256Hex(secret)),
   };
 }

@@ -1,5 +1,5 @@
-// Contract of the operations that the hosted page calls under its link. Request bodies and rules are those of
-// the API. Replies are internal to the page and can change with the page.
+// Contract of the operations that the hosted page calls under its link. Request bodies and rules
+// are those of the API. Replies are internal to the page and can change with the page.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -49,7 +49,9 @@ const PageState = Type.Object({
   findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
-  /** Redirect target, present after the final decision. The reply to a submission also contains it. */
+  /**
+   * Redirect target, present after the final decision. The reply to a submission also contains it.
+   */
   redirectUri: optional(Type.String()),
 });
 

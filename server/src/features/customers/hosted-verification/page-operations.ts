@@ -1,7 +1,7 @@
 // Operations of the hosted page. They call the same functions as the API, restricted to the
 // customer of the link. Every change requires at commit that the link is open, and an accepted
 // submission uses the link in the same change set. One of two concurrent submissions is therefore
-// rejected, and no data changes after a submission.
+// rejected, and the link changes no data after an accepted submission.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { iso } from '../../../kernel/effects.ts';

@@ -1,5 +1,6 @@
-// Table of verification links. Only the hash of the secret is stored, so that read access to the table gives
-// no access to the page. A link is valid until its expiry or the acceptance of a submission.
+// Table of verification links. Only the hash of the secret is stored, so that read access to the
+// table gives no access to the page. A link is valid until its expiry or the acceptance of a
+// submission.
 import { stateTable } from '../../../kernel/states.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 

@@ -118,7 +118,9 @@ type Body = Record<string, unknown>;
 
 /** Row as a request body, with its errors. */
 export interface Candidate {
-  /** The `platformCustomerId`, or `row_<n>` if it is absent or too long. */
+  /**
+   * The `platformCustomerId`, or `row_<n>` if it is absent or too long, or if the row is malformed.
+   */
   correlationId: string;
   body: Body;
   errors: FieldError[];

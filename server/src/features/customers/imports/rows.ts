@@ -44,7 +44,10 @@ export interface Failure {
   details: Record<string, unknown>;
 }
 
-/** Customer ID of a row, with the timestamp of the import and in the order of rows. */
+/**
+ * Customer ID of a row, with the timestamp of the import. IDs are in the order of groups of 16
+ * rows.
+ */
 export function customerIdOf(importId: string, number: number): Id<'Customer'> {
   const uuid = importId.slice(importId.indexOf(':') + 1);
   const hash = createHash('sha256').update(`${importId} ${number}`).digest('hex');

@@ -1,4 +1,5 @@
-// Maps an invitation to the API resource, and checks that it can still be claimed or canceled. Pure.
+// Maps an invitation to the API resource, and checks that it can still be claimed or canceled.
+// Pure.
 import type { Static } from '@sinclair/typebox';
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';

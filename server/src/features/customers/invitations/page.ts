@@ -1,5 +1,6 @@
-// Hosted page of an invitation, for a person without an account: the inviter, the offered amount and where to
-// get a UMA address. Only the page of a pending invitation contains data of the invitation.
+// Hosted page of an invitation, for a person without an account: the inviter, the offered amount
+// and where to get a UMA address. Only the page of a pending invitation contains data of the
+// invitation.
 
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';

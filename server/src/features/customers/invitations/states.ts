@@ -1,4 +1,5 @@
-// States of an invitation. EXPIRED is derived from the expiry time of a pending invitation and not stored.
+// States of an invitation. EXPIRED is derived from the expiry time of a pending invitation and not
+// stored.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type InvitationStatus = 'PENDING' | 'CLAIMED' | 'CANCELLED';

@@ -75,7 +75,10 @@ function personOf(info: object): OwnerPersonal {
   return person;
 }
 
-/** Personal data after an update. A new `idType` clears the issuer. A null `idType` clears the number. */
+/**
+ * Personal data after an update. A new `idType` clears the issuer. A null `idType` clears the
+ * number.
+ */
 function personAfter(previousPersonal: OwnerPersonal, change: InfoChange): OwnerPersonal {
   const isNewType = change.idType !== undefined && change.idType !== previousPersonal.idType;
   return personOf({
@@ -107,7 +110,10 @@ function shareErrors(candidate: OwnerCandidate, otherOwners: readonly OwnerRow[]
 
 const IDENTIFIER_FIELDS = ['idType', 'identifier', 'countryOfIssuance'] as const;
 
-/** Errors of the personal data. A stored number that `change` leaves unchanged is not validated again. */
+/**
+ * Errors of the personal data. A stored number that `change` leaves unchanged is not validated
+ * again.
+ */
 function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | undefined) {
   const errors = ownerErrors({ personalInfo: person });
   if (ctx.caller.environment === 'production') {
@@ -208,8 +214,8 @@ export async function addOwner(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  // Creations from half of the maximum on are serialized, so that concurrent creations cannot exceed the
-  // maximum.
+  // Creations from half of the maximum on are serialized, so that concurrent creations cannot
+  // exceed the maximum.
   requireBusiness(ctx, business, isUbo(roles) || owners.length >= MAX_OWNERS / 2);
   return { business, owner };
 }

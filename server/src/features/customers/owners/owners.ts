@@ -1,5 +1,5 @@
-// Beneficial owners as rows and as API resources. Their personal data is encrypted with the data key of the
-// business.
+// Beneficial owners as rows and as API resources. Their personal data is encrypted with the data
+// key of the business.
 
 import type { Static } from '@sinclair/typebox';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -71,7 +71,10 @@ export function ownerDigests(vault: Vault, person: OwnerPersonal) {
   return digestsOf(vault, { email, phone, identifier, names });
 }
 
-/** Masks an identity number. At most the last four characters, and never more than half, remain visible. */
+/**
+ * Masks an identity number. At most the last four characters, and never more than half, remain
+ * visible.
+ */
 export const maskIdentifier = (identifier: string): string => {
   const visibleCount = Math.min(4, Math.floor(identifier.length / 2));
   const hiddenCount = identifier.length - visibleCount;

@@ -1,6 +1,6 @@
-// Exports all data about one customer as one JSON document. The document is streamed, because
-// payments of several years do not fit into memory. Encrypted data is decrypted. Erased data is
-// absent.
+// Exports all data about one customer as one JSON document or in pages. The document is streamed,
+// because payments of several years do not fit into memory. Encrypted data is decrypted. Erased
+// data is absent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { PageInput } from '../../../runtime/db/paging.ts';
 import type { Files } from '../../../runtime/files/files.ts';

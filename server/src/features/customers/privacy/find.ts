@@ -1,5 +1,5 @@
 // Finds customers and beneficial owners by a known value, such as their e-mail address. Returns
-// identifiers only. An export contains the data.
+// identifiers, types and statuses. An export contains the personal data.
 
 import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

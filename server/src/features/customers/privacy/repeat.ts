@@ -18,7 +18,9 @@ interface ListedErasure {
 
 export interface RepeatedErasure {
   customerId: string;
-  /** ABSENT: the restored database has no such customer. REJECTED: the customer cannot be deleted. */
+  /**
+   * ABSENT: the restored database has no such customer. REJECTED: the customer cannot be deleted.
+   */
   result: 'ERASED' | 'ABSENT' | 'REJECTED';
   problem?: string;
 }

@@ -1,4 +1,5 @@
-// Determines which events concern a customer: their subject is the customer or a row that belongs to it.
+// Determines which events concern a customer: their subject is the customer or a row that belongs
+// to it.
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 import type { CustomerRow } from '../records/index.ts';
 
@@ -18,8 +19,8 @@ export const subjectIdsSql = (personalData: AllPersonalData): string =>
   ].join('\n  union all ');
 
 /**
- * SQL condition: the ID is the customer `$1` or a row that belongs to it. One read per table. Scalar
- * subqueries prevent a plan that reads all rows of the customer.
+ * SQL condition: the ID is the customer `$1` or a row that belongs to it. One read per table.
+ * Scalar subqueries prevent a plan that reads all rows of the customer.
  */
 export const isOwned = (personalData: AllPersonalData, id: string): string =>
   [

@@ -28,8 +28,8 @@ function withFields(previousFields: Fields, change: Fields, names: readonly stri
 }
 
 /**
- * Fields of the customer type after an update. An address is replaced completely, `businessInfo` field by
- * field. Unknown properties are dropped.
+ * Fields of the customer type after an update. An address is replaced completely, `businessInfo`
+ * field by field. Unknown properties are dropped.
  */
 export function detailsAfter(
   row: { type: 'INDIVIDUAL' | 'BUSINESS'; details: CustomerDetails },

@@ -44,7 +44,7 @@ function personalInfoRules(report: Report, body: Json): void {
   identifierRule(report, info, PERSONAL_INFO);
 }
 
-/** The number is required unless the country of residence issues no numbers. */
+/** The number is required unless `requiredTaxIdentifier` returns NONE for the person. */
 function identifierRequiredRule(report: Report, info: Json): void {
   const residence = objectAt(info, 'address').country;
   if (requiredTaxIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;

@@ -1,5 +1,5 @@
-// Inserts and updates customers. Callers pass unencrypted personal data. This module encrypts it and computes
-// the search digests.
+// Inserts and updates customers. Callers pass unencrypted personal data. This module encrypts it
+// and computes the search digests.
 import type { NewRowOf, PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { DIGEST_COLUMNS } from '../digests/index.ts';

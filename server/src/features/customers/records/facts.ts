@@ -1,5 +1,5 @@
-// Data of a customer under the field names that platforms and providers use for the parties of a payment.
-// Unknown values are undefined.
+// Data of a customer under the field names that platforms and providers use for the parties of a
+// payment. Unknown values are undefined.
 import type { Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { personalOf } from './personal.ts';

@@ -1,5 +1,5 @@
-// Public interface of customer records: rows, their encrypted personal data and the states of the identity
-// check.
+// Public interface of customer records: rows, their encrypted personal data and the states of the
+// identity check.
 
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { dataKeyContext } from '../../../runtime/security/vault.ts';

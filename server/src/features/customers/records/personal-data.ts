@@ -1,5 +1,5 @@
-// Export and erasure of the customer row. `eraseCustomer` empties the row in the change set that deletes
-// the data key.
+// Export and erasure of the customer row. `eraseCustomer` empties the row in the change set that
+// deletes the data key.
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { DIGEST_COLUMNS } from '../digests/index.ts';
 import { personalOf } from './personal.ts';

@@ -42,7 +42,9 @@ export const customers = table(
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
-    /** Digests of full names and their words, or null until they are computed, and after erasure. */
+    /**
+     * Digests of full names and their words, or null until they are computed, and after erasure.
+     */
     name_digests: col.enums<string>().null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,

@@ -209,7 +209,10 @@ export const getEndUserTerms = operation({
   errors: [],
 });
 
-/** Events emitted when a customer enters a status, by customer type. UNVERIFIED and HOLD have no event. */
+/**
+ * Events emitted when a customer enters a status, by customer type. UNVERIFIED and HOLD have no
+ * event.
+ */
 export const customerEvents = {
   INDIVIDUAL: {
     PENDING: defineEvent('CUSTOMER.KYC_PENDING', Customer),

@@ -1,5 +1,5 @@
-// Registers a customer: validation, then one change set. The operation and the bulk import share this
-// function and therefore apply the same rules.
+// Registers a customer: validation, then one change set. The operation and the bulk import share
+// this function and therefore apply the same rules.
 
 import type { Static } from '@sinclair/typebox';
 import type { Time } from '../../../kernel/effects.ts';
@@ -40,9 +40,9 @@ function candidateOf(body: CreateBody): Candidate {
 }
 
 /**
- * Initial status. Customers of a regulated platform are verified by the platform. In the sandbox a test
- * suffix can select the outcome for regulated platforms and for platforms with optional documents. All others
- * start unverified.
+ * Initial status. Customers of a regulated platform are verified by the platform. In the sandbox a
+ * test suffix can select the outcome for regulated platforms and for platforms with optional
+ * documents. All others start unverified.
  */
 function initialStatus(
   platform: PlatformRow,
@@ -67,8 +67,9 @@ export const registrationErrors = (
   violationsOf(candidateOf(body), platform, now).map(({ code: _, ...error }) => error);
 
 /**
- * Registers a customer with a body that conforms to the contract, opens its accounts and emits its event. A
- * caller that must identify the customer on a retry provides the `id`.
+ * Registers a customer with a body that conforms to the contract, opens its accounts and emits the
+ * event of its status, if any. A caller that must identify the customer on a retry provides the
+ * `id`.
  */
 export async function registerCustomer(
   ctx: Ctx,

@@ -35,8 +35,8 @@ export async function customerViews(
 }
 
 /**
- * Applies a transition to the identity check of a customer and emits the event of the new status. `owners`
- * are the owners of a business after this change set. An unchanged status emits no event.
+ * Applies a transition to the identity check of a customer and emits the event of the new status.
+ * `owners` are the owners of a business after this change set. An unchanged status emits no event.
  */
 export async function transitionCheck(
   ctx: Ctx,

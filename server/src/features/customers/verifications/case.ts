@@ -1,5 +1,5 @@
-// Reads a customer with its owners and documents, and maps the result for the completeness check and for
-// connectors. Maps findings of connectors to verification errors of the API.
+// Reads a customer with its owners and documents, and maps the result for the completeness check
+// and for connectors. Maps findings of connectors to verification errors of the API.
 
 import {
   FINDING_TYPES,
@@ -94,8 +94,8 @@ function alternativesTo({ type }: DocumentRow): DocumentRow['type'][] {
 const REPLACEABLE_FINDINGS: readonly FindingType[] = ['INVALID_DOCUMENT', 'EXPIRED_DOCUMENT'];
 
 /**
- * Findings as verification errors. Findings about resources outside this dossier are attributed to the
- * customer.
+ * Findings as verification errors. Findings about resources outside this dossier are attributed to
+ * the customer.
  */
 export function errorsOf(
   { customer, owners, documents }: Dossier,

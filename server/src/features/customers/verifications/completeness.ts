@@ -138,7 +138,9 @@ const requiredIdentifier = (person: Json) =>
     residence: valueAt(person, 'address.country'),
   });
 
-/** Required paths of a person. The number is not required if the residence issues no numbers. */
+/**
+ * Required paths of a person. The number is not required if `requiredTaxIdentifier` returns NONE.
+ */
 function requiredPaths(person: Json, paths: readonly string[]): string[] {
   if (requiredIdentifier(person) !== 'NONE') return [...paths];
   return paths.filter((path) => !NUMBER_FIELDS.some((name) => path.split('.').at(-1) === name));

@@ -1,6 +1,6 @@
-// Applies a decision to a verification, to the owners of a business and to the customer, in one change set.
-// Decisions of operators and delayed decisions of connectors use the same function. Final statuses do not
-// change.
+// Applies a decision to a verification, to the owners of a business and to the customer, in one
+// change set. Decisions of operators and delayed decisions of connectors use the same function.
+// Final statuses do not change.
 
 import type { OwnerOutcome } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -24,7 +24,10 @@ import {
 import { verificationStates } from './states.ts';
 import type { VerificationRow } from './store.ts';
 
-/** Submitted owners that are missing in `owners` receive the decision of the business. */
+/**
+ * Owners that are missing in `owners` receive the decision of the business. A connector decides
+ * about submitted owners only.
+ */
 type Decision =
   | {
       state: 'approved' | 'rejected';
@@ -42,8 +45,8 @@ const TRANSITIONS = {
 } as const;
 
 /**
- * Applies the decision on a business to its owners. Without a default transition, owners without a separate
- * outcome are unchanged.
+ * Applies the decision on a business to its owners. Without a default transition, owners without a
+ * separate outcome are unchanged.
  */
 export const decideOwners = (
   ctx: Ctx,
@@ -61,8 +64,8 @@ export const decideOwners = (
   });
 
 /**
- * Applies a transition to the customer. If the status does not change, the commit requires that the row is
- * unchanged.
+ * Applies a transition to the customer. If the status does not change, the commit requires that the
+ * row is unchanged.
  */
 export async function transitionCustomer(
   ctx: Ctx,
@@ -86,8 +89,8 @@ export function assertDecidable(customer: CustomerRow): void {
 }
 
 /**
- * Stages a decision about a customer on its pending verification, or on a new verification if none is
- * pending. `unresolved` sets the customer to HOLD until the next submission.
+ * Stages a decision about a customer on its pending verification, or on a new verification if none
+ * is pending. `unresolved` sets the customer to HOLD.
  */
 export async function decide(
   ctx: Ctx,
@@ -104,8 +107,8 @@ export async function decide(
     ? changeVerification(ctx, customer, latest, outcome)
     : await addVerification(ctx, customer, ctx.id('Verification'), outcome);
   const outcomes = decision.state === 'unresolved' ? undefined : decision.owners;
-  // A connector has no data on owners that were added after the submission. An operator decides about all
-  // owners.
+  // A connector has no data on owners that were added after the submission. An operator decides
+  // about all owners.
   const isCovered = (owner: OwnerRow) => decidedBy === 'operator' || owner.status !== 'UNVERIFIED';
   const decidedOwners = decideOwners(
     ctx,

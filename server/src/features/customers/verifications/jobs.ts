@@ -1,5 +1,6 @@
-// Polls pending verifications at the connector. The result is applied once, and only while the submitted
-// verification is the latest and still pending. An earlier decision or a newer submission takes precedence.
+// Polls pending verifications at the connector, and applies decisions that it reports. The result
+// is applied once, and only while the submitted verification is the latest and still pending. An
+// earlier decision or a newer submission takes precedence.
 
 import { Type } from '@sinclair/typebox';
 import type { Connectors, IdentityVerdict } from '../../../connectors/ports/index.ts';
@@ -47,8 +48,9 @@ export function scheduleCheck(ctx: Ctx, verificationId: string, verdict: Identit
 const MAX_CHECK_DELAY_MS = 3_600_000;
 
 /**
- * The interval increases with the age of the verification, up to the maximum. Thousands of checks may be
- * pending at an unavailable service, and each check occupies a worker.
+ * After a check without a result, the delay is at least a tenth of the age of the verification, up
+ * to the maximum. Thousands of checks may be pending at an unavailable service, and each check
+ * occupies a worker.
  */
 const checkDelay = (waitedMs: number): number =>
   Math.min(Math.floor(waitedMs / 10), MAX_CHECK_DELAY_MS);
@@ -102,8 +104,8 @@ interface ReportedOutcome {
 }
 
 /**
- * Applies a decision that the connector of this environment reported without a request. A known decision has
- * no effect. A contradictory decision is reported as a problem. Throws NOT_FOUND.
+ * Applies a decision that the connector of this environment reported without a request. A known
+ * decision has no effect. A contradictory decision is reported as a problem. Throws NOT_FOUND.
  */
 export async function applyReportedDecision(
   runtime: Runtime,

@@ -41,7 +41,7 @@ export const OWNER_FIELDS = [
   'personalInfo.identifier',
 ] as const;
 
-/** Fields that are not required if the country of residence issues no identity number. */
+/** Fields that are not required if `requiredTaxIdentifier` returns NONE. */
 export const NUMBER_FIELDS = ['idType', 'identifier'] as const;
 
 /** Required fields of every address. */

@@ -1,6 +1,6 @@
-// Manual review of identity checks, for platforms without a verification service. A review shows
-// the complete case, including personal data. A manual decision has the same effect as the decision
-// of a service. It applies to owners of a business unless they are decided individually.
+// Manual review of identity checks, for example without a verification service. A review shows the
+// complete case, including personal data. A manual decision has the same effect as the decision of
+// a service. It applies to owners of a business unless they are decided individually.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import type { IdentityFinding } from '../../../connectors/ports/index.ts';
@@ -216,8 +216,8 @@ interface DecisionInput {
 }
 
 /**
- * Records a decision on a customer or an owner. Throws NOT_FOUND, or CONFLICT if the state does not
- * allow it.
+ * Records a decision on a customer or an owner. Throws NOT_FOUND, CONFLICT, or INVALID_INPUT for
+ * `unresolved` without a finding.
  */
 export async function decideVerification(
   runtime: Runtime,

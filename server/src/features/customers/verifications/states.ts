@@ -1,5 +1,5 @@
-// States of a verification. The initial status is the outcome of the submission. Only a pending review
-// changes. Corrections require a new submission.
+// States of a verification. The initial status is the outcome of the submission. Only a pending
+// review changes. Corrections require a new submission.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type VerificationStatus =

@@ -1,6 +1,6 @@
-// Table of verifications. A row is one submission, or a decision without a submission, with its outcome.
-// The latest verification of a customer is authoritative. A unique key on it serializes concurrent
-// submissions.
+// Table of verifications. A row is one submission, or a decision without a submission, with its
+// outcome. The latest verification of a customer is authoritative. A unique key on it serializes
+// concurrent submissions.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import { type VerificationStatus, verificationStates } from './states.ts';
 

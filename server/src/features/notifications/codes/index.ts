@@ -1,4 +1,5 @@
-// One-time codes, shared by the features that send them. Each feature provides the text and the delivery.
+// One-time codes, shared by the features that send them. Each feature provides the text and the
+// delivery.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { codeSweep } from './codes.ts';
 

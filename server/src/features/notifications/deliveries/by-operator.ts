@@ -105,7 +105,7 @@ export async function pageOfPending(
   return { data: await viewsOf(db, items), ...rest };
 }
 
-/** A page of the deliveries of a platform, newest first. Throws PLATFORM_NOT_FOUND. */
+/** A page of the deliveries of a platform, newest first by default. Throws PLATFORM_NOT_FOUND. */
 export async function pageOfDeliveriesByOperator(
   runtime: Runtime,
   platformId: string,

@@ -1,5 +1,6 @@
-// One page of the list of deliveries. A filter may match few of very many deliveries, so a page is read in
-// steps and returned after a bounded time. A page can be shorter than requested although `hasMore` is true.
+// One page of the list of deliveries. A filter may match few of very many deliveries, so a page is
+// read in steps and returned after a bounded time. A page can be shorter than requested although
+// `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
 import {

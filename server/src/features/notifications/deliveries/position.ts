@@ -1,5 +1,5 @@
-// IDs of deliveries and positions in their list. A delivery has no separate row. Its ID consists of the ID of
-// an event and the number of an endpoint.
+// IDs of deliveries and positions in their list. A delivery has no separate row. Its ID consists of
+// the ID of an event and the number of an endpoint.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { idsFrom } from '../../../kernel/id.ts';

@@ -1,5 +1,5 @@
-// SQL of the list of deliveries. A step finds the deliveries of each endpoint in the queue and in the
-// attempts, in the order of their events. Most filters are then applied to the events.
+// SQL of the list of deliveries. A step finds the deliveries of each endpoint in the queue and in
+// the attempts, in the order of their events. Most filters are then applied to the events.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { type Counted, countedSql } from '../events/index.ts';

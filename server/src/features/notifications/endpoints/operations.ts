@@ -1,5 +1,5 @@
-// Operations of webhook endpoints. For the endpoint of the configuration, only the settings that
-// the configuration does not contain are changed here.
+// Operations of webhook endpoints. For the endpoint of the configuration, all settings except its
+// URL are changed here.
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
 import { endpointProblem } from '../../../kernel/net/endpoint.ts';
@@ -56,7 +56,9 @@ function checkUrl(ctx: Ctx, { loopbackWebhooks }: EndpointDeps, url: string | nu
 
 const typesOf = (types: readonly string[]) => (types.length ? [...new Set(types)] : null);
 
-/** The number of a new endpoint. A number is not reused while the row of a deleted endpoint has it. */
+/**
+ * The number of a new endpoint. A number is not reused while the row of a deleted endpoint has it.
+ */
 async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
   const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED);
@@ -181,8 +183,8 @@ export async function setEndpointStatus(
 }
 
 /**
- * The platform of an endpoint by its ID. An ID without a row may be the ID of a configured endpoint, which
- * contains the ID of its platform. This platform may not exist.
+ * The platform of an endpoint by its ID. An ID without a row may be the ID of a configured
+ * endpoint, which contains the ID of its platform. This platform may not exist.
  */
 export async function platformOfEndpoint(
   { read }: Pick<Ctx, 'read'>,

@@ -1,7 +1,7 @@
-// Pauses endpoints whose every attempt failed for five days on the clock of their platform, and emits an
-// event to the other endpoints. A sweep checks all platforms whose clock is not being changed. A change of a
-// sandbox clock checks its platform. The endpoint of the configuration is exempt, because clients that use
-// only the configuration could not resume it.
+// Pauses endpoints whose every attempt failed for five days on the clock of their platform, and
+// emits an event to the other endpoints. A sweep checks all platforms whose clock is not being
+// changed. A change of a sandbox clock checks its platform. The endpoint of the configuration is
+// exempt, because clients that use only the configuration could not resume it.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -36,8 +36,8 @@ export interface FailingEndpoint {
 }
 
 /**
- * The first endpoint of a platform that has failed for five days by `until`, and the time at which the five
- * days ended.
+ * The first endpoint of a platform that has failed for five days by `until`, and the time at which
+ * the five days ended.
  */
 export async function firstFailing(
   db: Pick<Database, 'query'>,

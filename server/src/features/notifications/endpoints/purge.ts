@@ -1,5 +1,5 @@
-// Deletes the rows of deleted endpoints after their last deliveries are deleted. Their numbers can then be
-// reused.
+// Deletes the rows of deleted endpoints after their last deliveries are deleted. Their numbers can
+// then be reused.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 

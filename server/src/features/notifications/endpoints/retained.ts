@@ -1,6 +1,6 @@
-// Discards deliveries that a paused endpoint retained, or that were not pulled, for seven days on the clock
-// of their platform. A change of the clock also discards these deliveries before its completion, because the
-// sweep runs later.
+// Discards deliveries that a paused endpoint retained, or that were not pulled, for seven days on
+// the clock of their platform. A change of the clock also discards these deliveries before its
+// completion, because the sweep runs later.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
@@ -11,9 +11,8 @@ const EVERY_MS = 60_000;
 const BATCH = 1_000;
 const RETENTION_SQL = "interval '168 hours'";
 
-// Reads the few paused or pulled endpoints and then the oldest deliveries of each along the index of
-// the queue.
-// A failed attempt records the reason.
+// Reads the few paused or pulled endpoints and then the oldest deliveries of each along the index
+// of the queue. A failed attempt records the reason.
 const DISCARD_EXPIRED = `with expired as (
     delete from webhook_queue q using (
       select d.*, w.status = 'PAUSED' as paused from webhook_endpoints w
@@ -52,7 +51,9 @@ export async function dropExpiredDeliveries(
   while ((await dropExpired(runtime, runtime.effects.now(), platformId)) === BATCH);
 }
 
-/** Discards deliveries that were retained for seven days, paused or not pulled. Runs every minute. */
+/**
+ * Discards deliveries that were retained for seven days, paused or not pulled. Runs every minute.
+ */
 export function retainedDeliverySweep(): Sweep {
   let nextRunAt: Time = 0;
   return {

@@ -1,5 +1,5 @@
-// Endpoints as the targets of deliveries. Deliveries remain after their endpoint is deleted, so deleted
-// endpoints are included.
+// Endpoints as the targets of deliveries. Deliveries remain after their endpoint is deleted, so
+// deleted endpoints are included.
 import type { Database } from '../../../runtime/db/database.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
 import { configuredId } from './present.ts';

@@ -1,5 +1,6 @@
-// Events of all platforms for the operator. The list omits the data of events, which may be personal. A list
-// of all platforms is in the order of IDs. A list of one platform is in the order of positions.
+// Events of all platforms for the operator. The list omits the data of events, which may be
+// personal. A list of all platforms is in the order of IDs. A list of one platform is in the order
+// of positions.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';

@@ -1,6 +1,6 @@
-// Requests that wait for events. One loop per process polls the database for all of them with one statement.
-// It polls immediately after a commit of this process, and several times per second for commits of other
-// processes. The loop stops when no request waits.
+// Requests that wait for events. One loop per process polls the database for all of them with one
+// statement. It polls shortly after a commit of this process, and several times per second for
+// commits of other processes. The loop stops when no request waits.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -14,7 +14,7 @@ const MAX_OF_PLATFORM = 20;
 const MAX_WAITING = 2_000;
 /** Poll interval for events of other processes. */
 const POLL_MS = 250;
-/** Poll interval for events of this process. Polling takes at most a fifth of the time. */
+/** Minimum pause between two polls. Polling takes at most a fifth of the time. */
 const MIN_PAUSE_MS = 20;
 const PAUSE_SHARE = 4;
 /** Delay while the process stops, so that clients do not repeat their requests immediately. */
@@ -130,8 +130,8 @@ function createLoop({ db, log }: FollowersOptions) {
     },
     add(waiter: Waiter): void {
       waiters.add(waiter);
-      // An event may have been committed since the request read. The reply must not wait for a complete poll
-      // interval.
+      // An event may have been committed since the request read. The reply must not wait for a
+      // complete poll interval.
       isWoken = true;
       wakeUp?.();
       if (isRunning) return;

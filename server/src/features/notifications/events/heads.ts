@@ -1,4 +1,5 @@
-// Events of several platforms together, in the order of their positions, for operators who follow them.
+// Events of several platforms together, in the order of their positions, for operators who follow
+// them.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { completeEventData, customerOf } from '../../../runtime/operation/event-data.ts';
@@ -26,8 +27,8 @@ interface Row extends EventPosition {
 }
 
 /**
- * One range of the index `events_order` for each platform. Exported to test its plan. The inner limit
- * bounds the cost of a platform with many events.
+ * One range of the index `events_order` for each platform. Exported to test its plan. The inner
+ * limit bounds the cost of a platform with many events.
  */
 export const HEADS = `select e.position, e.id, e.type, e.platform_id, e.subject, e.data, e.base_id,
     b.data as base, e.sealed_for, e.created_at

@@ -94,8 +94,8 @@ function parseFollowCursor(ctx: Ctx, { eventRetentionMs }: EventDeps, text: stri
 }
 
 /**
- * Events about a resource or a customer are not older than this resource or customer. IDs from a seed contain
- * no real time.
+ * Events about a resource or a customer are not older than this resource or customer. IDs from a
+ * seed contain no real time.
  */
 function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {
   const times = ids.map((id) => (id !== undefined && isAnyId(id) ? timeOfId(id) : 0));
@@ -131,7 +131,8 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
     filter.createdAfter = Math.max(filter.createdAfter ?? 0, from.at);
   let horizon = await horizonOf(ctx.db);
   if (from.position > horizon) {
-    // After a crash of the database, a cursor can be above the horizon until the committer connects again.
+    // After a crash of the database, a cursor can be above the horizon until the committer connects
+    // again.
     await openEpoch(ctx.db);
     horizon = await horizonOf(ctx.db);
   }
@@ -180,7 +181,10 @@ export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | 
   };
 }
 
-/** Reads until an event is found, the wait has timed out, the client disconnects, or the process stops. */
+/**
+ * Reads until an event is found, the wait has timed out, the client disconnects, or the process
+ * stops.
+ */
 async function follow(
   ctx: Ctx,
   { followers }: EventDeps,

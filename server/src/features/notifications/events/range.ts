@@ -35,8 +35,8 @@ export interface EventStep {
 }
 
 /**
- * The next events of a range after a position, oldest first. A step may have fewer events than `limit`, or
- * none.
+ * The next events of a range after a position, oldest first. A step may have fewer events than
+ * `limit`, or none.
  */
 export async function eventsAfter(
   db: Database,

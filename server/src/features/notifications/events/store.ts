@@ -1,6 +1,7 @@
-// SQL of the list of events. One index orders the events of a platform by position, which is the transaction
-// that stored them. Only events below the horizon are read, because all later events are stored above it. A
-// filter by type, customer or resource is applied to the entries of the index.
+// SQL of the list of events. One index orders the events of a platform by position, which is the
+// transaction that stored them. Only events below the horizon are read, because all later events
+// are stored above it. A filter by type, customer or resource is applied to the entries of the
+// index.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { completeEventData } from '../../../runtime/operation/event-data.ts';
@@ -96,8 +97,8 @@ export interface Counted {
   count: number;
   oldest: Time | null;
   /**
-   * Time of the newest event. If more events than the maximum exist, a time up to which their number does not
-   * exceed the maximum.
+   * Time of the newest event. If more events than the maximum exist, a time up to which their
+   * number does not exceed the maximum.
    */
   newest: Time | null;
 }
@@ -196,8 +197,8 @@ export const subjectsAfter = (
   db.query(SUBJECTS, [platformId, position, horizon, id, types, limit]);
 
 /**
- * Maximum difference between the order of events by time and by position. It covers the time from an
- * operation to the commit of its events, and the difference between the clocks of processes.
+ * Maximum difference between the order of events by time and by position. It covers the time from
+ * an operation to the commit of its events, and the difference between the clocks of processes.
  */
 const DISORDER_MS = 120_000;
 
@@ -291,7 +292,10 @@ const isUnreadable = (error: unknown) => {
   return code === 'XX000' && message?.includes('event_epoch_mark') === true;
 };
 
-/** Starts a new epoch of positions after a crash, or after a restore into another cluster or timeline. */
+/**
+ * Starts a new epoch of positions after a crash, or after a restore into another cluster or
+ * timeline.
+ */
 export async function openEpoch(db: { query(text: string): Promise<unknown> }): Promise<void> {
   try {
     await db.query(OPEN_EPOCH);

@@ -1,6 +1,6 @@
-// One page of the list of events. A filter by type, customer or resource may match few of very many events. A
-// page is therefore read in steps of positions and returned after a bounded time. A page can be shorter than
-// requested although `hasMore` is true.
+// One page of the list of events. A filter by type, customer or resource may match few of very many
+// events. A page is therefore read in steps of positions and returned after a bounded time. A page
+// can be shorter than requested although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
 import {

@@ -1,4 +1,5 @@
-// Messages in the personal data export of a customer. An erasure clears their recipient and content.
+// Messages in the personal data export of a customer. An erasure clears their recipient and
+// content.
 import {
   CUSTOMER_ROWS_SQL,
   type PersonalData,

@@ -1,6 +1,6 @@
-// Sending messages. An operation stages a message. After the commit a job passes it to the connector, with
-// retries until the message expires. In the sandbox without a connector, the message is stored for the
-// operator to read and is not sent.
+// Sending messages. An operation stages a message. After the commit a job passes it to the
+// connector, with retries until the message expires. In the sandbox without a connector, the
+// message is stored for the operator to read and is not sent.
 
 import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -26,14 +26,17 @@ import {
 const SendInput = Type.Object({ messageId: Type.String(), ...PlatformFields });
 
 /**
- * One job kind per channel, so that a slow provider of one channel does not use the concurrency of the other.
+ * One job kind per channel, so that a slow provider of one channel does not use the concurrency of
+ * the other.
  */
 const SEND = {
   EMAIL: defineJob('messages.send', SendInput),
   SMS: defineJob('messages.send-sms', SendInput),
 } as const satisfies Record<MessageChannel, JobDefinition>;
 const DEFAULT_VALIDITY_MS = 86_400_000;
-/** More attempts than the backoff allows in a day, so that a message expires before its job fails. */
+/**
+ * More attempts than the backoff allows in a day, so that a message expires before its job fails.
+ */
 const MAX_ATTEMPTS = 48;
 
 interface NewMessage extends Content {

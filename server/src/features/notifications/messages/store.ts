@@ -1,6 +1,6 @@
-// E-mail and SMS messages. Recipient and content are encrypted with the data key of the customer, so that an
-// erasure makes them unreadable. The master key encrypts messages to other recipients. The content is cleared
-// after the message is sent, because most messages contain a one-time code.
+// E-mail and SMS messages. Recipient and content are encrypted with the data key of the customer,
+// so that an erasure makes them unreadable. The master key encrypts messages to other recipients.
+// The content is cleared after the message is sent, because most messages contain a one-time code.
 import { stateTable } from '../../../kernel/states.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -70,8 +70,8 @@ type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
 
 /**
- * Columns of messages to recipients other than customers. Messages to customers are sealed under the
- * customer's key.
+ * Columns of messages to recipients other than customers. Messages to customers are sealed under
+ * the customer's key.
  */
 export const sealedMessageColumns = (['recipient', 'content'] as const).map(
   (column): SealedColumn => ({
@@ -95,8 +95,8 @@ export function sealMessage(
 }
 
 /**
- * Decrypts a message. `key` is the customer's data key. Without it, the result for a message to a customer is
- * empty.
+ * Decrypts a message. `key` is the customer's data key. Without it, the result for a message to a
+ * customer is empty.
  */
 export function openMessage(
   vault: Vault,

@@ -1,6 +1,6 @@
-// All texts of messages to customers. The texts contain no links, because customers must not expect links in
-// security messages. The texts name the platform, because the operator of this server is unknown to
-// customers.
+// All texts of messages to customers. The texts contain no links, because customers must not expect
+// links in security messages. The texts name the platform, because the operator of this server is
+// unknown to customers.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Content } from './store.ts';
 
@@ -14,7 +14,9 @@ function spanText(ms: number): string {
   return formatCount(Math.floor(seconds / 60), 'minute');
 }
 
-/** A one-time code. The subject omits the code, because it is visible on locked screens and in logs. */
+/**
+ * A one-time code. The subject omits the code, because it is visible on locked screens and in logs.
+ */
 export const codeText = (senderName: string, code: string, validityMs: number): Content => ({
   subject: `Your code for ${senderName}`,
   text:
@@ -53,8 +55,8 @@ export const walletExportedText = (platformName: string): Content => ({
 });
 
 /**
- * Data of a recovery notice. The address or number of the contact is omitted, because an attacker may have
- * access to the mailbox.
+ * Data of a recovery notice. The address or number of the contact is omitted, because an attacker
+ * may have access to the mailbox.
  */
 interface RecoveryNotice {
   platformName: string;

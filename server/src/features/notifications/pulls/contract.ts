@@ -1,4 +1,5 @@
-// Contracts of pulled deliveries: reading and acknowledging the deliveries of an endpoint without a URL.
+// Contracts of pulled deliveries: reading and acknowledging the deliveries of an endpoint without a
+// URL.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {

@@ -1,5 +1,5 @@
-// Cursors of pulled deliveries: a position in the order of one endpoint. A cursor of another endpoint is
-// rejected, because it would acknowledge deliveries that were never read.
+// Cursors of pulled deliveries: a position in the order of one endpoint. A cursor of another
+// endpoint is rejected, because it would acknowledge deliveries that were never read.
 import { invalidField } from '../../../kernel/fault.ts';
 
 /** The position after the delivery of this event. */

@@ -1,5 +1,5 @@
-// Interface of the format readers. A reader receives a file in chunks of any size and buffers at most a few
-// thousand bytes.
+// Interface of the format readers. A reader receives a file in chunks of any size and buffers at
+// most a few thousand bytes.
 
 interface Structure {
   /** The end of the format was reached. Trailing data is ignored. */

@@ -1,4 +1,5 @@
-// Requests to the server. Uses XMLHttpRequest, because fetch does not report the progress of an upload.
+// Requests to the server. Uses XMLHttpRequest, because fetch does not report the progress of an
+// upload.
 import type { FieldError, Json, Outcome, State } from './types.ts';
 
 /** Rejection by the server, or the error of an unreachable server. */
@@ -42,7 +43,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Sends a request to a path below the address of this page. `progress` receives shares from 0 to 1. */
+/**
+ * Sends a request to a path below the address of this page. `progress` receives shares from 0 to 1.
+ */
 export function callServer<T>(
   method: string,
   path: string,

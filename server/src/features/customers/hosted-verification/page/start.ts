@@ -1,5 +1,5 @@
-// Start view: purpose of the verification, required documents, recipients of the data, next steps, and how to
-// pause.
+// Start view: purpose of the verification, required documents, recipients of the data, next steps,
+// and how to pause.
 import { action, h } from './dom.ts';
 import { formatTime } from './labels.ts';
 import type { Stage, State } from './types.ts';

@@ -1,5 +1,5 @@
-// Types of the server's replies, and the interfaces of the page. The schemas are in page-contract.ts. The
-// browser needs only the types.
+// Types of the server's replies, and the interfaces of the page. The schemas are in
+// page-contract.ts. The browser needs only the types.
 
 import type { Json } from './json.ts';
 
