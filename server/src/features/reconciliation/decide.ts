@@ -43,7 +43,7 @@ export interface DecisionInput {
   failureReason?: FailureReason | undefined;
 }
 
-/** Decisions that only post funds. */
+/** Decisions on the account of the funds. The payment keeps its status. */
 const FUNDS_DECISIONS: readonly Decision[] = ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 /** The decisions that each kind allows. */
@@ -59,7 +59,7 @@ export const DECISIONS_OF: Readonly<Record<DifferenceKind, readonly Decision[]>>
   LATE_CORRECTION: FUNDS_DECISIONS,
 };
 
-/** The account to which a decision posts the funds. SUSPENSE posts to suspense. */
+/** The account to which a decision posts the funds. SUSPENSE uses the suspense account. */
 const ACCOUNT_OF: Partial<Record<Decision, Exclude<SystemAccount, 'provider'>>> = {
   RECORD_FEE: 'expenses',
   OWN_FUNDS: 'external_settlement',
@@ -107,7 +107,10 @@ function assertAllowed({ difference }: Subject, { decision }: DecisionInput): vo
   }
 }
 
-/** Posts the funds of a difference to an account. */
+/**
+ * Posts the funds of a difference to an account. SUSPENSE posts only a BALANCE_DIFFERS, because the
+ * other funds are already in suspense.
+ */
 function stageFunds(ctx: Ctx, subject: Subject, { decision }: DecisionInput): void {
   const { difference, day } = subject;
   const to = ACCOUNT_OF[decision] ?? 'suspense';
@@ -130,7 +133,10 @@ function stageFunds(ctx: Ctx, subject: Subject, { decision }: DecisionInput): vo
   ctx.update(providerDays, day, { adjusted_net, updated_at: ctx.now });
 }
 
-/** Posts the line to the account of the item, and marks both as matched. */
+/**
+ * Posts the amount of the difference from suspense to the account of the item, and marks the line
+ * as matched. A main transfer is marked as reported.
+ */
 async function stageMatch(
   ctx: Ctx,
   { difference, line, day }: Subject,
@@ -296,7 +302,7 @@ async function stageWriteOff(ctx: Ctx, subject: Subject): Promise<void> {
   await excludeFromStatements(ctx, item);
 }
 
-/** Records that no statement will contain the transfer. */
+/** Records that no statement will contain the transfer. Has no effect on returns and deposits. */
 async function excludeFromStatements(ctx: Ctx, item: BookItem): Promise<void> {
   if (item.isMain && item.transfer) await reportedTransfers.mark(ctx, item.transferId, 'none');
 }
@@ -351,7 +357,7 @@ const decisionColumns = (ctx: Ctx, { decision, reason, decidedBy }: DecisionInpu
   ...{ decision, reason, decided_by: decidedBy, decided_at: ctx.now, updated_at: ctx.now },
 });
 
-/** Returns a caller of the platform whose payment the decision changes. */
+/** Returns a caller of the platform of the payment, or of no platform without a payment. */
 async function callerFor(
   runtime: Runtime,
   subject: Subject,
@@ -410,7 +416,7 @@ const STATUS_AFTER: Partial<Record<Decision, DifferenceRow['status']>> = {
 
 /**
  * Applies a decision to a difference. Throws NOT_FOUND, CONFLICT, and INVALID_INPUT for a decision
- * that is not allowed.
+ * or field that is not allowed and for a missing field.
  */
 export async function decideDifference(runtime: Runtime, input: DecisionInput): Promise<void> {
   const subject = await readSubject(runtime.db, input);

@@ -1,4 +1,4 @@
-// Lists of differences, and their assignment to operators.
+// Lists of differences, their assignment to operators, and the metric of unsettled differences.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';

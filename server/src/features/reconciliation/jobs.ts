@@ -1,5 +1,6 @@
-// Requests the statement of each day after its end in the time zone of the provider, and reconciles the day.
-// While the provider has no statement, the job fails and is repeated with the retry delays of jobs.
+// Requests the statement of each day after its end in the time zone of the provider, and reconciles
+// the day. While the provider has no statement, the job fails. It is attempted at most
+// `OUTAGE_ATTEMPTS` times.
 
 import { Fault } from '../../kernel/fault.ts';
 import { OUTAGE_ATTEMPTS } from '../../runtime/jobs/job-failures.ts';
@@ -46,7 +47,8 @@ function createKeyedQueue() {
 
 const runInOrder = createKeyedQueue();
 /**
- * Reconciles the days of a provider and currency one after the other, because they share items and balances.
+ * Reconciles the days of a provider and currency one after the other in this process, because they
+ * share items and balances.
  */
 const reconcileInOrder = (runtime: Runtime, key: DayKey): Promise<NewDifferences> =>
   runInOrder(`${key.providerId}/${key.currency}`, () => reconcileDay(runtime, key));

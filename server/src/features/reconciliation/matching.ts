@@ -44,7 +44,7 @@ export type Finding<L extends Line = Line, C extends Candidate = Candidate> = { 
 export interface MatchOptions {
   /** Maximum time between a line and a candidate that are matched by amount. */
   windowMs: number;
-  /** Keys of candidates that are matched to lines of other days. */
+  /** Keys of candidates that are already matched to other lines. */
   matchedKeys: ReadonlySet<string>;
 }
 

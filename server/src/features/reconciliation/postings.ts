@@ -1,5 +1,6 @@
-// Postings of statement lines. Each line is posted once, between the ledger account of the provider and the
-// account that its match determines. The provider's account therefore contains every posted line.
+// Postings of statement lines. Each line is posted once, between the ledger account of the provider
+// and the account of its match, or suspense. The provider's account therefore contains every posted
+// line.
 
 import { providerAccount, type SystemAccount, systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';

@@ -46,7 +46,7 @@ interface Run {
   source: Source;
   key: DayKey;
   newDifferences: NewDifferences;
-  /** Kinds of the differences that the current attempt of a commit opens. */
+  /** Kinds of the differences that the current attempt of a commit creates. */
   stagedKinds: DifferenceKind[];
   /** Version of the source that the comparison is based on. */
   sourceVersion: number;
@@ -54,7 +54,7 @@ interface Run {
 
 const SOURCE_CHANGED = 'SOURCE_CHANGED';
 
-/** Another process has compared a day of the same provider or changed its settings concurrently. */
+/** A concurrent comparison, request or settings change has updated the settings of the provider. */
 const sourceChanged = () =>
   Object.assign(new Error('the source of statements has changed'), { code: SOURCE_CHANGED });
 
@@ -305,8 +305,9 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
 }
 
 /**
- * Returns the closing balance of the day less the previous closing balance, the lines and the decisions. The
- * first day starts with its opening balance. 0 if the statement is consistent.
+ * Returns the closing balance of the day less the previous closing balance, the lines and the
+ * decisions. The first day starts with its opening balance. 0 if the statement is consistent or the
+ * day has none.
  */
 export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   if (day.closing_balance === null || day.opening_balance === null) return 0n;
@@ -343,8 +344,8 @@ async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]
 }
 
 /**
- * Stages the difference of the closing balance, and that of the next day, because the next day starts with
- * this balance.
+ * Stages the difference of the closing balance, and that of the next day if it is open and
+ * reconciled. The next day starts with this balance.
  */
 async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const day = await dayIn(ctx, run.key);
@@ -452,8 +453,9 @@ async function compare(run: Run): Promise<void> {
 }
 
 /**
- * Applies the received statements of a day and compares its lines. Returns the number of new differences by
- * kind. The lines of a closed day are not compared again. Throws NOT_FOUND if the day has no statement.
+ * Applies the received statements of a day and compares its lines. Returns the number of new
+ * differences by kind. The lines of a closed day are not compared again. Throws NOT_FOUND if the
+ * day does not exist.
  */
 export async function reconcileDay(runtime: Runtime, key: DayKey): Promise<NewDifferences> {
   const source = await sourceOf(runtime, key.providerId);

@@ -20,7 +20,7 @@ const DayInput = Type.Object({
   day: Type.String(),
 });
 
-/** Requests the statement of a day from the provider. */
+/** Requests the statement of a day from the provider, and reconciles the day. */
 export const FETCH_STATEMENT = defineJob('statements.fetch', DayInput);
 /** Reconciles a day: compares its complete statement with the payments of the ledger. */
 export const RECONCILE_DAY = defineJob('statements.reconcile', DayInput);

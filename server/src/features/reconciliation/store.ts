@@ -1,5 +1,5 @@
-// Tables of the reconciliation: statements of providers, their days and lines, and the differences between
-// the statements and the ledger.
+// Tables and queries of the reconciliation: statement settings, statements with their pages, days
+// and lines, and the differences between the statements and the ledger.
 import { Fault } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -201,9 +201,12 @@ export const keyOfDay = ({ provider_id: providerId, currency, day }: DayRow): Da
 /** Key of the difference of an item that is missing at the provider. Stored keys begin with `OURS/`. */
 export const missingKeyOf = (itemKey: string): string => `OURS/${itemKey}`;
 
-/** Exported so that a test can check their query plans. */
+/** A test checks the query plans. */
 export const SQL = {
-  /** Lines of a day that are not removed. IDs begin with the day. `0` is the character after `/`. */
+  /**
+   * The next 1,000 lines of a day that are not removed. IDs begin with the day. `0` is the
+   * character after `/`.
+   */
   lines: `select * from provider_statement_lines where id > $1 || '/' and id < $1 || '0'
     and state <> 'REMOVED' and id > $2 order by id limit 1000`,
   /** Days of a provider and currency, oldest first. */

@@ -1,7 +1,8 @@
-// Applies the retention in one process at a time: creates the next partitions, and removes those whose rows
-// are all older than the retention period. A partition is first detached atomically. After its rows are
-// stored in a file, it is dropped with the commit that records the file. After a crash at any point the
-// detached table still exists, so the file is written again under another key.
+// Applies the retention in one process at a time: creates the next partitions, and removes those
+// whose rows are all older than the retention period. With archives, a partition is first detached
+// atomically. After its rows are stored in a file, it is dropped with the commit that records the
+// file. After a crash before this commit the detached table still exists, so the file is written
+// again under another key.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
@@ -34,7 +35,8 @@ interface RemovedPartition {
   /** WAITING: its deliveries are pending, or it is in use. */
   result: 'ARCHIVED' | 'DROPPED' | 'WAITING';
   /**
-   * Number of archived rows, or the estimate of the planner for a partition that is not archived.
+   * Number of archived rows. The estimate of the planner in a dry run and without an archive. 0 for
+   * a detached partition in a dry run.
    */
   rows: number;
 }
@@ -55,7 +57,7 @@ const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartiti
   ...{ history: table, partition: name, result, rows },
 });
 
-/** The changes that `applyRetention` would make. */
+/** The removals that `applyRetention` would make. `partitionsCreated` is 0. */
 async function preview({ runtime, settings }: RetentionDeps): Promise<RetentionResult> {
   const { db, effects } = runtime;
   const now = effects.now();
@@ -114,8 +116,8 @@ async function removeArchives(deps: RetentionDeps, db: Queryable): Promise<numbe
 }
 
 /**
- * Applies the retention, or with `dryRun` returns the changes that it would make. Throws CONFLICT while
- * another process applies it.
+ * Applies the retention, or with `dryRun` returns the removals that it would make. Throws CONFLICT
+ * while another process applies it, except with `dryRun`.
  */
 export async function applyRetention(
   deps: RetentionDeps,
@@ -144,8 +146,8 @@ export async function applyRetention(
 }
 
 /**
- * Whether `applyRetention` would make changes. Uses the connection pool, so that an idle check opens no
- * connection.
+ * Whether `applyRetention` has work, including partitions that wait. Uses the connection pool, so
+ * that an idle check opens no connection.
  */
 export async function isRetentionDue({ runtime, settings }: RetentionDeps): Promise<boolean> {
   const { db, effects } = runtime;

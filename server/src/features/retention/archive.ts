@@ -1,6 +1,6 @@
-// The file of an archive contains compressed lines of JSON. It is encrypted like any other file, under
-// its own key, which the master key seals. A key encrypts one attempt only. The object of an interrupted
-// attempt is removed.
+// The file of an archive contains compressed lines of JSON. It is encrypted like any other file,
+// under its own key, which the master key seals. A key encrypts one attempt only. The next attempt
+// removes the object of an interrupted attempt.
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';

@@ -1,6 +1,6 @@
-// Dependencies of the operations and jobs of stablecoins, and calls of the provider. Stablecoins are not
-// available in an environment without a provider. Without a response of the provider,
-// a request fails with SERVICE_UNAVAILABLE and a job runs again.
+// Dependencies of the operations and jobs of stablecoins, and calls of the provider. Stablecoins
+// are not available in an environment without a provider. Without a response of the provider, a
+// request fails with SERVICE_UNAVAILABLE and a job is retried.
 
 import type { Connectors } from '../../connectors/ports/index.ts';
 import type { MintPort } from '../../connectors/ports/stablecoins.ts';

@@ -7,7 +7,7 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 export type LinkEvent = 'invalidate' | 'revoke' | 'relink';
 
-/** A rejected account is linked again and keeps its tokens. */
+/** A rejected account can be linked again and keeps its tokens. */
 export const linkStates = stateTable<LinkStatus, LinkEvent>('provider account', {
   ACTIVE: { invalidate: 'INVALID', revoke: 'REVOKED' },
   INVALID: { relink: 'ACTIVE' },

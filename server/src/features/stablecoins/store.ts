@@ -1,5 +1,5 @@
-// Tables of stablecoins: provider accounts, tokens, mints and burns. The circulating supply is in
-// the ledger.
+// Tables of stablecoins: provider accounts, tokens, mints and burns, and registered external
+// accounts. The circulating supply is in the ledger.
 import type { FundingInstructions, IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';

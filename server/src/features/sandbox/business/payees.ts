@@ -1,5 +1,6 @@
-// Bank accounts and wallets of payees in the world `business`. The last characters of a number select
-// the outcome in the sandbox, so numbers of regular accounts end with digits that select none.
+// Bank accounts and wallets of payees in the world `business`. The last characters of a number
+// select the outcome in the sandbox, so numbers of regular accounts end with digits that select
+// none. Addresses of wallets are random.
 
 import { payeeName } from './people.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -111,7 +112,7 @@ export function payeeIn(
   };
 }
 
-/** Rails that a payout requests, by currency. The server selects the rail of other currencies. */
+/** Rails that a payout can request, by currency. Without a request the server selects the rail. */
 export const RAILS: Readonly<Partial<Record<PayoutCurrency, readonly string[]>>> = {
   USD: ['ACH', 'ACH', 'ACH', 'WIRE', 'RTP', 'FEDNOW'],
   EUR: ['SEPA', 'SEPA_INSTANT'],

@@ -1,5 +1,5 @@
-// A random generator that returns the same values for the same seed. The world `business` is generated with
-// it, so each build has the same customers and payments.
+// A random generator that returns the same values for the same seed. The world `business` is
+// generated with it, so builds with the same input have the same customers and payments.
 import { createHash } from 'node:crypto';
 
 export interface SeededRandom {

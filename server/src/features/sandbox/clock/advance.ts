@@ -42,7 +42,7 @@ const PAUSE_MS = 10;
 /** Interval at which the lease of a clock at one instant is renewed. */
 const RENEW_MS = 5_000;
 
-/** Moves jobs to the clock, whose time is `clock`, and waits for running jobs. */
+/** Moves jobs to the clock, whose time is `clock`. Waits at most `RUNNING_MS` for running jobs. */
 export async function moveJobsToClock(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   platformId: string,

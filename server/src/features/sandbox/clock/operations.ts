@@ -32,14 +32,14 @@ function presentClock(row: ClockRow | undefined, realTime: Time) {
   };
 }
 
-/** Throws INVALID_INPUT for a target that this clock cannot reach in one call. */
+/** Throws INVALID_INPUT for a target in the past or more than two years ahead. */
 function requireTarget(change: ClockChange, now: Time): Time {
   const target = targetOf(change, now);
   if (typeof target === 'number') return target;
   throw invalid([target]);
 }
 
-/** Executes all work due until the target of a held clock. */
+/** Executes the work due until the target of a held clock, up to the limits of `advanceTo`. */
 async function advanceClock(
   runtime: Runtime,
   work: ClockWork,

@@ -1,5 +1,6 @@
-// Reset of a sandbox platform, and fixtures that fill it. Both operations use separate change sets. The
-// change set of the request contains only the idempotency record.
+// Reset of a sandbox platform, and fixtures that fill it. Rows are removed and steps run in
+// separate change sets. The change set of the request contains the idempotency record, the reset of
+// configuration and tokens, and the job that builds the world `business`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import type { RemovedCounts } from '../../../runtime/committer/reset.ts';

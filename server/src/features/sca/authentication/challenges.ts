@@ -1,6 +1,7 @@
-// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited number of
-// failed attempts. Failed attempts also count toward the lockout. The caller passes the same binding at
-// creation and at the proof, so a proof is valid for one amount and payee only (dynamic linking).
+// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited
+// number of failed attempts. Failed attempts also count toward the lockout. The caller passes the
+// same binding at creation and at the proof, so the proof of a payment is valid for one amount and
+// payee (dynamic linking).
 
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
@@ -83,7 +84,10 @@ const MAX_FAILED_ATTEMPTS = 5;
 const CODE_LENGTH = 6;
 const RESEND_AFTER_MS = 30_000;
 
-/** SMS codes per customer for all purposes, because each code has a cost and can be guessed. */
+/**
+ * Challenge codes by SMS per customer, for all actions, because each code has a cost and can be
+ * guessed.
+ */
 const SMS_LIMITS: Record<Mode, readonly AttemptRule[]> = {
   production: [{ max: 10, withinMs: 15 * MINUTE_MS }],
   sandbox: [{ max: 60, withinMs: MINUTE_MS }],
@@ -103,7 +107,7 @@ const isAccepted = (kind: ChallengeKind, factor: ScaFactorName) =>
 /** Default factors, in order. */
 const PREFERRED_FACTORS: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
-/** The WebAuthn challenge that a passkey signs, bound to the amount and the payee. */
+/** The WebAuthn challenge that a passkey signs, bound to the data of the action. */
 const signedText = ({ nonce }: ChallengeRow, { binding }: ScaAction): string =>
   createHash('sha256').update(`${nonce}\n${binding}`).digest('base64url');
 
@@ -286,7 +290,7 @@ export async function presentChallenge(
   };
   if (factor !== 'PASSKEY') return view;
   const { options, allowedOrigins } = await passkeyRequestFor(ctx, party, row, action);
-  // A payment requires a session, and the login has already returned the origins.
+  // The enrollment of the passkey has already returned the origins.
   const origins = kind === 'PAYMENT' ? {} : { passkeyAllowedOrigins: allowedOrigins };
   return { ...view, passkeyAssertionOptions: options, ...origins };
 }
@@ -364,9 +368,10 @@ async function isValidProof(
 }
 
 /**
- * Stages the satisfaction of a challenge and returns undefined. A wrong proof is returned as a rejection and
- * counts as a failed attempt. Throws INVALID_INPUT, without counting, for a proof after expiry or of invalid
- * form, ACCOUNT_LOCKED while the customer is locked, RATE_LIMITED after too many failed attempts.
+ * Stages the satisfaction of a challenge and returns undefined. A wrong proof is returned as a
+ * rejection and counts as a failed attempt. Throws INVALID_INPUT, without counting, for a closed or
+ * expired challenge, a factor that is not enrolled and a proof of invalid form, ACCOUNT_LOCKED
+ * while the customer is locked, RATE_LIMITED after too many failed attempts.
  */
 export async function prove(
   ctx: Ctx,
@@ -386,7 +391,8 @@ export async function prove(
   checkAttemptsLeft(ctx, row);
   await checkEnrolled(ctx, customer, factor, field);
   const { success, failure } = EVENTS[kind];
-  // Challenges are deleted earlier than events, so events reference the payment or account.
+  // Challenges are deleted earlier than events, so events reference the quote or account if there
+  // is one.
   const details = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
   if (!(await isValidProof(ctx, party, row, action, proof))) {
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });
@@ -399,7 +405,8 @@ export async function prove(
 
 /**
  * Stages a new code for the challenge, whose expiry does not change. Throws RATE_LIMITED within 30
- * seconds of the previous code and after too many codes, CONFLICT if no SMS code is pending.
+ * seconds of the previous code and after too many codes or failed attempts, CONFLICT if no SMS code
+ * is pending.
  */
 export async function resendCode(
   ctx: Ctx,
@@ -419,8 +426,8 @@ export async function resendCode(
 }
 
 /**
- * Expires a challenge that was not answered in time. ANSWERED includes a replaced challenge. A deleted
- * challenge counts as EXPIRED.
+ * Expires a challenge that was not answered in time. ANSWERED: the challenge was closed before,
+ * also if it was replaced or had expired. A deleted challenge counts as EXPIRED.
  */
 export async function expireChallenge(
   ctx: Ctx,

@@ -10,7 +10,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { type CustomerRow, customerById, dataKeyOf } from '../../customers/records/index.ts';
 
-/** Rows are never deleted. */
+/** Rows are deleted only by the reset of a sandbox platform. */
 export const scaEvents = table('sca_events', {
   id: col.text,
   platform_id: col.text,
@@ -57,7 +57,7 @@ export interface OperatorCause {
 
 export interface ScaEventDetails {
   factor?: string | null | undefined;
-  /** ID of the challenge, payment, account, factor or reset. */
+  /** ID of the challenge, quote, account, factor or reset. */
   subject?: string | null | undefined;
   /** IP address of the customer, as reported by the platform. */
   ip?: string | null | undefined;

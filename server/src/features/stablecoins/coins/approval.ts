@@ -106,7 +106,7 @@ export async function decideStablecoin(runtime: Runtime, input: DecideInput) {
 }
 
 /**
- * Decisions about a stablecoin, or a mint or burn: decision, operator and reason. Throws
+ * Decisions about a stablecoin, or a mint or burn: decision, actor and reason. Throws
  * STABLECOIN_NOT_FOUND and STABLECOIN_OPERATION_NOT_FOUND.
  */
 export async function stablecoinHistory(runtime: Runtime, id: string, query: ActionsQuery = {}) {

@@ -1,5 +1,5 @@
-// Jobs of a registered token. The provider is polled until the issuance is final. An approved token is
-// enabled once it is provisioned.
+// Jobs of a registered token. Each successful poll schedules the next until the issuance is final
+// or the provider requests no poll. An approved token is enabled once it is provisioned.
 import type { IssuanceStatus, TokenLookup } from '../../../connectors/ports/stablecoins.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
@@ -113,7 +113,10 @@ async function pollIssuance(
   };
 }
 
-/** Approves a token that the provider enables immediately, and enables a provisioned token. */
+/**
+ * Approves a token that the provider enables immediately, or enables an approved, provisioned
+ * token.
+ */
 async function enable(
   ctx: Ctx,
   deps: StablecoinDeps,

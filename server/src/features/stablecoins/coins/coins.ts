@@ -166,7 +166,7 @@ const notRequestableFault = (status: string): Fault =>
     `The stablecoin is ${status}, so its enablement cannot be requested.`,
   );
 
-/** Requests the approval of the operator. A repetition has no effect. */
+/** Requests the approval of the operator. A repetition before the decision has no effect. */
 export function requestEnablement(
   ctx: Ctx,
   { connectors }: StablecoinDeps,

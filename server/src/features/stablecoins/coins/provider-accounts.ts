@@ -111,7 +111,10 @@ function selectAccount(accountIds: readonly string[], requestedId: string | unde
   throw invalidField('providerAccountId', message);
 }
 
-/** The routed provider of a new account. An account that is linked again keeps its provider. */
+/**
+ * The routed provider of a new account. An inactive account with this `provider_account_id` keeps
+ * its provider.
+ */
 async function providerIdFor(
   ctx: Ctx,
   mint: MintPort,

@@ -1,5 +1,5 @@
-// Operations of mints and burns. Both types are validated in the order coin, amount, source, destination,
-// provider.
+// Operations of mints and burns. Both types are validated in the order coin, provider account,
+// amount, source, destination, provider.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';

@@ -1,7 +1,7 @@
-// Jobs of a mint or burn: submission to the provider, then polls until its status is final. The operation ID
-// is the order ID, so a repeated submission is idempotent. The intent to submit is committed first. If the
-// provider rejects the account, an order without this intent fails immediately, and any other order waits
-// until the account is linked again.
+// Jobs of a mint or burn: submission to the provider, then polls of its status. The operation ID is
+// the order ID, so a repeated submission is idempotent. The intent to submit is committed first. If
+// the provider rejects the account before or at the first submission, the order fails. Any other
+// order waits until the account is linked again.
 
 import type { OrderProgress, UnlinkedResult } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';
@@ -62,8 +62,8 @@ async function readCurrentRow(ctx: Ctx, id: string): Promise<StablecoinOperation
 }
 
 /**
- * Commits the intent to submit, for the first time or again, unless another run of the job has made the
- * operation final.
+ * Commits the intent to submit. `again`: the intent was committed before. `final`: the operation is
+ * no longer CREATED.
  */
 const begin = (
   runtime: Runtime,
@@ -77,7 +77,9 @@ const begin = (
     return 'first';
   });
 
-/** Fails an operation whose account the provider no longer accepts, or submits or polls it later. */
+/**
+ * Fails an unsubmitted operation of a rejected account. Schedules a retry of any other operation.
+ */
 async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,

@@ -1,6 +1,7 @@
-// Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or funds
-// were transferred, so only its response or a record of the operator makes an operation final. A timeout only
-// schedules polls. An expired operation may still complete, so it is polled for another week.
+// Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or
+// funds were transferred, so only its response or a record of the operator makes a submitted
+// operation final. A call without a response is repeated. An expired operation may still complete,
+// so it is polled for another week.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -100,7 +101,7 @@ async function setFinalStatus(
   return ctx.update(mintsAndBurns, row, change);
 }
 
-/** Fails an operation that was never submitted. */
+/** Fails an operation that the provider has not received. */
 export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
   setFinalStatus(ctx, row, 'fail', { failure_reason: reason });
 
@@ -132,7 +133,7 @@ export async function endByOperator(
 const isFinalFailure = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
-/** Stages the response to a poll. Ignored if the status is final. */
+/** Stages the response to a submission or a poll. Ignored if the status is final. */
 export async function applyProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -155,7 +156,7 @@ export async function applyProgress(
 const failureOf = (progress: OrderProgress): string =>
   progress.state === 'failed' ? progress.reason : CANCELLED;
 
-/** Applies a state that a message reports and the lifecycle permits. The polls continue. */
+/** Applies a state that a message reports and the lifecycle permits. The scheduled poll remains. */
 export async function applyReported(
   ctx: Ctx,
   row: StablecoinOperationRow,

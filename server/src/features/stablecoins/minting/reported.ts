@@ -55,7 +55,9 @@ function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): 
 const unknownOrderFault = (): Fault =>
   new Fault('NOT_FOUND', 'This order was not submitted to this provider.');
 
-/** Applies a reported state. Throws NOT_FOUND for an order of another provider. */
+/**
+ * Applies a reported state. Throws NOT_FOUND for an order that was not submitted to this provider.
+ */
 export async function applyReportedOrder(
   runtime: Runtime,
   providerId: string,

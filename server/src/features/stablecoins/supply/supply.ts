@@ -45,7 +45,10 @@ const supplyExceededFault = (): Fault =>
     'The amount exceeds the circulating supply, less pending burns.',
   );
 
-/** Holds the amount of an order. The commit fails if the supply is too low. */
+/**
+ * Holds the amount of an order. The commit fails if a burn exceeds the circulating supply or a mint
+ * the maximum supply.
+ */
 export const holdTokens = (ctx: Ctx, row: SupplyOrder): void =>
   ctx.hold({
     ...transferOf(row),
@@ -61,7 +64,7 @@ function resolve(ctx: Ctx, verb: 'post' | 'void', row: HeldOrder): void {
 /** Posts a completed order. */
 export const postHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'post', row);
 
-/** Voids a failed order. */
+/** Voids a failed or expired order. */
 export const voidHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'void', row);
 
 /**

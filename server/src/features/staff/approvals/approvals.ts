@@ -1,6 +1,7 @@
-// Changes that require the approval of a second operator. The change set of a requested change is stored
-// without a commit. On approval the change is prepared again, and an identical change set is committed
-// together with the decision. If the change set differs, the change must be requested again.
+// Changes that require the approval of a second operator. The request is stored with the digest and
+// a description of its change set, without a commit of the change. On approval the change is
+// prepared again, and an identical change set is committed together with the decision. If the
+// change set differs, the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -152,8 +153,9 @@ function fieldsOf({ params, query, body }: RequestedInput): Record<string, unkno
 }
 
 /**
- * Uniqueness key of a change. Changes that update the same row have the same key, because the execution of
- * one invalidates the other. For all other changes the key depends on the input.
+ * Uniqueness key of a change. Changes by one operation that update or remove the same subject have
+ * the same key, because the execution of one invalidates the other. For all other changes the key
+ * depends on the input.
  */
 function changeKeyOf(
   { vault }: Pick<Runtime, 'vault'>,

@@ -1,6 +1,6 @@
-// The digest of a change set. Two digests are equal if and only if the same rows, in the same versions,
-// change to the same states by the same amounts. IDs, times and random values are excluded, because they
-// differ each time. Other values come from the same stored request.
+// The digest of a change set. Two digests are equal if and only if the same rows, in the same
+// versions, change to the same states by the same amounts. New IDs, times and random values are
+// excluded, because they differ each time. Other values come from the same stored request.
 import { createHash } from 'node:crypto';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';

@@ -32,7 +32,9 @@ const COLUMNS = {
   operation_id: col.text,
   /** ID of the resource in the request. */
   subject: col.text.null,
-  /** Uniqueness key of the change, or null once it can no longer be approved. */
+  /**
+   * Uniqueness key of the change. Null after the decision, or after a later request replaced it.
+   */
   change_key: col.text.null.mut,
   platform_id: col.text.null,
   customer_id: col.text.null,

@@ -1,7 +1,8 @@
-// The rows that a change set inserts, changes and removes, in the form that an audit record stores.
+// The rows and transfers of a change set in the form that an audit record stores, and their
+// platforms and customer.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 
-/** One row. `before` and `after` have the columns that changed. */
+/** One row. For an update, `before` and `after` have only the changed columns. */
 interface RowChange {
   table: string;
   id: string;
@@ -89,13 +90,17 @@ function sharedValue(set: ChangeSet, column: string): string | undefined {
   return values.size === 1 ? (value as string) : undefined;
 }
 
-/** The platform and the customer whose data a change set changes, if there is exactly one. */
+/** The platform and the customer of an audit record. */
 export interface Owners {
   platformId?: string | undefined;
   customerId?: string | undefined;
 }
 
-/** The owners of the rows of a change set, and every platform among them. */
+/**
+ * The owners of the rows of a change set, and every platform among them. `platformId` is absent for
+ * several platforms. Without one common `customer_id`, the customer is the first updated row of
+ * `customers`.
+ */
 export function ownersOf(set: ChangeSet): Owners & { platformIds: ReadonlySet<string> } {
   const updatedCustomerId = set.updates.find(({ table }) => table.name === 'customers')?.id;
   const platformIds = platformsOf(set);

@@ -16,7 +16,7 @@ import { changesOf, changesText, type Owners, ownersOf, platformsOf } from './ch
 import { sealRecord } from './sealed.ts';
 import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
 
-/** The fields of an audit record that are known before the request is executed. */
+/** The fields of an audit record that do not depend on its change set. */
 export interface AuditedRequest {
   operator: Operator;
   operationId: string;

@@ -1,5 +1,6 @@
-// Enrollment of factors. A pending enrollment is stored encrypted for at most ten minutes. Its row counts
-// failed attempts, whose number is limited. One of two concurrent confirmations succeeds.
+// Enrollment of factors. A pending enrollment is stored encrypted and valid for ten minutes. Its
+// row counts failed attempts, whose number is limited. One of two concurrent confirmations
+// succeeds.
 import { generateSecret, stepOf, toBase32, totpUri } from '../../../../kernel/crypto/totp.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';

@@ -1,6 +1,6 @@
-// WebAuthn JSON of passkeys as SCA factors. The shared WebAuthn module verifies them, with two additional
-// requirements: user verification, and the passkey site of the platform. In the sandbox, an authenticator can
-// be simulated.
+// WebAuthn JSON of passkeys as SCA factors. The shared WebAuthn module verifies them, with two
+// additional requirements: user verification, and the passkey site of the platform. In the sandbox,
+// only the challenge and the origin are verified, so an authenticator can be simulated.
 import {
   type Assertion,
   type Attestation,
@@ -25,7 +25,7 @@ const SANDBOX_SITE: PasskeySite = { rpId: 'localhost', origins: ['http://localho
 const TIMEOUT_MS = 10 * 60_000;
 const NAME = 'Passkey';
 
-/** The passkey site of the platform. Throws NOT_IMPLEMENTED if none is configured. */
+/** The passkey site of the platform. Throws NOT_IMPLEMENTED if a production platform has none. */
 export function siteOf(platform: PlatformRow): PasskeySite {
   if (platform.passkey_site) return platform.passkey_site;
   if (platform.environment === 'sandbox') return SANDBOX_SITE;
@@ -173,7 +173,10 @@ const ORIGIN_NOT_ALLOWED: FieldError = {
   message: 'must be an allowed passkey origin of this platform',
 };
 
-/** The registered passkey, or the errors of the registration. */
+/**
+ * The registered passkey, or the errors of the registration. Throws INVALID_INPUT for an invalid
+ * form.
+ */
 export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
@@ -205,7 +208,7 @@ export function readRegistration(
 
 /**
  * The counter after a valid assertion, or undefined if the assertion is not valid. Throws
- * INVALID_INPUT for an invalid form.
+ * INVALID_INPUT for an invalid form and for an origin that is not allowed.
  */
 export function readAssertion(
   ceremony: Ceremony,

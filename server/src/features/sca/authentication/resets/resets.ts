@@ -52,7 +52,7 @@ interface ResetPatch extends Partial<Pick<ResetRow, 'expires_at' | 'completed_at
   by?: OperatorCause;
 }
 
-/** Stages a transition with its audit event. */
+/** Stages a transition and its audit event. `review` has no audit event. */
 export function transitionReset(
   ctx: Ctx,
   customer: CustomerRow,
