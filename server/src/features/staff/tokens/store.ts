@@ -12,7 +12,7 @@ export const operatorTokens = table('operator_tokens', {
   secret_hash: col.text,
   /** ID of the operator who created the token. */
   created_by: col.text,
-  /** ID of the responsible user, or of the token if the command created it. */
+  /** ID of the responsible user, or of the token that the command created. */
   person_id: col.text,
   expires_at: col.time,
   revoked_at: col.time.null.mut,

@@ -1,4 +1,4 @@
-// The current rights of an operator who made an earlier request, for decisions about that request.
+// The current rights of operators. A token has at most the rights of its responsible user.
 import type { Operator } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -8,7 +8,7 @@ import { permissionsOf } from '../roles/index.ts';
 import { type CurrentOperator, readTokenOperator } from '../tokens/index.ts';
 import { operatorUsers, type UserRow } from './store.ts';
 
-/** Restricts a token to the current rights of the user who created it. */
+/** Restricts a token to the current rights of its responsible user. */
 export function restrictToUser(operator: Operator, user: UserRow): Operator {
   const permissions = permissionsOf(user.roles);
   const { platform_ids: userPlatformIds } = user;

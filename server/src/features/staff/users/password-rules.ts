@@ -12,7 +12,7 @@ const MIN_SCORE = 3;
 const MAX_ESTIMATED = 64;
 
 /**
- * Throws INVALID_INPUT for a common password, or a password that consists of the user's name or
+ * Throws INVALID_INPUT for a password that is common or easy to guess, also from the user's name or
  * address.
  */
 export async function assertStrong(password: string, personal: readonly string[]): Promise<void> {

@@ -33,7 +33,7 @@ const COLUMNS = {
   identity_issuer: col.text.null.mut,
   identity_subject: col.text.null.mut,
   enrolled_at: col.time.null.mut,
-  /** ID of the operator who created the user. */
+  /** ID of the operator who created the user, or `first start` or `identity provider`. */
   created_by: col.text,
   created_at: col.time,
   updated_at: col.time.mut,

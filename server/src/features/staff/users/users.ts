@@ -1,5 +1,5 @@
-// Creation, list and change of operator users. A user has at most the rights of the operator who
-// creates or changes the user. Users cannot change themselves.
+// Creation, list and change of operator users. Neither a creation nor a change
+// grants more rights than its operator has. Users cannot change themselves.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -205,9 +205,9 @@ export async function updateOperatorUser(
 }
 
 /**
- * Creates a link with which a user who has lost every sign-in method registers a new one. Throws
- * NOT_FOUND and FORBIDDEN. Throws INVALID_INPUT for the user of the caller and for a user who signs in at
- * the identity provider.
+ * Creates a link with which a user who has no sign-in method or has lost every one registers a new
+ * one. Throws NOT_FOUND and FORBIDDEN. Throws INVALID_INPUT for the user of the caller and for a
+ * user who signs in at the identity provider.
  */
 export const recoverOperatorUser = (
   runtime: Runtime,

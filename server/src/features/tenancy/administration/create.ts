@@ -44,8 +44,8 @@ export function checkCurrencyCodes(
 }
 
 /**
- * Stages a new platform as the caller's own. Run it inside `operate` with `systemCaller` of an ID from
- * `newPlatformId`. Throws `INVALID_INPUT` for an unknown currency.
+ * Stages a new platform as the caller's own. Run it inside `operate` with `systemCaller` of an ID
+ * from `newPlatformId`. Throws `INVALID_INPUT` for an unknown or repeated currency.
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
   checkCurrencyCodes(input.currencies, (index) => `currencies.${index}`);

@@ -1,5 +1,5 @@
-// Platforms and the settings that their operator decides: whether they are regulated, their currencies,
-// their sending limits, and their card program.
+// Platforms and the settings that their operator decides, such as their currencies, their sending
+// limits and their card program.
 
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';

@@ -1,6 +1,6 @@
 // Appearance of a platform on hosted pages: its name, its color, and the logo of its
 // configuration. A logo is shown only if it is loaded over https, or over http from the local
-// machine in the sandbox.
+// machine in the sandbox. The file also has the default card program.
 
 import type { PageBrand } from '../../../kernel/contract/page.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
@@ -13,7 +13,7 @@ type BrandedPlatform = Pick<
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-/** URL of a logo that a page can load, or undefined for invalid text. */
+/** URL of a logo that a page can load, or undefined for any other value. */
 function configuredLogoOf(configuredUrl: unknown, isSandbox: boolean): string | undefined {
   if (typeof configuredUrl !== 'string') return undefined;
   const url = readUrl(configuredUrl);

@@ -96,7 +96,7 @@ function rejectUnsupportedFees(fees: readonly FeeConfig[]): void {
   }
 }
 
-/** Throws one fault with every error of a change. */
+/** Throws INVALID_INPUT with every error of a change, or NOT_IMPLEMENTED for unsupported fees. */
 export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
   const errors: FieldError[] = [];
   const { umaDomain, webhookEndpoint, supportedCurrencies = [], feeConfigs = [] } = update;

@@ -1,5 +1,5 @@
-// Settings of a platform for a currency that apply to payments: enabled directions and amount limits. Quotes,
-// transfers and payments from UMA addresses use the same checks.
+// Settings of a platform for a currency that apply to payments: enabled directions, amount limits
+// and fees. Quotes, transfers and payments from UMA addresses use the same checks.
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';

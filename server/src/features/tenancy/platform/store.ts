@@ -1,4 +1,5 @@
-// A platform is the tenant to which every other row belongs. The token of a request identifies its platform.
+// A platform is the tenant to which its customers, accounts and payments belong. The token of a
+// request identifies its platform.
 
 import type { Mode } from '../../../kernel/mode.ts';
 import type { FloorBasis } from '../../../runtime/committer/ledger-accounts.ts';

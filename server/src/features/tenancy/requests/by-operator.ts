@@ -58,7 +58,10 @@ export async function pageOfRequestsByOperator(
   return { data: rows.map(presentRequest), ...rest };
 }
 
-/** A page of the requests of all platforms or of one, newest first. Throws PLATFORM_NOT_FOUND. */
+/**
+ * A page of the requests of all platforms or of one, newest first. Throws PLATFORM_NOT_FOUND, and
+ * INVALID_INPUT for an invalid period.
+ */
 export async function pageOfRequestsOfPlatforms(
   runtime: Runtime,
   { platformId, limit = 20, cursor, ...query }: PlatformsQuery,
@@ -98,8 +101,9 @@ export interface BodyRetention {
 }
 
 /**
- * Permits storage of the masked bodies of a production platform until a time. Null revokes the permission.
- * Throws CONFLICT for a sandbox platform.
+ * Permits storage of the masked bodies of a production platform until a time. Null revokes the
+ * permission. Throws PLATFORM_NOT_FOUND, INVALID_INPUT for a past time, and CONFLICT for a sandbox
+ * platform.
  */
 export async function keepRequestBodies(
   runtime: Runtime,

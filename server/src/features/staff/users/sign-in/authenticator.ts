@@ -72,8 +72,8 @@ export async function currentOperator(
 }
 
 /**
- * The operator of each request. Throws UNAUTHORIZED, and FORBIDDEN without the CSRF token or from
- * another site.
+ * The operator of each request. Throws UNAUTHORIZED. For a change in a session, also throws
+ * FORBIDDEN without the CSRF token or from another site.
  */
 export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | undefined) {
   const tokens = operatorTokenAuthenticator(runtime);

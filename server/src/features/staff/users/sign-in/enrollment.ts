@@ -197,7 +197,9 @@ export const enrollPassword = (
 const FIRST_ADMINISTRATOR = 'OperatorUser:00000000-0000-7000-8000-000000000001';
 const FIRST_START = 'first start';
 
-/** The link of the first administrator, or undefined once a user has enrolled. */
+/**
+ * The link of the first administrator, or undefined if another user exists or a user has enrolled.
+ */
 export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink | undefined> {
   return operate(runtime, INSTALLATION, async (ctx) => {
     const users = await ctx.db.find(operatorUsers, {});

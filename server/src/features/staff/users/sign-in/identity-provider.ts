@@ -20,7 +20,7 @@ export interface ProvidedPerson {
   issuer: string;
   subject: string;
   name: string;
-  /** Undefined unless the provider has verified it. */
+  /** Undefined if the provider has not verified it or if it exceeds `MAX_EMAIL` characters. */
   email: string | undefined;
   /** Roles of the person's groups. */
   roles: readonly RoleName[];

@@ -226,8 +226,8 @@ export async function ownPasskeys(runtime: Runtime, operator: Operator) {
 }
 
 /**
- * Removes a passkey of the caller and revokes all other sessions. Throws NOT_FOUND, and CONFLICT for the
- * only sign-in method.
+ * Removes a passkey of the caller and revokes all other sessions. Throws FORBIDDEN if the sign-in
+ * is not recent, NOT_FOUND, and CONFLICT for the only sign-in method.
  */
 export async function removeOwnPasskey(
   runtime: Runtime,

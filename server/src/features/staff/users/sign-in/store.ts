@@ -1,4 +1,4 @@
-// Sessions of operator users, and challenges that were used.
+// Sessions of operator users, challenges that were used, and their retention.
 import { Fault } from '../../../../kernel/fault.ts';
 import { retentionSweep } from '../../../../runtime/db/retention.ts';
 import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
