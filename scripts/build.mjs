@@ -1,7 +1,7 @@
-// Bundles the server's entry files into server/dist if a source has changed. One bundle with its packages
-// starts in 0.12 s, hundreds of small files in 0.3 s. Each build has its own folder, and files of fixed
-// names refer to the newest build. These files are replaced by a rename, so a running server keeps its
-// files and concurrent builds do not conflict.
+// Bundles the server's entry files into server/dist if a source has changed. One bundle with its
+// packages starts in 0.12 s, hundreds of small files in 0.3 s. Each build has its own folder, and
+// files of fixed names refer to the newest build. These files are replaced by a rename, so
+// concurrent builds do not conflict. The three newest builds are kept for running servers.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

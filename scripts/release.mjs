@@ -1,7 +1,8 @@
-// `npm run release [-- --out FOLDER]`: builds the archive of this platform and the packages of the server,
-// the SDK and the command line into dist/. The bytes depend only on the commit and on the versions of
-// Node, npm and tar. `--built` uses the existing builds of the site, the console and the packages.
-// `--server-only` omits the SDK and the command line, and `--uncommitted` allows uncommitted changes.
+// `npm run release [-- --out FOLDER]`: builds the archive of this platform and the packages of the
+// server, the SDK and the command line into dist/. The bytes depend only on the commit and on the
+// versions of Node, npm and tar. `--built` uses existing builds of the site and the SDK, and builds
+// the command line only if a source has changed. `--server-only` omits the SDK and the command
+// line, and `--uncommitted` allows uncommitted changes.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -43,7 +44,10 @@ function options() {
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Version, commit and time of the release. The time is the time of the commit. */
+/**
+ * Version, commit and time of the release. The time is SOURCE_DATE_EPOCH, or else the time of the
+ * commit.
+ */
 function releaseOf({ uncommitted }) {
   const { version } = readJson(inRoot('package.json'));
   if (readJson(inRoot('server', 'package.json')).version !== version)

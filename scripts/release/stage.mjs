@@ -54,7 +54,10 @@ function copyBundle(from, to, base, excludedFiles) {
   return readJson(path.join(from, LIST)).map((packageFolder) => path.join(base, packageFolder));
 }
 
-/** Writes all files except package.json and the database. Returns the folders of its packages. */
+/**
+ * Writes all files except package.json, release.json, the lists of packages, the checksums and the
+ * database. Returns the folders of its packages.
+ */
 export async function stage(root, folder) {
   const inRoot = (...names) => path.join(root, ...names);
   const inFolder = (...names) => path.join(folder, ...names);

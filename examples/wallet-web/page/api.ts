@@ -35,7 +35,10 @@ export const request = <T>(
   signature?: Signature,
 ): Promise<T> => untilDone(() => send<T>(method, path, body, signature)) as Promise<T>;
 
-/** Performs a signed retry. Returns the result and the signed payload. */
+/**
+ * Performs an operation, signed if the API requires it. Returns the result and the signed payload,
+ * which is empty without a signature.
+ */
 export async function requestWithSignature<T>(
   keys: WalletKeys,
   method: string,

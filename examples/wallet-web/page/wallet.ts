@@ -14,8 +14,8 @@ import {
 } from './sdk.ts';
 
 /**
- * The pinned public key of the signer of bundles. Empty in the sandbox, where bundles are not
- * verified.
+ * The pinned public key of the signer of bundles. Only the sandbox permits an empty key, which
+ * accepts bundles of every signer.
  */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
@@ -109,7 +109,7 @@ export async function signInByPasskey(credential: Credential) {
   };
 }
 
-/** Creates a passkey on this device and adds it to the wallet. */
+/** Creates a passkey and adds it to the wallet. */
 export async function addPasskey(nickname: string, email: string): Promise<void> {
   const { keys, session } = requireSession();
   const existingCredentialIds = (await credentials()).flatMap(

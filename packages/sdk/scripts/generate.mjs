@@ -1,6 +1,6 @@
-// Writes src/generated/ from the OpenAPI document. openapi-typescript generates the schemas. This
-// file generates the table of operations, their groups, the error codes of each operation and the
-// data of each event.
+// Writes src/generated/ from the OpenAPI documents of the API and of the protocol for providers.
+// openapi-typescript generates the schemas. This file generates their aliases, the table of
+// operations, their groups, the error codes of each operation and the data of each event.
 import fs from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';

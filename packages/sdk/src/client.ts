@@ -15,7 +15,8 @@ import type { CallOptions } from './types.ts';
 export interface FollowedEvents extends EventsGroup {
   /**
    * Iterates the events of the platform as they occur. Each event is returned once, in a fixed
-   * order. The iteration resumes after interruptions. With a store it also resumes after a restart.
+   * order. The iteration resumes after interruptions. With a store it also resumes after a restart,
+   * and repeats at most the event that was being processed.
    */
   follow<Type extends EventType = EventType>(options?: FollowOptions<Type>): EventStream<Type>;
 }

@@ -76,7 +76,10 @@ async function readPage(
 
 const EXPORT_PAGE_SIZE = 100;
 
-/** Reads pages until there are at least `maxRows` rows. Returns whether there are more rows. */
+/**
+ * Reads pages until there are at least `maxRows` rows or no more pages. Returns the rows, and
+ * whether there are more.
+ */
 export async function readRows(id: OperationId, input: ReadInput, maxRows: number) {
   const rows: unknown[] = [];
   let cursor: string | undefined;

@@ -1,4 +1,4 @@
-// Effect of a change: the most important values before and after, and the postings.
+// Effect of a change: the values before and after, the most important first, and the postings.
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { Value, valueIn } from './facts.tsx';

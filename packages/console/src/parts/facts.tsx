@@ -1,4 +1,5 @@
-// Any reply of the API as labeled values. Amounts, times, IDs and states are recognized by their format.
+// Any reply of the API as labeled values. Amounts, times, IDs and states are recognized by their
+// names and formats.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { usePlatform } from '../shell/platform.tsx';

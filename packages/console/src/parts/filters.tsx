@@ -11,7 +11,10 @@ export interface Filter {
   /** Query parameter. */
   name: string;
   label?: string;
-  /** Selectable values. Default: those of the operation. A filter without values is a text field. */
+  /**
+   * Selectable values. Default: those of the operation. A filter without values is a text or date
+   * field.
+   */
   values?: readonly string[];
   /** Text of the choice without a value. Default: all. */
   unsetText?: string;

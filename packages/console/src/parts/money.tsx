@@ -1,4 +1,4 @@
-// Amounts: grouped for the locale of the browser, with the exact value and minor units in a hint.
+// Amounts: grouped for the locale of the browser, with the exact number of minor units in a hint.
 import { CURRENCIES } from '../../../../server/src/catalog/currencies/currencies.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';

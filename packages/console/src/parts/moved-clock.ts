@@ -3,7 +3,7 @@
 import { createContext, use } from 'react';
 import { useReply } from '../api/queries.ts';
 
-/** Whether the clock of the platform on the screen differs from the present. */
+/** Whether the clock of the platform on the screen was moved or frozen. */
 export const MovedClockContext = createContext(false);
 
 export const useIsClockMoved = (): boolean => use(MovedClockContext);

@@ -58,7 +58,10 @@ export interface ClientOptions extends Hooks {
   readonly headers?: Readonly<Record<string, string>>;
   /** Replaces the global `fetch`, for example to use a proxy. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Writes a line for each attempt, without headers, bodies and queries. `true`: to the console. */
+  /**
+   * Writes a line for each reply and for each retry, without headers, bodies and queries. `true`:
+   * to the console.
+   */
   readonly debug?: boolean | ((line: string) => void);
   /** `RAILHEAD_SERVICE_WORD` of the server, if it differs from `Service`. */
   readonly serviceWord?: string;

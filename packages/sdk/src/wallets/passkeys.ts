@@ -30,11 +30,14 @@ export interface NewPasskey {
   readonly site?: string;
   /** ID and name of the owner. The name is shown when a passkey is chosen. */
   readonly user: { readonly id: string; readonly name: string };
-  /** `credentialId` of existing passkeys. A device with one of them creates no second passkey. */
+  /**
+   * `credentialId` of existing passkeys. An authenticator with one of them creates no second
+   * passkey.
+   */
   readonly existing?: readonly string[];
 }
 
-/** Creates a passkey on this device. */
+/** Creates a passkey with the authenticator that the user selects. */
 export async function createPasskey(options: NewPasskey): Promise<CreatedPasskey> {
   const { appName, site = location.hostname, user, existing = [] } = options;
   const challenge: Bytes = crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES));

@@ -11,7 +11,7 @@ const MAX_PAGES = 30;
 /** Maximum width of a rendered page in pixels, to limit memory. */
 const MAX_WIDTH = 1_600;
 
-/** Renders the pages one below the other. */
+/** Renders at most `MAX_PAGES` pages one below the other. */
 async function renderPages(
   bytes: Uint8Array,
   target: HTMLElement,

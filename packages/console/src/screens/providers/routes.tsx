@@ -21,7 +21,10 @@ import {
 
 const columns = columnsOf<'listProviderRoutes'>();
 
-/** Returns the name of a platform, or its ID if the operator may not read the platform. */
+/**
+ * Returns the name of a platform, or its ID if the platform is not among the platforms that can be
+ * selected.
+ */
 export function usePlatformNames(): PlatformNames {
   const { platforms } = usePlatform();
   return (platformId) => platforms.find(({ id }) => id === platformId)?.name ?? platformId;

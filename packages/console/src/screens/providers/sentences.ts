@@ -38,7 +38,9 @@ function limitText(
 /** Maximum number of currencies whose limits are listed. */
 const MAX_LIMITS = 3;
 
-/** The limits of an offer for each of its currencies, or undefined without limits. */
+/**
+ * The limits of an offer for at most `MAX_LIMITS` of its currencies, or undefined without limits.
+ */
 function limitsText({ currencies, minAmount, maxAmount }: Offer): string | undefined {
   const limits = currencies
     .slice(0, MAX_LIMITS)
