@@ -14,7 +14,13 @@ import {
   REQUIRES_APPROVAL,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
-import { eventTypes, ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  eventTypes,
+  ok,
+  quoteBody,
+  readBalances,
+} from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
@@ -210,6 +216,27 @@ describe('rejectAgentAction', () => {
     expect((await agent.readAction(action.id)).quote.status).toBe('EXPIRED');
     const result = ok(await agent.decide('reject', action.id), 200);
     expect([result.status, result.rejectionReason]).toEqual(['REJECTED', undefined]);
+  });
+});
+
+describe('quote between internal accounts', () => {
+  const approvals = ['no approval', 'approval of the action', 'approval of the transaction'];
+
+  it.each(approvals)('completes immediately with %s', async (approval) => {
+    const policy = approval === 'no approval' ? {} : REQUIRES_APPROVAL;
+    const agent = await openAgentPayer(app, fixture, policy);
+    const { umaAddress } = await createCustomer(app);
+    const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${agent.customer.id}`;
+    const { lookupId } = ok(await app.call('GET', path), 200);
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' };
+    const body = { ...quoteBody(agent.usd, '', HUNDRED), destination, lookupId };
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const action = ok(await agent.execute(quote.id), 200);
+    if (approval === 'approval of the action') ok(await agent.decide('approve', action.id), 200);
+    if (approval === 'approval of the transaction')
+      ok(await decideTransaction(app, 'approve', quote.transactionId), 200);
+    expect((await agent.readAction(action.id)).status).toBe('APPROVED');
+    expect((await agent.readTransaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 });
 
