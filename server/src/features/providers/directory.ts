@@ -24,7 +24,7 @@ const READS_PER_FLUSH = 10;
 
 export interface Provider {
   row: ProviderRow;
-  /** Null until the first check, or if the stored capabilities are invalid. */
+  /** Null until the first successful check, or if the stored capabilities are invalid. */
   capabilities: Capabilities | null;
   terms: ProviderTerms;
   port: ProviderPort;

@@ -1,4 +1,5 @@
-// Management of providers by operators: creation, capability check, pause, terms, balances and keys.
+// Management of providers by operators: creation, list, capability check, pause, terms, rates,
+// balances and keys.
 
 import type { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import type { ReportedRates } from '../../connectors/ports/providers/services.ts';
@@ -25,7 +26,10 @@ import {
 } from './store.ts';
 import { availableIn, type ReportedBalance, stageBalance } from './usage.ts';
 
-/** Maximum number of active keys on each side of a provider. */
+/**
+ * Number of active keys on one side of a provider at which operators cannot add a key. Imports do
+ * not check it.
+ */
 const MAX_KEYS = 4;
 
 export interface ManagerDeps {
@@ -333,7 +337,8 @@ const tooManyKeysFault = () =>
 
 /**
  * Adds a signing key that becomes active after the longer of `overlapMs` and KEY_NOTICE_MS, so that
- * the provider can install it first. The earlier keys are retired after twice that time.
+ * the provider can install it first. The earlier keys are retired after twice that time at the
+ * latest.
  */
 export const rotateOwnKey = (
   deps: ManagerDeps,
@@ -348,7 +353,7 @@ export const rotateOwnKey = (
     retireBy(ctx, keys, ctx.now + 2 * waitMs);
   });
 
-/** Adds a public key of the provider. Earlier keys are accepted for another `overlapMs`. */
+/** Adds a public key of the provider. Earlier keys are accepted for `overlapMs` at most. */
 export async function addProviderKey(
   deps: ManagerDeps,
   providerId: string,

@@ -46,7 +46,7 @@ export interface RouteVerdict {
 }
 
 export interface Choice {
-  /** Undefined if no route is selected. The built-in rail then executes the transfer. */
+  /** Undefined if no route is selected. The built-in connector, if any, is then used. */
   selectedRoute: ProviderRouteRow | undefined;
   verdicts: RouteVerdict[];
 }

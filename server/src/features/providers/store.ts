@@ -31,7 +31,7 @@ export const providers = table(
     status_since: col.time.mut,
     /** JSON of `ProviderTerms`. */
     terms: col.text.mut,
-    /** JSON of `Capabilities`, or null until the first check. */
+    /** JSON of `Capabilities`, or null until the first successful check. */
     capabilities: col.text.null.mut,
     /** JSON of the latest `ReportedRates`, or null if no message reported rates. */
     rates: col.text.null.mut,
@@ -49,7 +49,7 @@ export const providers = table(
 );
 export type ProviderRow = RowOf<typeof providers>;
 
-/** Results of transfers that count for the health of a provider. */
+/** Results of transfers. CANCELED does not count for the health of a provider. */
 export type TransferOutcome = 'SETTLED' | 'FAILED' | 'RETURNED' | 'CANCELED';
 
 export const KEY_SIDES = ['OWN', 'PROVIDER'] as const;
@@ -113,7 +113,7 @@ export const providerTransfers = table(
     platform_id: col.text,
     /** Null for the built-in rail or issuer of the environment. */
     provider_id: col.text.null,
-    /** Null if no route matched. */
+    /** Null if no route was selected. */
     route_id: col.text.null,
     /**
      * Day of the statement that contains the transfer. `none`: no statement will contain it. Null:
@@ -162,7 +162,7 @@ export const providerBalances = table(
     currency: col.text,
     /** The reported balance. */
     amount: col.int8.mut,
-    /** Sum of the transfers since the report. */
+    /** Sum of the payouts and refunds that the reported balance does not include. */
     spent: col.int8.mut,
     source: col.enum<'OPERATOR' | 'PROVIDER'>().mut,
     reported_at: col.time.mut,

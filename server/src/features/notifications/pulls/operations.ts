@@ -50,7 +50,7 @@ interface Page {
   horizon: bigint;
 }
 
-/** Reads one page. Deliveries whose data was erased are removed. */
+/** Reads one page. Deliveries whose data was erased or cannot be decrypted are removed. */
 async function readPage(
   ctx: Ctx,
   log: Log,

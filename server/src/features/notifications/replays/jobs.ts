@@ -92,7 +92,7 @@ async function runReplayStep(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): 
   const row = await runtime.db.read(webhookReplays, replayId);
   if (!row) throw new Error(`job ${job.id} refers to an unknown replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
-  // The replay was stopped because it made no progress.
+  // Another request or worker has ended the replay.
   if (row.status !== 'PROCESSING') return { caller, stage: async () => undefined };
   const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
   // The number of a deleted endpoint can be reused.

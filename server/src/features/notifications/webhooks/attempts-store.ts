@@ -1,4 +1,5 @@
-// SQL of recorded attempts: test events, the attempts of an event, and sending an event again.
+// SQL of recorded attempts: test events, the attempts of an event, sending an event again, and the
+// number of due deliveries.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Database } from '../../../runtime/db/database.ts';

@@ -1,8 +1,9 @@
-// Delivers the outbox: reads due events, sends them and records the results. Batches, pauses after each
-// poll, and throttling under load limit the effect on the requests that fill the outbox. Delivery is at
-// least once, because an event without a record is sent again, with the same ID and bytes, when its lease
-// expires. Events of an endpoint are sent in the order of due time and ID, but concurrent requests can
-// arrive in another order.
+// Delivers the outbox: reads due events, sends them and records the results. Batches, pauses after
+// each poll, and throttling under load limit the effect on the requests that fill the outbox.
+// Delivery is at least once, because an event without a record is sent again, with the same ID and
+// bytes, when its lease expires. Events of an endpoint are read in the order of due time and ID.
+// Except for balance events, an event waits while an earlier event of its resource is in flight.
+// Concurrent requests can arrive in another order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -66,10 +67,16 @@ export interface Deliverer {
 }
 
 const POLL_INTERVAL_MS = 1_000;
-/** The pause after a poll is as long as the poll, within bounds, so polls use at most half of the time. */
+/**
+ * The pause after a poll is as long as the poll, within bounds. Polls of up to a second therefore
+ * use at most half of the time.
+ */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
-/** Deliveries per round under load: a few hundred per second, so that the outbox is still emptied. */
+/**
+ * Deliveries per round under load: up to a few hundred per second, so that the outbox is still
+ * emptied.
+ */
 const MAX_PER_ROUND_UNDER_LOAD = 8;
 /** Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
@@ -224,7 +231,7 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
     });
   }
 
-  /** Releases platforms whose clocks are held by other processes. */
+  /** Releases platforms whose clocks have another holder. */
   async function releaseHeldPlatforms(): Promise<void> {
     const now = effects.now();
     if (onlyPlatform !== undefined || !lanes.leased(now).length) return;
@@ -249,7 +256,10 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
         startDeliveries(after, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
         return { ...batch, hasMore: batch.hasMore || (isThrottled && lanes.queued > 0) };
       }),
-    /** Renews leases and retries results that could not be recorded. */
+    /**
+     * Renews leases, retries results that could not be recorded, and releases platforms with held
+     * clocks.
+     */
     tick(): void {
       recorder.tick();
       runSequentially(() => reader.renew(effects.now())).catch((error: unknown) => {
@@ -379,7 +389,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 /** Deliveries of one platform while its clock is held. */
 export interface PlatformDeliveries {
   /**
-   * Delivers a batch of events that are due on the clock, one request after the other.
+   * Delivers a batch of events that are due on the clock, with one request at a time per endpoint.
    * `hasResponded` is false if a response or the release of a lease took too long. The regular
    * deliverer then sends the other events.
    */
@@ -400,7 +410,10 @@ function deliveriesOf(
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
   const pipeline = createPipeline({ ...options, limits }, { holder, onlyPlatform: platformId });
-  /** Resolves when this process has released the platform. Other processes release it within a second. */
+  /**
+   * Resolves when this process has released the platform. Other processes begin to release it
+   * within a second.
+   */
   let regularRelease: Promise<void> | undefined;
 
   /** Whether the work completes within PROMPT_MS. */
@@ -428,7 +441,7 @@ function deliveriesOf(
       const attemptsBefore = pipeline.attempts();
       regularRelease ??= releaseFromRegular();
       if (!(await completesPromptly(regularRelease))) return { attempts: 0, hasResponded: false };
-      // The lease of a process that stopped without releasing it expires at this time.
+      // The lease of a process that stopped without releasing it has expired by this time.
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
         const { eventCount } = await pipeline.deliverBatch(effects.now(), doNothing, false);

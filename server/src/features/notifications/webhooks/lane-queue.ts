@@ -15,7 +15,7 @@ export interface LaneQueue {
   /** Whether an event can be taken now. */
   readonly isReady: boolean;
   push(event: DueEvent): void;
-  /** Takes the earliest event whose resource has no event in flight. */
+  /** Takes the earliest event that is a balance event or whose resource has no event in flight. */
   take(): DueEvent | undefined;
   /** Completes a taken event. The next event of its resource can then be taken. */
   end(event: DueEvent): void;

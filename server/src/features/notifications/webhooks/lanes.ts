@@ -121,7 +121,7 @@ export function createLanes(limits: Limits): Lanes {
   let queuedCount = 0;
   let inFlight = 0;
   let failingInFlight = 0;
-  // Failing receivers together have at most half of the requests in flight, regardless of their number.
+  // No request to a failing receiver starts while such requests reach half of the total maximum.
   const failingMax = Math.ceil(limits.inFlightTotal / 2);
 
   function prune(): void {
@@ -159,7 +159,7 @@ export function createLanes(limits: Limits): Lanes {
 
   /** Maximum number of events to buffer for a lane. */
   function capacityOf(lane: Lane): number {
-    // Read-ahead uses at most half of the buffer. The other half is reserved for other lanes.
+    // Events are read ahead only while less than half of the buffer is used.
     const canReadAhead = lane.isHealthy && total < limits.buffered / 2;
     const rounds = canReadAhead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
     return Math.floor(lane.slots * rounds);

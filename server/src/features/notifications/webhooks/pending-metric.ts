@@ -37,7 +37,10 @@ const FIRST_EVENTS = `with recursive endpoints as (
       and q.position is null
     order by event_id limit 1) first`;
 
-/** Age of the oldest event that is not delivered to one of its endpoints, excluding pulled deliveries. */
+/**
+ * Age of the oldest event that is not delivered to one of the first `MAX_ENDPOINTS` endpoints,
+ * excluding pulled deliveries. 0 if there is none.
+ */
 async function readOldestSeconds({
   db,
   effects,

@@ -214,7 +214,7 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
       const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.isLeasedByOther);
-      // The deliveries of a deleted endpoint are discarded immediately.
+      // The deliveries of a deleted endpoint are discarded before they are due.
       const undeliverableEndpoints = waitingEndpoints.filter(
         ({ target, endpoint, due, isLeasedByOther }) =>
           target === 'none' && !isLeasedByOther && (due || endpoint !== CONFIGURED),

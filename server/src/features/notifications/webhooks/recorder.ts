@@ -1,5 +1,6 @@
-// Records delivery results, many in one statement. Results that cannot be written are retried. Until then
-// their events count as buffered and are not read again.
+// Records delivery results, many in one statement. Results that cannot be written are retried,
+// unless their values are invalid. Events of unwritten results count as buffered and are not read
+// again.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import { CONFIGURED } from '../endpoints/index.ts';
@@ -8,7 +9,7 @@ import { type DueEvent, type Failing, noteFailing, type Outcome, recordOutcomes 
 interface RecorderOptions {
   db: Database;
   log: Log;
-  /** Called for each event after its result is committed. */
+  /** Called for each event after its result is committed, or dropped because it is invalid. */
   recorded(event: DueEvent): void;
 }
 
@@ -34,8 +35,8 @@ interface RecordedDelivery {
 }
 
 /**
- * Records failing endpoints, so that an endpoint that never recovers can be paused. A working endpoint
- * requires no write. The configured endpoint is never paused.
+ * Records failing endpoints, so that an endpoint that never recovers can be paused. A working
+ * endpoint requires no write. The configured endpoint is never paused automatically.
  */
 function createFailureRecorder(db: Database) {
   /** Endpoints that failed in this process since their last success. */

@@ -96,8 +96,8 @@ const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding'
 const STORED_HEAD = 1_024;
 
 /**
- * The stored part of the response headers: at most 1 KB of JSON, secrets masked, or null without remaining
- * headers.
+ * The stored part of the response headers: up to about 1 KB of JSON, secrets masked, or null
+ * without remaining headers.
  */
 export function headOf(headers: Readonly<Record<string, string>>): string | null {
   let head = '';

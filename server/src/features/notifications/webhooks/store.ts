@@ -1,7 +1,7 @@
-// SQL of the outbox: endpoints with due events, delivery leases, and attempts. A process leases a platform,
-// because a lease per event would write every event twice and permit two processes to deliver out of order.
-// Endpoints are found with a loose index scan, so the cost of an endpoint does not depend on the number of
-// its due events.
+// SQL of the outbox: the queue, endpoints with undelivered events, delivery leases, and attempts. A
+// process leases a platform, because a lease per event would write every event twice and permit two
+// processes to deliver out of order. Endpoints are found with a loose index scan, so the cost of an
+// endpoint does not depend on the number of its due events.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -86,10 +86,10 @@ export interface Outcome extends AttemptRow {
 const dateOf = (time: Time) => new Date(time);
 
 /**
- * Queues events for delivery. Parameters: IDs, platforms, times, types. Events of a platform without an
- * endpoint are not delivered, even if it sets an endpoint later. A test is queued for the configured endpoint
- * only, and the event about a paused endpoint for all other endpoints. Deliveries that are pulled have a
- * position in their order.
+ * Queues events for delivery. Parameters: IDs, platforms, times, types. Events of a platform
+ * without an endpoint are not queued, even if it sets an endpoint later. A test is queued for the
+ * configured endpoint only. The event about a paused endpoint is not queued for that endpoint.
+ * Deliveries that are pulled have a position in their order.
  */
 export const ENQUEUE = statement(
   `insert into webhook_queue (event_id, platform_id, endpoint, due_at, position)
@@ -201,7 +201,10 @@ const FIRST_QUEUED = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
   where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'retained'
   order by q.due_at limit 1`;
 
-/** Due time of the first delivery of a platform to send, or undefined if none is due at `until`. */
+/**
+ * Due time of the first delivery of a platform to send or discard, or undefined if none is due at
+ * `until`.
+ */
 export async function firstQueued(
   db: Pick<Database, 'query'>,
   platformId: string,
@@ -405,7 +408,7 @@ const DISCARD_UNREADABLE = `
 
 type QueuedDelivery = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 
-/** Removes events that can no longer be decrypted. */
+/** Removes events whose data was erased or cannot be decrypted. */
 export async function discardUnreadable(
   db: Database,
   events: readonly QueuedDelivery[],

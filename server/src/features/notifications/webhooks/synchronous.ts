@@ -1,5 +1,6 @@
-// Synchronous webhooks: an event whose response determines the next step. The feature that requires the
-// response sends the event once. The attempt is recorded like any other.
+// Synchronous webhooks: an event whose response determines the next step. The feature that requires
+// the response sends the event and decides whether to send it again. The attempt is recorded like
+// any other.
 
 import type { Effects } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';

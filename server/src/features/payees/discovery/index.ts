@@ -5,7 +5,7 @@ import { discoveryOperations } from './operations.ts';
 export { addNetworkFee } from './network-fee.ts';
 export { midRate } from './rates.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const discoveryFeature = {
   operations: discoveryOperations,
 } satisfies Feature;

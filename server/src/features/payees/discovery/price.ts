@@ -22,7 +22,7 @@ const DECIMAL_PLACES = 8;
 /** Smallest number with six digits. */
 const MIN_SCALED_RATE = 100_000n;
 
-/** A rate with 8 decimals, or more if it would have fewer than six significant digits. */
+/** A rate with up to 8 decimals, or up to 24 if it would have fewer than six significant digits. */
 export function readableRate(rate: Rate): number {
   let places = DECIMAL_PLACES;
   while ((rate.num * 10n ** BigInt(places)) / rate.den < MIN_SCALED_RATE && places < 24)

@@ -1,6 +1,6 @@
-// Operator transitions of external accounts, after the result of a bank, a check or a review. A
-// transition emits an event and is recorded with its reason. Payments that a bank has accepted
-// continue. Operators cannot record proofs of ownership.
+// Lists, history and transitions of external accounts for operators. A transition follows the
+// result of a bank, a check or a review. It emits an event and is recorded with its reason.
+// Payments that a bank has accepted continue. Operators cannot record proofs of ownership.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -79,7 +79,7 @@ interface ListInput extends PageInput {
   status?: string | undefined;
   /** An account number or address, or its last four characters. */
   accountNumber?: string | undefined;
-  /** The full name of the beneficiary. */
+  /** The full or legal name of the beneficiary. */
   beneficiary?: string | undefined;
   /** Last account of the previous page, as an alternative to its cursor. */
   after?: string | undefined;
@@ -144,7 +144,10 @@ export const externalAccountReviews = {
   waiting: findExternalAccountsInReview,
 };
 
-/** Stages and records the transition. Throws CONFLICT if the status does not allow it. */
+/**
+ * Stages and records the transition. Throws CONFLICT if the status or the type of the account does
+ * not allow it.
+ */
 function applyTransition(
   ctx: Ctx,
   row: ExternalAccountRow,

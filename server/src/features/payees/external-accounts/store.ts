@@ -35,7 +35,10 @@ export const externalAccounts = table(
     default_uma: col.bool.mut,
     beneficiary_status: col.enum<BeneficiaryStatus>().null.mut,
     verified_name: col.text.null.mut,
-    /** `accountInfo` as created, reduced to the fields of its type. */
+    /**
+     * `accountInfo` of the request, reduced to known fields and completed with derived fields. Only
+     * the type remains after an erasure.
+     */
     info: col.json<AccountInfo>(),
     /** Equal for duplicates. */
     duplicate_key: col.text,

@@ -16,7 +16,7 @@ export {
 export type { PayeeDiscoveryRow } from './store.ts';
 export { rejectBlockedProvider } from './uma.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const receiverFeature = {
   operations: receiverOperations,
   sweeps: () => [payeeDiscoverySweep()],

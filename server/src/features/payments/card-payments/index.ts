@@ -21,7 +21,7 @@ export {
 } from './facts.ts';
 export { CARD_STATUSES, type CardEvent, type CardStatus } from './states.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const cardPaymentFeature = {
   states: { cardPayment: cardPaymentStates },
 } satisfies Feature;

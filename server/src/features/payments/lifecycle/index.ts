@@ -22,7 +22,7 @@ export {
 } from './payment.ts';
 export { isCustomerPaying, isPaymentInProgress } from './payments-in-progress.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const lifecycleFeature = {
   operations: () => lifecycleOperations,
 } satisfies Feature;

@@ -1,6 +1,7 @@
-// The lifecycle of an outgoing payment. Each function is one step and stages status, postings and events
-// together. A repeated or late step has no effect, so a rail can report a status repeatedly. Externally
-// funded payments differ only in the first step, which holds their funds on `inbound`.
+// The lifecycle of an outgoing payment. Each function is one step and stages status, postings and
+// events together. A repeated or late result has no effect, so a rail can report a status
+// repeatedly. Externally funded payments differ only in the first step, which holds their funds on
+// `inbound`.
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
@@ -78,7 +79,8 @@ const fundingColumnsOf = (row: OutgoingRow, funds: ReceivedFunds | undefined) =>
   };
 
 /**
- * Emits the PENDING event before the first change. For an authorized payment the event was emitted earlier.
+ * Emits the PENDING event before the first change. For an authorized payment the event was emitted
+ * earlier, except with REALTIME_FUNDING.
  */
 function emitPending(ctx: Ctx, row: OutgoingRow): void {
   if (row.status === 'PENDING') emitPayment(ctx, outgoingPayment.PENDING, row);

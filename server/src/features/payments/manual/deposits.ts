@@ -45,7 +45,7 @@ const deposits = table(
     target: col.text,
     /** The provider that reported the deposit. Null for an operator. */
     provider_id: col.text.null,
-    /** Null if the deposit of another provider has the same reference and amount. */
+    /** Null if an earlier deposit has the same key. */
     shared_key: col.text.null,
     created_at: col.time,
   },
@@ -342,7 +342,10 @@ async function applyStep(
   }
 }
 
-/** Applies an operator's decision on held funds. No bank is involved, so the sandbox is supported too. */
+/**
+ * Applies an operator's decision on held funds. The decision is not the result of a bank, so the
+ * sandbox is supported too.
+ */
 const decide =
   (work: Step) =>
   async (runtime: Runtime, { transactionId, reason }: DecisionInput): Promise<DepositResult> => {
@@ -379,7 +382,7 @@ export async function stageDepositReturn(
   return applyStep(reverseDeposit, ctx, row, reason);
 }
 
-/** Whether the bank has reversed a deposit. */
+/** Whether the bank has reversed the deposit of an incoming transaction. */
 export const isReversed = (row: TransactionRow): boolean =>
   row.type === 'INCOMING' && row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
 

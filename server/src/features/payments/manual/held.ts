@@ -14,7 +14,8 @@ import {
 } from '../transactions/index.ts';
 import { type ListQuery, pageOfItems, startOf } from './pages.ts';
 
-// A held row does not change until its release, so `updated_at` is the start of the hold.
+// Of a held row, only a confirmation of receipt delivery changes `updated_at`. Otherwise
+// `updated_at` is the start of the hold.
 const HELD_PAYMENTS_SQL = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
   where j.kind = $1 and t.funds = 'HELD' and t.pending_reason is not null
     and ($2::text is null or t.platform_id = $2) and (t.updated_at, t.id) > ($3::timestamptz, $4)

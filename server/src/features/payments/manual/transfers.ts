@@ -182,7 +182,8 @@ export const failTransfer = (
 const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
 
 /**
- * The default is the payout, which also exists for UMA payments that are forwarded to an external account.
+ * The default is the payout for outgoing payments, and for UMA payments that are forwarded to an
+ * external account. Otherwise it is the debit.
  */
 const defaultKindOf = (row: TransactionRow): TransferKind =>
   row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'debit';

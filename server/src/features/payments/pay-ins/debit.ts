@@ -1,6 +1,6 @@
-// Direct debits of external accounts with the consent of their owner. The amount of a debit in progress is
-// in the total balance of the internal account. The amount becomes available at settlement. A failed debit
-// has collected no funds, so no funds are returned.
+// Direct debits of external accounts with the consent of their owner. The amount of a debit that
+// the rail has accepted is in the total balance of the internal account. It becomes available at
+// settlement. A failed debit has collected no funds, so no funds are returned.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';

@@ -16,7 +16,10 @@ import {
 } from './contract.ts';
 import { approveUma, isAwaitingApproval, rejectUma } from './uma.ts';
 
-/** The effects of an approval and a rejection. Both functions return the transaction after the decision. */
+/**
+ * The effects of an approval and a rejection. `reject` returns the transaction after the decision.
+ * `approve` returns it, or a rejected request.
+ */
 interface Decision {
   /** `info` is the platform's information about its customer. */
   approve(info: Info): PaymentRow | Promise<PaymentRow | Rejected>;

@@ -1,4 +1,4 @@
-// Payouts and refunds over rails.
+// Instructions to rails, payouts and refunds over rails, and decisions on funds in suspense.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 
@@ -24,7 +24,7 @@ export {
   suspenseCurrencyOf,
 } from './resolve.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const payoutFeature = {
   jobs: ({ connectors }: { connectors: ConnectorsOf }) => payoutJobs(connectors),
 } satisfies Feature;

@@ -1,6 +1,7 @@
-// The jobs of a payout: sending, status checks, cancellation and refund. The jobs call the rail before
-// they stage changes, and apply its result by the same steps as a result that an operator records. The
-// ID of the instruction equals the ID of the transaction, so that the rail can detect a duplicate.
+// The jobs of a payout: sending, status checks, cancellation and refund. The jobs call the rail
+// before they stage changes, and apply its result by the same steps as a result that an operator
+// records. The ID of the payout instruction equals the ID of the transaction, so that the rail can
+// detect a duplicate.
 
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';

@@ -22,7 +22,7 @@ export {
   TransactionOneOf,
 } from './transaction-schemas.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const presentationFeature = {
   operations: () => transactionOperations,
   webhooks: transactionWebhooks,

@@ -58,7 +58,10 @@ const receivedFieldsOf = (row: PaymentRow) => ({
   receivedAmount: moneyView(receivedOf(row)),
 });
 
-/** Payment instructions. Null for a REALTIME_FUNDING payment until its required authorization. */
+/**
+ * Payment instructions. Null for a REALTIME_FUNDING payment whose required authorization is
+ * missing.
+ */
 export function instructionsOf(row: OutgoingRow): OutgoingRow['instructions'] {
   const { status, failure_reason: reason, source } = row;
   const isUnauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
@@ -83,7 +86,7 @@ function presentOutgoing(row: OutgoingRow) {
   };
 }
 
-/** The body of `getTransactionById` and the data of every event about the transaction. */
+/** The body of `getTransactionById` and the data of events about the transaction. */
 export function presentTransaction(row: TransactionRow) {
   switch (row.type) {
     case 'CARD':

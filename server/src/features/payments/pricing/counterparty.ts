@@ -36,8 +36,8 @@ function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): F
 }
 
 /**
- * Information about the owner of an internal account: the customer, or the platform. Null if the
- * platform requires none.
+ * Information about the owner of an internal account: the customer, or the platform. Null if no
+ * required value is known.
  */
 export const ownerInformation = (
   vault: Vault,
@@ -53,7 +53,7 @@ export const ownerInformation = (
 
 /**
  * Information about the payee. Null for the payer's own internal accounts, for receivers at a UMA
- * provider, and if the platform requires none.
+ * provider, and if no required value is known.
  */
 export function payeeInformation(
   vault: Vault,

@@ -97,8 +97,8 @@ async function requirePayingCustomer(
 }
 
 /**
- * Throws BANK_ACCOUNT_VALIDATION_PENDING during the validation of a bank account by micro-entries, and
- * INVALID_BANK_ACCOUNT after a failed validation. Only accounts that support debits are validated.
+ * Throws BANK_ACCOUNT_VALIDATION_PENDING for a PENDING account, and INVALID_BANK_ACCOUNT for an
+ * INACTIVE account. Account types that do not support debits are not checked.
  */
 export function checkValidated({
   status,

@@ -1,6 +1,6 @@
-// Payments to UMA addresses. The payee discovery determines currency and required payer data. The receiving
-// provider accepts the payment before the quote is created. A receiver who is a customer of the same
-// platform is paid internally, without a provider.
+// Payments to UMA addresses. The payee discovery determines currency and required payer data. The
+// receiving provider accepts the payment before the quote is created. A receiver who is a customer
+// of the same platform is paid without a UMA provider.
 
 import { parseUmaAddress } from '../../../catalog/rails/uma-address.ts';
 import type { RailPort, UmaPort } from '../../../connectors/ports/index.ts';

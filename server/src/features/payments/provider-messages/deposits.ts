@@ -55,7 +55,7 @@ export async function applyDepositReturn(
     return { result: 'CONTRADICTORY', ...subject, problem };
   }
   const row = await readTransaction(runtime.db, deposit.transaction_id);
-  // The return was applied by an earlier message that was not stored, or was recorded by an operator.
+  // The return was applied by an earlier message, or was recorded by an operator.
   if (row && providerReports.isReversed(row)) return { result: 'IGNORED', ...subject };
   try {
     await recordDepositReturn(runtime, { transactionId: deposit.transaction_id });

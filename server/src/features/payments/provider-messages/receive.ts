@@ -198,7 +198,7 @@ async function subjectOfInvalid({ runtime }: ReceiverDeps, providerId: string, v
 
 /**
  * Result of a message that was received before. Throws CONFLICT if its body differs, or if it was
- * rejected.
+ * contradictory.
  */
 function repeatedResult(storedRow: ProviderMessageRow, body: string): Result {
   if (storedRow.digest !== sha256(body)) {
@@ -295,7 +295,7 @@ async function receiveCard(
 
 /**
  * Result of a message that was received before, with the recorded decision about an authorization.
- * Throws CONFLICT if its body differs, or if it was rejected.
+ * Throws CONFLICT if its body differs, or if it was contradictory.
  */
 async function receiveRepetition(
   deps: ReceiverDeps,

@@ -115,7 +115,7 @@ export async function applyReportedRecall(
   });
 }
 
-/** Sends the request, and repeats it until there is a decision. */
+/** Sends the request. Sends it again later if the provider responds without a decision. */
 const recall =
   (connectors: ConnectorsOf) =>
   async (runtime: Runtime, job: JobOf<typeof RECALL>): Promise<Result> => {

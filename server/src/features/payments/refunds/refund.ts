@@ -1,6 +1,6 @@
-// Refunds of payments: to the source account, to the external payer, or to suspense if the funds cannot be
-// returned automatically. A refund reverses the legs of the payment, beginning with the last leg. External
-// funds are then returned by a further posting.
+// Refunds of payments: to the source account, to the external payer, or to suspense if the funds
+// cannot be returned automatically. A refund releases held legs of the payment, or reverses posted
+// legs. External funds are then returned by a further posting.
 
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../catalog/currencies/currencies.ts';

@@ -1,4 +1,4 @@
-// Awaited results of manual rails, and funds in suspense.
+// Results of rails and the queue of awaited results, payment references, and funds in suspense.
 
 export {
   awaitedResultOf,

@@ -47,7 +47,7 @@ const railResults = table(
   },
 );
 
-/** Queues a transfer that the rail has accepted. An operator records its result. */
+/** Queues a transfer whose result an operator records or a provider reports. */
 export async function awaitRailResult(
   ctx: Ctx,
   row: TransactionRow,
@@ -165,7 +165,7 @@ export function isExpected(row: TransactionRow, kind: WaitKind): boolean {
     case 'refund':
       return refund?.status === 'PENDING';
     case 'payout':
-      // HELD if the sending job was canceled before the rail responded.
+      // HELD before the rail has accepted the payout, also if the sending job was canceled.
       return !refund && status === 'PROCESSING' && (funds === 'SUBMITTED' || funds === 'HELD');
     case 'debit':
       if (refund || (status !== 'PENDING' && status !== 'PROCESSING')) return false;

@@ -25,7 +25,7 @@ export {
   transactionPages,
 } from './store.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const transactionFeature = {
   states: {
     outgoing: outgoingStates,

@@ -1,5 +1,6 @@
-// The lifecycles of outgoing payments, incoming payments and refunds, as tables. A completed payment can
-// still fail if the receiving bank returns it. A canceled payment completes when its funds are returned.
+// The lifecycles of outgoing payments, incoming payments and refunds, as tables. A completed
+// payment can still fail if a bank returns it. A canceled payment completes when its funds are
+// returned.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type OutgoingStatus =

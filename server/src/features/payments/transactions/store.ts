@@ -44,7 +44,9 @@ type Funds =
   | 'AWAITED'
   /** Outgoing only: received in `inbound`. */
   | 'FUNDED'
-  /** Outgoing: held on the source. Incoming: not available or forwarded yet. */
+  /**
+   * Outgoing: held on the source. Incoming: received, and not available, forwarded or returned yet.
+   */
   | 'HELD'
   /** Outgoing: submitted to the rail. Incoming: submitted to the external account. */
   | 'SUBMITTED'
@@ -109,7 +111,7 @@ const columns = {
   refund: col.json<Refund>().null.mut,
   /** Funds received for an externally funded payment, in minor units of the sending currency. */
   funded_amount: col.int8.null.mut,
-  /** Time at which the current debit or payout was first sent. */
+  /** Time at which the current debit or payout was started, before it is sent. */
   sent_at: col.time.null.mut,
   /** Time at which cancellation was requested, or null without a pending request. */
   cancel_requested_at: col.time.null.mut,

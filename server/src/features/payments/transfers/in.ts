@@ -103,7 +103,7 @@ function partiesOf(payer: Payer, payee: Parties['payee']): Parties {
   return { payer, payee };
 }
 
-/** Throws if the amount is outside the limits of the platform or the rail. */
+/** Throws if the platform does not allow the amount, or if it exceeds the maximum of the rail. */
 function checkLimits(platform: PlatformRow, rail: string, money: Money): void {
   const { currency } = money;
   checkDirection(platform, currency, 'INCOMING');

@@ -8,7 +8,7 @@ export { createTransferOut } from './contract.ts';
 export { createTransferIn, stageTransferIn, startTransferIn } from './in.ts';
 export { stageTransferOut, startTransferOut } from './operations.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const transferFeature = {
   operations: (deps: TransferDeps) => [...transferOperations(deps), ...transferInOperations(deps)],
 } satisfies Feature;

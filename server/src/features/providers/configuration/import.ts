@@ -231,7 +231,7 @@ function stageRoutes(ctx: Ctx, { routes }: ProviderFile, storedRows: StoredRows)
   const changes: FileChange[] = [];
   for (const row of storedRows.routes) {
     const fields = routeFields(row);
-    // Earlier versions allowed repeated routes. The first route is kept and the others are removed.
+    // Stored routes can be repeated. The first route is kept and the others are removed.
     if (newRoutes.delete(routeIdentity(fields))) continue;
     ctx.remove(providerRoutes, row);
     changes.push({ action: 'REMOVE', subject: 'ROUTE', id: describeRoute(fields) });
@@ -275,7 +275,7 @@ export async function importProviders(
   return { applied: changes.length > 0, changes };
 }
 
-/** Providers and routes as a file whose import has no effect. */
+/** Providers and routes as a file whose import has no effect. An import rejects repeated routes. */
 export async function exportProviders({ runtime }: ManagerDeps): Promise<ProviderFile> {
   const { db, effects } = runtime;
   const [rows, keys, routes] = await Promise.all([

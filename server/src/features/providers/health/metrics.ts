@@ -99,7 +99,7 @@ function watchRates(deps: WatchDeps): void {
   );
   watch(
     'railhead_provider_success_rate',
-    'Rate of settled transfers among all results, over an hour.',
+    'Rate of settled among settled, failed and returned transfers, over an hour.',
     60,
     (each) => each.successRate,
   );

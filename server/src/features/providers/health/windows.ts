@@ -41,7 +41,10 @@ interface ResultCount {
   count: number;
 }
 
-/** Rates are between 0 and 1, with four decimals, or null without calls or results in the window. */
+/**
+ * Rates are between 0 and 1, rounded to four decimals, or null without calls or results in the
+ * window.
+ */
 export interface HealthWindow {
   minutes: number;
   calls: number;
@@ -55,7 +58,7 @@ export interface HealthWindow {
   settled: number;
   failed: number;
   returned: number;
-  /** Ratio of settled transfers to all results. */
+  /** Ratio of settled transfers to settled, failed and returned transfers. */
   successRate: number | null;
   /** Ratio of returned transfers to all transfers that had settled. */
   returnRate: number | null;

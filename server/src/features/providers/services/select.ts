@@ -5,9 +5,9 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Provider, ProviderDirectory } from '../directory.ts';
 
 /**
- * Returns the provider of a service, or undefined if no route selects a provider. Paused providers are
- * skipped unless `includesPaused`. A provider whose calls fail is selected only if no other provider has a
- * route.
+ * Returns the provider of a service, or undefined if no route selects a provider. Paused providers
+ * are skipped unless `includesPaused`. A provider whose circuit breaker is open is selected only if
+ * no other provider is available.
  */
 export function providerOfService(
   directory: ProviderDirectory,

@@ -1,6 +1,6 @@
 // External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the
-// payment continues, or it fails and the funds are returned. `receiveFunds` is the only entry point
-// for deposits. A deposit states a quote, a payment reference or an account.
+// payment continues, or it fails and the funds are returned. Outside the sandbox, `receiveFunds` is
+// the only entry point for deposits. A deposit states a quote, a payment reference or an account.
 
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
