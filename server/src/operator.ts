@@ -1,6 +1,6 @@
 // The operator's commands: `railhead-server <noun> <verb> [flags]`. They access the database of the
-// installation, so they need neither a credential nor a running server. Only the result is written to
-// standard output, everything else to standard error.
+// installation, so they need neither a credential nor a running server. Results, help and
+// the version are written to standard output, everything else to standard error.
 import { type Config, readConfig, splitFlags } from './config.ts';
 import { Fault, type FieldError } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';

@@ -1,7 +1,7 @@
 // Validates a request, runs its operation and stores the reply under the idempotency key. The
-// idempotency record is part of the operation's change set, so the reply is stored if and only if
-// its effects are. The insert of the record detects a repeated request, so most first requests need
-// no read.
+// idempotency record is part of the operation's change set, so a final reply is stored if and only
+// if its effects are. The insert of the record detects a repeated request, so most first requests
+// need no read.
 
 import { createHash } from 'node:crypto';
 import type { Caller } from '../kernel/caller.ts';

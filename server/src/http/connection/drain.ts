@@ -30,7 +30,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 export interface Drain {
   /** Called before a response is sent. Sets `connection: close` if the connection cannot be kept. */
   prepare(request: IncomingMessage, response: ServerResponse, address: string): void;
-  /** Whether the last response on this connection was sent. Further input is then discarded. */
+  /** Whether this connection closes after its current response. Further input is then discarded. */
   isClosing(socket: object): boolean;
 }
 

@@ -1,6 +1,7 @@
-// Addresses that the server may call for a platform. Only known public addresses are accepted, which
-// prevents requests to the network of the operator (SSRF). A URL is checked when it is set and when it is
-// called. The resolved addresses are checked when connecting (runtime/config/system-effects.ts).
+// Addresses that the server may call for a platform. Only known public addresses are accepted, and
+// in the sandbox this machine if the operator allows it. This prevents requests to the network of
+// the operator (SSRF). A URL is checked when it is set and when it is called. The resolved
+// addresses are checked when connecting (runtime/config/system-effects.ts).
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
 

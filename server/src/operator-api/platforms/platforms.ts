@@ -1,4 +1,4 @@
-// Platforms and the settings that only operators change.
+// Platforms and their settings that operators may change.
 import { Type } from '@sinclair/typebox';
 import {
   BRAND_COLOR,

@@ -9,7 +9,7 @@ import type { CommandArgs, Flags } from './flags.ts';
 export interface System extends Installation {
   /** The user of the machine, as the actor of audit records. */
   operator?: Operator;
-  /** Rejects a master key that does not open the signing keys of the installation. */
+  /** Creates missing signing keys. Rejects a master key that does not open the published keys. */
   checkMasterKey?(): Promise<void>;
   /** The keys of the installation, for their rotation. */
   keys?: Omit<RotationDeps, 'runtime'>;

@@ -1,4 +1,4 @@
-// `platform create|list|show|set`: platforms, and their settings that only an operator may change.
+// `platform create|list|show|set`: platforms, and their settings that an operator may change.
 
 import {
   createPlatformWithToken,
