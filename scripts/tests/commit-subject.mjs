@@ -1,4 +1,5 @@
 // Checks the subject of a commit message, as a hook: Conventional Commits, at most 72 columns.
+// Subjects of merges, reverts, fixups and squashes are exempt.
 import fs from 'node:fs';
 
 const TYPES = ['feat', 'fix', 'perf', 'refactor', 'test', 'docs', 'build', 'ci', 'bench', 'chore'];

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { countOf, flagsOrExit } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const USAGE = 'npm run sim:providers -- [--seed 1] [--steps 1000] [--seeds 1]';
+const USAGE = 'npm run sim:providers -- [--seed SEED] [--steps 1000] [--seeds 1]';
 
 function readFlags() {
   const text = { type: 'string' };

@@ -1,6 +1,6 @@
-// Prerequisites of the first request: a platform with its accounts and an API token. The file is
-// outside the features, because one change set contains rows of three of them. The operator's
-// command and the first start use it.
+// Prerequisites of the first request: the prepared database, and a platform with its accounts and
+// an API token. The file is outside the features, because one change set contains rows of three of
+// them.
 
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import type { FundingPort } from './connectors/ports/index.ts';
@@ -149,7 +149,10 @@ interface FirstStart {
 
 const FIRST_PLATFORM = 'first platform';
 
-/** The oldest platform with its oldest token, or with the token of the requested client ID. */
+/**
+ * The token of the requested client ID with its platform, or else the oldest platform with its
+ * oldest token. Undefined without a platform.
+ */
 async function findFirstPlatform(
   runtime: Runtime,
   requestedCredentials: Partial<Credentials>,

@@ -1,5 +1,5 @@
 // The composition: the features, connectors, jobs and loops of the server. It is the only file that
-// references all of them. The process (main.ts), the operator's command and the tests use it.
+// references all of them. The process (serve.ts) and the tests use it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -111,7 +111,7 @@ export interface Settings extends RetentionOptions {
   roles?: readonly Role[] | undefined;
   /** The server as one of several processes that share a port. */
   process?: ProcessSettings | undefined;
-  /** Connectors of production platforms. Default: the manual rail only. */
+  /** Configuration of connectors. Default: only connectors that require no settings. */
   connectors?: ConnectorSettings | undefined;
   /** Storage of files. */
   files: StorageSettings;
@@ -167,7 +167,10 @@ export interface App {
   drain(draining: DrainOptions): Promise<void>;
   /** Starts the loops of the roles. `keysChanged` is called after a change of the signing key. */
   start(keysChanged?: () => void): void;
-  /** Compiles every schema in steps between requests, so that compilation delays no request. */
+  /**
+   * Compiles the schemas of the operations in steps between requests. Without the role `api`, it
+   * compiles none.
+   */
   compileSchemas(): Promise<void>;
   /** Finishes work in progress, aborts it after a timeout, and closes the database. */
   stop(): Promise<void>;

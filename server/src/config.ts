@@ -269,8 +269,8 @@ function combinationErrors(values: Map<string, string>): string[] {
 
 /**
  * Settings from the environment and from flags, which override it. An empty environment variable
- * counts as absent. `base` is the folder of a relative data folder. `errors` are lines to print
- * before exit code 2. `help` is the output of --help.
+ * counts as absent. Relative paths are relative to `base`. `errors` are lines to print before exit
+ * code 2. `help` is the output of --help.
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,

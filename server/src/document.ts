@@ -1,5 +1,5 @@
-// The published OpenAPI document without a running server: contracts are plain values, so handlers
-// are not needed.
+// Published documents without a running server, such as the OpenAPI documents and the error codes.
+// Contracts are plain values, so handlers are not needed.
 import { namingFor } from './catalog/naming.ts';
 import { PROVIDER_SCHEMAS } from './features/providers/index.ts';
 import { type Deps, operationsOf, webhookContracts } from './features.ts';

@@ -214,17 +214,17 @@ const FEATURES: readonly Feature<Deps>[] = [
   approvalFeature,
 ];
 
-/** Every operation of the server. */
+/** The operations of all features. */
 export const operationsOf = (deps: Deps) =>
   FEATURES.flatMap((each) => each.operations?.(deps) ?? []);
 
-/** The handlers of all job kinds. */
+/** The job handlers of all features. */
 export const handlersOf = (deps: Deps, operations: ReturnType<typeof operationsOf>) =>
   FEATURES.flatMap((each) => each.jobs?.(deps, operations) ?? []);
 
 export const sweepsOf = (deps: Deps) => FEATURES.flatMap((each) => each.sweeps?.(deps) ?? []);
 
-/** Every column that is sealed under a key of the installation. */
+/** Columns that are sealed under a key of the installation, without those of connectors. */
 export const SEALED_COLUMNS = [
   sealedSigningKeys,
   sealedReplies,

@@ -16,7 +16,9 @@ import type { FieldError } from '../kernel/fault.ts';
 export interface Attempt {
   readonly at: Time;
   readonly body: string;
-  /** The fields of the body, which may be invalid. Empty if the body is not a JSON object. */
+  /**
+   * The fields of the body, which may be invalid. Empty if the body is not a JSON object or array.
+   */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly signatureProblem?: string;
   readonly errors: readonly FieldError[];
@@ -31,8 +33,9 @@ export interface Inbox {
   readonly url: string;
   readonly attempts: readonly Attempt[];
   /**
-   * Sets the statuses of the responses to a message with this state. The last status is repeated.
-   * For a deposit, `transferId` is the payment reference and `state` is empty.
+   * Sets the statuses of the responses to a valid message with this state. A used ID with another
+   * body receives 409 instead of 200. The last status is repeated. For a deposit, `transferId` is
+   * the payment reference and `state` is empty.
    */
   setResponses(transferId: string, state: string, statuses: readonly number[]): void;
   /**

@@ -1,5 +1,5 @@
-// A session with one adapter: sends transfers, validates replies, and records every state that the
-// adapter reports in replies and messages.
+// A session with one adapter: sends transfers, validates replies, and records the states of
+// transfers in replies and messages.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static, TSchema } from '@sinclair/typebox';
@@ -149,11 +149,11 @@ export function openSession(context: SessionContext, capabilities: Capabilities)
     }
   }
 
-  /** Creates a transfer that will have this outcome. */
+  /** Creates a transfer that requests this outcome. */
   function transfer(outcome: Outcome): Transfer {
     const createdTransfer = createTransfer(outcome);
     if (!createdTransfer)
-      throw skipError(`the outcome "${outcome}" is null in the file of --transfers`);
+      throw skipError(`no transfers are offered, or "${outcome}" is null in --transfers`);
     transfers.set(createdTransfer.transferId, createdTransfer);
     return createdTransfer;
   }

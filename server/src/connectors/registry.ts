@@ -244,7 +244,7 @@ export interface BuiltInConnector {
 /** The capabilities of each mode. */
 export interface ConnectorRegistry {
   (environment: Mode): Connectors;
-  /** The connectors that serve at least one capability. */
+  /** The connectors that serve at least one capability, without those for files. */
   builtIn(): BuiltInConnector[];
 }
 

@@ -172,7 +172,8 @@ export function sandboxSuffixOf(info: Account): string {
 
 /**
  * Key for duplicate detection. Two sets of details have the same key if they identify the same
- * account in the same currency. Spelling variants and the beneficiary are ignored.
+ * account by the same fields in the same currency. Spelling variants and the beneficiary are
+ * ignored.
  */
 export function duplicateKeyOf(info: Account, currency: string): string {
   const row = rowOf(info);

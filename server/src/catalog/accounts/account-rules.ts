@@ -39,7 +39,10 @@ export const pixRule: Rule = (info, production) => {
 
 const CNY_WALLETS = ['AliPay', 'WechatPay'];
 
-/** A bank account requires a business. A phone number requires one of two wallets. */
+/**
+ * A bank account requires a business. A phone number without an account number requires one of two
+ * wallets.
+ */
 export const cnyRule: Rule = (info) => {
   const isWallet = CNY_WALLETS.includes(textOf(info, 'bankName') ?? '');
   if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !isWallet) {
@@ -122,7 +125,10 @@ export const swiftRule: Rule = (info, production) => {
 
 const MAX_SUGGESTED_NAMES = 20;
 
-/** The bank name is in the directory of the country. Validated in production only. */
+/**
+ * The bank name is in the directory of the country and currency, if it lists any. Validated in
+ * production only.
+ */
 export const bankNameRule =
   (country: string, currency: string): Rule =>
   (info, production) => {

@@ -1,5 +1,6 @@
-// Institutions for `bankName`, per country and currency. Rails in these countries route by name, so
-// `bankName` must have this exact spelling. Each list is a selection of large institutions.
+// Institutions for `bankName`, per country and currency. Many rails in these countries route by
+// name. In production, `bankName` must have this exact spelling. Each list is a selection of large
+// institutions.
 
 interface Institution {
   /** Value of `bankName`. */

@@ -1,6 +1,6 @@
-// Format and check digits of bank identifiers. The functions are pure and independent of the mode.
-// Check digits of account details are validated in production only, because test suffixes
-// invalidate most of them.
+// Format and check digits of bank identifiers, Brazilian tax numbers and legal entity identifiers.
+// The functions are pure and independent of the mode. Check digits of account details are validated
+// in production only, because test suffixes invalidate most of them.
 import { ibanLength } from '../identity/countries.ts';
 
 /**

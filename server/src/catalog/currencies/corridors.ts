@@ -19,7 +19,7 @@ export interface Corridor {
   readonly settlementSeconds: number;
 }
 
-/** Currencies that can be paid out over SWIFT, in addition to domestic rails. */
+/** Currencies that can be paid out over SWIFT, in addition to any domestic rails. */
 const SWIFT_CURRENCY_CODES = `AED AUD CAD CHF CZK DKK EUR GBP HKD HUF ILS JPY KWD NOK NZD PLN RON SAR
 SEK SGD THB TRY USD ZAR`;
 const SWIFT_CURRENCIES = new Set(SWIFT_CURRENCY_CODES.split(/\s/));

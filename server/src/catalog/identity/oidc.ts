@@ -1,6 +1,6 @@
 // Parser of OpenID Connect ID tokens and validation of their claims: issuer, audience, subject and
 // times. The rules apply in every mode. The connector validates the signature with the keys of the
-// provider. Reasons name the invalid claim and never contain values of the token.
+// provider. Reasons never contain values of the token.
 import type { Time } from '../../kernel/effects.ts';
 
 /** Validated claims of a token. */

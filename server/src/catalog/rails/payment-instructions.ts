@@ -1,6 +1,7 @@
-// Payment instructions for funding an account or a quote: bank details, wallet address, invoice or
-// QR code. Most pay-in types have the fields of an external account type, with rails and a
-// reference added, and are derived from its row. The other pay-in types are defined in this file.
+// Payment instructions for funding an account or a quote, such as bank details, a wallet address,
+// an invoice or a QR code. Most pay-in types are derived from the row of an external account type.
+// Those for fiat currencies also have rails and, except for INR, a reference. The other pay-in
+// types are defined in this file.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, text, variant } from '../../kernel/schema.ts';
 import {
@@ -95,7 +96,7 @@ const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Propert
   },
 };
 
-/** Account types that do not support pay-ins. */
+/** Account types without a pay-in type of the same name. */
 const NO_PAY_IN: ReadonlySet<string> = new Set([
   'ILS_ACCOUNT',
   'TRY_ACCOUNT',

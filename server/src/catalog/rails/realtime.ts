@@ -29,7 +29,7 @@ export const QUOTE_TTL_MS = 5 * MINUTE;
 const BANK_TTL_MS = 15 * MINUTE;
 /**
  * The validity is short for Lightning, which locks liquidity until settlement. A Bitcoin block
- * takes ten minutes.
+ * takes about ten minutes.
  */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
   LIGHTNING: 2 * MINUTE,

@@ -1,5 +1,5 @@
 // Checks of messages: each must be signed, valid and correct, and is repeated with the same ID
-// until Railhead has processed it.
+// until a response is final.
 import type { Check, CheckGroup } from '../check.ts';
 import { type Attempt, stateOf } from '../inbox.ts';
 import type { Session } from '../session.ts';
@@ -102,8 +102,8 @@ export const messageChecks: CheckGroup = {
 };
 
 /**
- * Describes a different amount or currency in a message. Undefined if both equal the transfer, or
- * the transfer is unknown.
+ * Describes a different amount or currency in a message. Undefined if neither differs from the
+ * transfer, or the transfer is unknown. An absent field does not differ.
  */
 function differenceOf({ fields }: Attempt, transfer: Transfer | undefined): string | undefined {
   if (!transfer) return undefined;

@@ -99,7 +99,7 @@ export const consistencyChecks: CheckGroup = {
     {
       name: 'outcomes.final',
       action: 'the states of each transfer in replies and messages are compared',
-      expected: 'no contradictory states, and no other state after a final one',
+      expected: 'no contradictory states. No "accepted", "unknown" or 404 follows a final state',
       remedy:
         'Store each outcome with its transfer, and report no state that contradicts it. Until the bank ' +
         'confirms an outcome, return "unknown" or "accepted".',

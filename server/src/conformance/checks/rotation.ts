@@ -1,4 +1,5 @@
-// Checks of a key rotation: during the overlap the adapter accepts only the two keys of Railhead.
+// Checks of a key rotation: during the overlap the adapter accepts both keys of Railhead, each only
+// with its own key ID.
 import type { Check, CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';

@@ -1,4 +1,4 @@
-// Checks of mints and burns: an order is executed once, and its result is final.
+// Checks of stablecoins, with orders of mints: an order is executed once, and its result is final.
 import {
   StablecoinAccounts,
   StablecoinLink,

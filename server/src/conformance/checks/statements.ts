@@ -1,5 +1,5 @@
-// Checks of statements: the lines are the difference between the balances, a repeated request
-// returns the same pages, and a day that has not ended has no statement.
+// Checks of statements: the lines are the difference between the balances, the pages of a statement
+// ID do not change, and a day that has not ended has no statement.
 import type { Static } from '@sinclair/typebox';
 import { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import type { CheckGroup } from '../check.ts';
@@ -17,7 +17,7 @@ const currencyOf = ({ capabilities }: Session) =>
 
 type Page = Static<typeof StatementPage>;
 
-/** The pages of a day that has ended in every time zone. */
+/** The first 100 pages of a day that has ended in every time zone. */
 async function statementOf(session: Session): Promise<Page[]> {
   const request = { day: dayOf(session, -2), currency: currencyOf(session) };
   const read = (page: number) =>

@@ -1,4 +1,5 @@
-// Identity checks by an HTTP service of the operator. Without the service an operator decides.
+// Identity checks by an HTTP service of the operator. Without the service, a provider or an
+// operator decides.
 import { Type } from '@sinclair/typebox';
 import { serviceSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';

@@ -1,6 +1,6 @@
 // Files in a folder. An object is written under a temporary name in the same folder and renamed
 // once it is on the disk. After a crash the object is complete or an ignored fragment. Only the
-// user of the process can read the folder and its sealed files.
+// user of the process can read the sealed files, and a folder that the server creates.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';

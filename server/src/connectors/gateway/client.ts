@@ -1,5 +1,5 @@
 // Calls to a provider: signed, with a timeout, and with validated responses. Every call is an
-// idempotent POST. Without a valid response the result is unknown, and the caller retries later.
+// idempotent POST. Without a valid response the result is unknown, and the caller can retry.
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
@@ -9,7 +9,10 @@ import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import type { ConnectedProvider } from '../ports/providers/port.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Timeout of calls for which a client or a card network waits. */
+/**
+ * Timeout of the calls for custody and for a firm quote, for which a client or a card network
+ * waits.
+ */
 export const QUICK_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 1_048_576;
 
@@ -100,7 +103,7 @@ export function providerClient(
     callOrNotFound,
     async call<S extends TSchema>(path: string, input: object, schema: S, timeoutMs?: number) {
       const reply = await callOrNotFound(path, input, schema, timeoutMs);
-      if (reply === NOT_FOUND) throw new Error(`${name} does not implement ${path}`);
+      if (reply === NOT_FOUND) throw new Error(`${name} responded to ${path} with status 404`);
       return reply as Static<S>;
     },
   };

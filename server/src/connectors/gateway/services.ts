@@ -88,7 +88,7 @@ export function identityChecks(client: ProviderClient): ProviderPort['identity']
         bodyOf(identityCase),
         IdentityState,
       );
-      // The case was submitted to the provider of an earlier route.
+      // The case may have been submitted to the provider of an earlier route.
       return reply === NOT_FOUND ? submit(identityCase) : verdictOf(reply);
     },
   };

@@ -66,7 +66,7 @@ export const manual = defineConnector({
   settings,
   capabilities: ['rail'],
   optional: ['rates', 'funding'],
-  // The manual rail needs no provider, so it is always available in production.
+  // The manual rail needs no provider, so it serves production unless another connector has a rail.
   fallbackFor: ['rail'],
   problems: ({ ratesUrl, ratesFile }) =>
     ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],

@@ -1,5 +1,5 @@
-// A rail that is operated manually: every instruction waits until the operator records its result,
-// so that a production platform can operate without a connected bank. Stateless and without
+// A rail that is operated manually: every accepted instruction waits until the operator records its
+// result, so that a production platform can operate without a connected bank. Stateless and without
 // external calls. An accepted instruction has no time of the next check, because the operator
 // records the result.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';

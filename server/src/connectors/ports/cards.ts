@@ -26,7 +26,7 @@ export interface FundedCard {
   isNew: boolean;
 }
 
-/** An issued card. Number and security code are sealed by the issuer. */
+/** An issued card. Number and security code are not in clear text. */
 export interface IssuedCard {
   brand: 'VISA' | 'MASTERCARD';
   last4: string;

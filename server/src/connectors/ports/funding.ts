@@ -13,9 +13,9 @@ interface FundedAccount {
 
 export interface FundingPort {
   /**
-   * Payment instructions of an internal account. Under unchanged settings the account details are
-   * always the same, and unique to the account. Empty if deposits in this currency are not
-   * supported.
+   * Payment instructions of an internal account. Under unchanged settings they are always the same.
+   * Their account details or their reference are unique to the account. Empty if deposits in this
+   * currency are not supported.
    */
   instructions(account: FundedAccount): PaymentInstructions[];
   /**

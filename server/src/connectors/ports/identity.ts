@@ -23,7 +23,7 @@ interface IdentityDocument {
   issuingAuthority?: string;
 }
 
-/** The case of a customer for verification. It has passed the checks of completeness. */
+/** The case of a customer for verification. It is complete, except for `withoutDocuments`. */
 export interface IdentityCase {
   /** Unique for this submission. A repeated submission must be idempotent. */
   id: string;

@@ -1,6 +1,6 @@
-// The ports: all requests of the server to external systems, as types. A connector provides a
-// subset. Functions that need a missing capability are unavailable. Parameters and results are
-// plain data, never rows or contexts, so a connector cannot access the database or the ledger.
+// The ports: requests of the server to external systems, as types. A connector provides a subset.
+// Functions that need a missing capability are unavailable. Parameters and results contain no rows
+// or contexts, so a connector cannot access the database or the ledger.
 
 import type { IssuerPort } from './cards.ts';
 import type { DocumentCheckPort } from './documents.ts';

@@ -41,9 +41,9 @@ export type FailureReason =
 
 /**
  * State of an instruction. `unknown` is never a failure and is polled again. `checkAfterMs` is the
- * time to the next poll. Without it a settled instruction is final, and the result of an accepted
- * one is reported later. `refundable: false`: the funds of a failed payout cannot be returned
- * automatically.
+ * time to the next poll. Without it the instruction is not polled. The result of an accepted one,
+ * or a return, is then reported. `refundable: false`: the funds of a failed payout cannot be
+ * returned automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -94,8 +94,8 @@ export interface RailPort {
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
    * Requests the cancellation of an instruction that is not settled. `accepted`: a later `check` or
-   * report has the state `cancelled`. `rejected`: the instruction continues. Absent: instructions
-   * cannot be canceled.
+   * report contains the result. `rejected`: the instruction continues. Absent: instructions cannot
+   * be canceled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;
   /**

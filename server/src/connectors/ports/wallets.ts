@@ -42,7 +42,10 @@ export interface CustodyPort {
     organizationId: string;
     expiresAt: Time;
   }): Promise<{ target: string; bundle: string }>;
-  /** The decrypted code, or undefined if it cannot be decrypted or has another format. */
+  /**
+   * The decrypted code with the public key of the client. Undefined if it cannot be decrypted or
+   * has another format.
+   */
   openOtp(code: {
     id: string;
     target: string;

@@ -1,4 +1,4 @@
-// Accounting: exports by day, and verification of the ledger.
+// Accounting: ledger accounts and their postings, exports by day, and verification of the ledger.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { type LedgerCheckOptions, ledgerCheckSweep } from './ledger-check.ts';
 

@@ -301,7 +301,8 @@ interface TrialQuery {
 /**
  * Balances by environment, currency and type. `isCounted` is false if the number of accounts
  * exceeds the maximum. Accounts of customers and platforms are then one line, calculated from the
- * system accounts. With `platformIds`, the lines instead contain only the first accounts.
+ * system accounts. With `platformIds`, system accounts are omitted, and the lines instead contain
+ * only the first accounts.
  */
 export async function trialBalance(
   runtime: Runtime,

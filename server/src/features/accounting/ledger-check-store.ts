@@ -5,10 +5,7 @@ import type { Database } from '../../runtime/db/database.ts';
 
 /** Delay of the first verification, so that it does not slow down the start. */
 const FIRST_DELAY_MS = 600_000;
-/**
- * Exceeds the duration of every verification. A verification whose process stopped is repeated
- * after this time.
- */
+/** A verification that has not recorded its result after this time is repeated. */
 const LEASE_MS = 3_600_000;
 
 const OPEN_CHECK = `insert into ledger_checks (id, due_at) values ('ledger', $1) on conflict do nothing`;

@@ -1,6 +1,6 @@
 // The regular verification of the ledger, and the metrics of the latest verification. Only one
-// process at a time runs a verification. The verification uses a separate connection, because
-// reading every posting exceeds the statement timeout of the server.
+// process at a time runs the regular verification. The verification uses a separate connection,
+// because reading every posting exceeds the statement timeout of the server.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';

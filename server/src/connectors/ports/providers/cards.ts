@@ -146,7 +146,7 @@ const authorizationId = shortText(
   'ID of the authorization at the provider, identical in all messages about the payment.',
 );
 
-/** Common fields of all messages about an authorization. */
+/** Common fields of the messages that follow an authorization. */
 const ENTRY = {
   cardId: CardId,
   authorizationId,

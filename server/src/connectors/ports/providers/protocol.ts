@@ -1,7 +1,7 @@
 // Schemas of the provider protocol. The OpenAPI document of the protocol, the validation of
-// responses and received messages, and the types derive from them. Amounts are integers in minor
-// units, always with their currency. Unknown properties are ignored, so that both sides can add
-// optional properties within a version.
+// responses and received messages, and the types derive from them. Amounts are in minor units, as
+// integers or, for stablecoins, as strings. Unknown properties are ignored, so that both sides can
+// add optional properties within a version.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';

@@ -1,6 +1,6 @@
 // Scripted device, telephone and identity provider of the sandbox: one valid code, signatures that
-// are accepted unchecked, and tokens without a signature check. All other rules are the same
-// as in production.
+// are accepted unchecked, and tokens without a signature check. More one-time codes can be
+// requested than in production.
 import { parseOidcToken, validateOidcClaims } from '../../../catalog/identity/oidc.ts';
 import type { OidcPort, WalletScript } from '../../ports/wallets.ts';
 

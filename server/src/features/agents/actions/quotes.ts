@@ -42,7 +42,10 @@ async function checkPayeeDiscovery(
   throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'Lookup not found or expired. Create a new lookup.');
 }
 
-/** The request with the customer of the agent as the customer of the source. */
+/**
+ * The request, with the customer of the agent as the customer of a source without an account.
+ * Throws for resources of other customers.
+ */
 async function restrictToOwnCustomer(
   ctx: Ctx,
   agent: AgentRow,

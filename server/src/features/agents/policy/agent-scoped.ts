@@ -41,8 +41,8 @@ interface AgentScope<C extends Contract, P extends Contract> {
 }
 
 /**
- * An agent operation served by `serve`. A paused agent may only read. The audit records rejected
- * writes and omits rejected reads.
+ * An agent operation served by `serve`. A paused agent may only read. The audit records writes that
+ * the policy rejects, and omits reads.
  */
 export function agentScoped<C extends Contract, P extends Contract>(
   contract: C,

@@ -1,6 +1,6 @@
 // Contracts of the operations with which an agent reads resources and creates or deletes external
-// accounts. Resources have the same form as for the platform. Requests contain no customer ID,
-// because an agent acts for exactly one customer.
+// accounts. Resources have the same form as for the platform. Requests need no customer ID, because
+// an agent acts for exactly one customer.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';

@@ -1,5 +1,5 @@
-// Operations of agents that read resources of their customer or change external accounts, served by
-// operations of the platform.
+// Operations of agents that read resources of their customer or change external accounts. Most are
+// served by operations of the platform.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -45,7 +45,7 @@ const view = ({ actor, action, reason, created_at }: RowOf<typeof accountActions
   createdAt: iso(created_at),
 });
 
-/** The actions on an account, oldest first. */
+/** The first 1,000 actions on an account, oldest first. */
 export async function accountActionsOf({ db }: { db: Pick<Database, 'find'> }, id: string) {
   return (await db.find(accountActions, { account_id: id }, { orderBy: 'id' })).map(view);
 }

@@ -1,7 +1,7 @@
 // Opens missing accounts for existing owners, after a currency or a further account type was added.
 // Each page of customers is one job and one change set. The opened accounts are PENDING until a
 // second job activates them and emits an event for each account. Existing accounts are skipped, so
-// a page can run repeatedly.
+// a page can run repeatedly. A further job requests funding instructions of a provider.
 
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
@@ -32,9 +32,7 @@ interface Customer {
 
 /** Customers as account owners, provided by a later feature. */
 export interface CustomersOfAccounts {
-  /**
-   * Up to `limit` customers of the platform with accounts, after a position in order of creation.
-   */
+  /** Up to `limit` customers that can have accounts, after a position in order of creation. */
   customersAfter(
     ctx: Ctx,
     platform: PlatformRow,
