@@ -18,7 +18,7 @@ type Json = Record<string, unknown>;
 
 /** Remaining validity at which a quote is renewed. */
 const MIN_VALIDITY_MS = 2 * 60_000;
-/** Minimum interval between two quotes, because the reference needs no credential. */
+/** Minimum age of a quote before another is created, because the reference needs no credential. */
 const MIN_AGE_MS = 10_000;
 
 /** An executable quote, and a payee discovery for a quote to a UMA address. */

@@ -86,7 +86,7 @@ function addPages(server: FastifyInstance, { console: hasConsole = false }: Serv
   if (hasConsole) addConsole(server);
 }
 
-/** The server, with the operator API on it or on a separate port. */
+/** The server, with the operator API on it or on a separate port, or without the operator API. */
 export function serversOf(
   settings: ServerSettings,
   hasApiRole: boolean,

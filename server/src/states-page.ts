@@ -222,9 +222,9 @@ sending it.`,
   },
   {
     title: 'File',
-    description: `A file that a client uploads. It is initially UPLOADING. It is GONE if no
-operation attaches it within an hour, or if an operation deletes it. The object is then deleted
-from storage, and afterwards the row.`,
+    description: `A file that a client uploads. It is initially UPLOADING. It is GONE if its upload
+fails, if no operation attaches it within an hour, or if an operation deletes it. The object is then
+deleted from storage, and afterwards the row.`,
     states: fileStates,
   },
   {

@@ -24,7 +24,7 @@ export interface Clocks {
   timeOf(owner: Owner): PlatformTime | Promise<PlatformTime>;
   /** The time of a platform. */
   nowOf(owner: Owner): Promise<Time>;
-  /** Whether this process has read a clock of a platform. */
+  /** Whether this process has cached a clock of a platform. */
   anyOwn(): boolean;
   /** Replaces the cached clock. */
   replace(row: ClockRow): void;

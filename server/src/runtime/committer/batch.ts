@@ -1,7 +1,6 @@
-// Builds the statements of a batch and validates its change sets. The order is the same for every batch of
-// every process, so that batches wait for each other in one direction only. Rows are locked by table and ID
-// before new rows, events and transfers are written. Accounts are the contended rows, so they are locked
-// after all large data is written.
+// Builds the statements of a batch and validates its change sets. Every process locks rows by table and ID,
+// and then accounts, so that batches wait for each other in one direction only. Accounts are the contended
+// rows. A batch without validation therefore writes new rows and transfers before it locks accounts.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
 import type { TextRow } from '../db/lane.ts';
@@ -178,7 +177,8 @@ function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
 }
 
 /**
- * Statements that lock and read the rows on which change sets depend, and the validation of their results.
+ * Statements that read the rows on which change sets depend, and the validation of their results. Rows to
+ * change, required rows and accounts are locked.
  */
 export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   const tables = collect(sets, order);
@@ -205,8 +205,8 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 }
 
 /**
- * The versions and keys in `state` are not updated, because change sets of one batch never share a
- * row or a client-chosen key.
+ * The versions and keys in `state` are not updated, because no change set writes a row or a client-chosen
+ * key on which another change set of the batch depends.
  */
 function validateSet(set: ChangeSet, state: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {

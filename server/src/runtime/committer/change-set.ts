@@ -47,7 +47,7 @@ export interface EventRow {
    * data.
    */
   data: string;
-  /** An earlier event of the same resource. Absent if `data` is complete. */
+  /** An earlier event of the same resource. Null or absent if `data` is complete. */
   base_id?: string | null;
   /** Identifies the version of the resource's row, if the row alone determines `data`. */
   version?: string;
@@ -55,9 +55,9 @@ export interface EventRow {
   created_at: Time;
   /** Whether the event is queued for delivery to the webhook endpoints of its platform. */
   delivered: boolean;
-  /** The customer whose data key seals `data`. Absent if `data` is in clear text. */
+  /** The customer whose data key seals `data`. Null or absent if `data` is in clear text. */
   sealed_for?: string | null;
-  /** `customerKeyOf` of the event's customer. Absent without a customer. */
+  /** `customerKeyOf` of the event's customer. Null or absent without a customer. */
   customer_key?: number | null;
 }
 
@@ -86,7 +86,10 @@ export const emptyChangeSet = (): ChangeSet => ({
  * batch.
  */
 export type Rejection =
-  /** A row that the change set updates, removes or requires has changed. The operation must run again. */
+  /**
+   * A row that the change set updates, removes or requires was changed or removed. The operation must run
+   * again.
+   */
   | { reason: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) exists already. */
   | { reason: 'exists'; table: string; id: string }

@@ -20,7 +20,7 @@ export interface BatchReport {
 }
 
 interface CommitterOptions {
-  /** Opens a connection for a lane (`connectLane`). Called again after a connection is lost. */
+  /** Opens a connection for a lane (`connectLane`). Called again to replace a lost or old connection. */
   connect(): Promise<pg.Client>;
   lanes?: number;
   /** Maximum change sets in a batch. */
@@ -40,11 +40,11 @@ interface CommitterOptions {
    * delivered.
    */
   enqueue?: Statement;
-  /** A batch without a result in this time is abandoned together with its connection. */
+  /** Maximum time of a round trip. The batch is then abandoned together with its connection. */
   timeoutMs?: number;
   /** Approximate age at which connections are replaced. */
   maxAgeMs?: number;
-  /** Change sets that wait longer than this while no lane is connected are rejected. */
+  /** While no lane is connected, all queued change sets are rejected this long after the first of them. */
   maxDownMs?: number;
   /** A monotonic clock in milliseconds, for `onBatch`. */
   elapsed?(): number;
@@ -56,7 +56,7 @@ interface CommitterStats {
   units: number;
   /** Batches, or parts of batches, that were validated before writing. */
   careful: number;
-  /** Attempts that the database rejected, including attempts with a part of a batch. */
+  /** Rejected attempts that validation did not resolve, including attempts with a part of a batch. */
   retries: number;
   waiting: number;
   writing: number;
@@ -72,8 +72,8 @@ export interface Committer {
    * Writes a change set completely or not at all. A rejection is a normal result. The promise rejects with
    * SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, and with code NOT_COMMITTED
    * if the committer was closed first. The code is OUTCOME_UNKNOWN if the connection broke before the
-   * result, or if the commit may be on no replica. Any other error is an error of the database. Only with
-   * OUTCOME_UNKNOWN may the change set have been written.
+   * result, or if the commit may be on no replica. Any other error is an error of the database or of a value
+   * that does not fit its column. Only with OUTCOME_UNKNOWN may the change set have been written.
    */
   commit(set: ChangeSet): Promise<Outcome>;
   stats(): CommitterStats;
@@ -106,7 +106,10 @@ const isEmpty = (set: ChangeSet) =>
     set.events.length ===
   0;
 
-/** Settles a batch on a lane, in halves if needed. Change sets that were never sent return to the queue. */
+/**
+ * Settles a batch on a lane, in halves if needed. After a lost connection, the halves that were not sent
+ * return to the queue.
+ */
 async function settleBatch(
   lane: Lane,
   batch: Unit[],
@@ -163,7 +166,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   let isScheduled = false;
   /** Active while a few change sets wait for a busy lane. */
   let smallBatchTimer: NodeJS.Timeout | undefined;
-  /** Active while change sets wait and no lane is connected. */
+  /** Started when change sets wait and no lane is connected. */
   let downTimer: NodeJS.Timeout | undefined;
   let whenDrained: (() => void) | undefined;
 
@@ -200,7 +203,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     return true;
   }
 
-  /** Rejects the queued change sets, which were never sent, if no lane connects in time. */
+  /** Rejects the queued change sets, none of which was written, if no lane connects in time. */
   function watchConnection(): void {
     if (downTimer || queue.waiting === 0 || lanes.some((lane) => lane.isConnected)) return;
     downTimer = setTimeout(() => {
@@ -222,7 +225,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       clearTimeout(smallBatchTimer);
       smallBatchTimer = undefined;
       const batch = queue.take(batchLimit());
-      if (batch.length === 0) break; // All remaining change sets wait for rows that are being written.
+      if (batch.length === 0) break; // All waiting change sets conflict with change sets in flight.
       idleLanes.delete(lane);
       busyLanes.add(lane);
       void run(lane, batch);

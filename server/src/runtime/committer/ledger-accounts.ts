@@ -1,5 +1,5 @@
 // The table of ledger accounts, and the two functions that open accounts or set their floors outside a
-// batch. The committer writes all other changes with the postings.
+// batch. Except for a reset, the committer writes all other changes.
 import type { Time } from '../../kernel/effects.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';

@@ -1,6 +1,6 @@
-// Change sets that wait for a lane. A change set in flight claims the rows and client-chosen keys
-// that it writes. Two change sets of the same row therefore never share a batch, and no lane waits
-// for another lane inside the database. Rows that are only required may be shared.
+// Change sets that wait for a lane. A change set in flight claims the rows that it changes or removes and
+// its client-chosen keys. Two change sets that write the same row therefore never share a batch, and lanes
+// of one process wait in the database only for ledger accounts. Rows that are only required may be shared.
 
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, Outcome, RowVersion } from './change-set.ts';
@@ -20,9 +20,9 @@ const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 const versionKeyOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * The change set with every row once. A removal replaces a change, and all writes replace a
- * requirement. A requirement with another version remains, so that the database rejects a change
- * set that depends on two states.
+ * Removes entries that another entry of the same row replaces. A removal replaces a change, and all writes
+ * replace a requirement. A requirement of a changed or removed row with another version remains, so that
+ * the database rejects a change set that depends on two states.
  */
 function removeDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
@@ -60,7 +60,7 @@ export interface Queue {
   take(max: number): Unit[];
   /** Releases the claims of a unit. */
   release(unit: Unit): void;
-  /** Returns units to the front of the queue. */
+  /** Releases the claims of units and returns the units to the front of the queue. */
   returnToFront(units: readonly Unit[]): void;
   /** Removes and returns all waiting units. */
   clear(): Unit[];

@@ -1,6 +1,6 @@
-// Settles a group of change sets on one lane. The first attempt writes them in one round trip. If the
-// database rejects it, the second attempt validates them before writing, in two round trips. If both fail,
-// the result is the reason of a single change set, or a group that the caller must halve.
+// Settles a group of change sets on one lane. The first attempt writes them in one round trip. After a
+// conflict, a second attempt validates them before writing, in two round trips. If the group still fails, the
+// caller must halve it. A single change set is repeated after conflicts, and then fails with the reason.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { isConnectionError, type Lane } from '../db/lane.ts';
@@ -104,8 +104,8 @@ async function write(
 }
 
 /**
- * The verdict of each change set. Undefined for a group that must be halved. Rejects only if the connection
- * was lost and the outcome is unknown.
+ * The verdict of each change set. Undefined for a group that must be halved. Rejects only with code
+ * OUTCOME_UNKNOWN.
  */
 export async function settle(
   lane: Lane,

@@ -1,4 +1,4 @@
-// Settings of the server, each with environment variable, flag, default, validation and help. Settings of
+// Settings of the server with their environment variables, flags, defaults, validation and help. Settings of
 // connectors are in the schemas of the connectors (`connectors/connector.ts`). `config.ts` of the
 // composition reads both.
 import { isIP } from 'node:net';

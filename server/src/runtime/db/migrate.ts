@@ -189,7 +189,7 @@ async function readAnnouncedNumbers(client: pg.Client): Promise<number[]> {
   return rows.map(({ number }) => number);
 }
 
-/** Throws before any change if a table would be blocked for more than a second while servers run. */
+/** Throws if a migration would block a table for more than about a second while servers run. */
 async function assertOnline(client: pg.Client, files: readonly Migration[]): Promise<void> {
   const blockingFiles = files.filter(({ offline }) => offline !== undefined);
   if (blockingFiles.length === 0 || (await readAnnouncedNumbers(client)).length === 0) return;
@@ -248,8 +248,8 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 
 /**
  * Applies missing expansions, or all migrations to an empty database, and creates the next partitions.
- * Returns the names of the applied migrations. Throws an error named MigrationError with one line of text.
- * Files before an invalid file remain applied.
+ * Returns the names of the applied migrations. The error of a migration is named MigrationError. Migrations
+ * before a failed migration remain applied.
  */
 export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
   const files = readMigrations(folder);

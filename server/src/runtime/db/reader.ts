@@ -111,8 +111,8 @@ export function createReader({
       });
     } catch {
       if (lane.isConnected) idleLanes.add(lane);
-      // After a failed batch, the reads run singly. Only the reads that caused an error fail, and reads of
-      // a lost connection succeed.
+      // After a failed batch, the select of each table runs separately. Only the reads of a failing select
+      // fail.
       runSingly(batch);
     }
     if (waitersByTable.size) schedule();

@@ -1,6 +1,6 @@
 // Files at rest, each sealed under its own key. Deleting the key erases the file in all copies of
-// storage. A row is committed before the first byte is sent, so every object in storage has a row. Files
-// that were never attached are removed by the sweep after a grace period.
+// storage. A row is committed before the first byte is sent. The sweep therefore finds files that were never
+// attached, and removes them after a grace period.
 
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
@@ -27,7 +27,7 @@ export const fileStates = stateTable<FileState, 'attach' | 'drop'>('File', {
   GONE: {},
 });
 
-/** A row is deleted only after storage has deleted its object, so that every object has a row. */
+/** A row is deleted only after storage has deleted its object. */
 export const files = table(
   'files',
   {

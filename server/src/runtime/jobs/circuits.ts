@@ -1,6 +1,6 @@
 // Circuit breakers of providers. After a number of consecutive calls without a response or with a
-// server error (5xx), calls fail immediately until a periodic probe succeeds. A rejection (4xx) is
-// no failure. Circuits are between connector and network, so that no connector can omit them.
+// server error (5xx), calls fail immediately until a periodic probe or a call in progress succeeds. A
+// rejection (4xx) is no failure. Circuits are between connector and network, so that no connector can omit them.
 
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
@@ -67,7 +67,7 @@ function createCircuit(
     },
     recordFailure() {
       failures++;
-      // Calls that were in progress when the circuit opened are ignored.
+      // Failures of calls that were in progress when the circuit opened are ignored.
       if (state === 'open' || (state === 'closed' && failures < maxFailures)) return;
       retryAt = now() + OPEN_MS;
       changeTo('open');

@@ -92,7 +92,7 @@ export async function firstOnClock(
   return rows[0];
 }
 
-// A running job whose lease expired belongs to a process that has exited, so the job is due immediately.
+// A running job whose lease expired is due immediately.
 const MOVE_TO_CLOCK = `update jobs set state = 'queued', due_at = $3,
     clock_due_at = case when state = 'running' then $4 else due_at end,
     version = version + case when state = 'running' then 1 else 0 end
@@ -113,7 +113,7 @@ export async function moveToClock(
 const RUNNING_JOB = `select 1 from jobs where state <> 'dead' and kind = any($2::text[])
   and platform_id = $1 and state = 'running' and due_at > $3 limit 1`;
 
-/** Whether a job of a platform is running in any process. */
+/** Whether a job of these kinds of a platform is running in any process. */
 export const hasRunningJob = async (
   db: Reader,
   platformId: string,

@@ -27,10 +27,7 @@ const MAX_ERROR = 300;
 /** Jobs that wait for one circuit are retried over this period. */
 const JITTER_MS = 10_000;
 
-/**
- * The state is checked because a failure of a run that an operator has canceled would requeue the
- * job.
- */
+/** Has no effect if the job was claimed again, changed or canceled in the meantime. */
 const FAIL = `update jobs set state = $3, due_at = $4, clock_due_at = $7, last_error = $5,
     failed_at = $6
   where id = $1 and version = $2 and state = 'running'`;
@@ -48,7 +45,7 @@ const PERSONAL_PATTERNS = [
   /(?<![\w-])\+?\d{7,}(?![\w-])/g,
 ];
 
-/** The stored form of an error: one line, bounded, without secrets, addresses and numbers. */
+/** The stored form of an error: one line, bounded, without secrets, email addresses and long numbers. */
 export function errorText(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);

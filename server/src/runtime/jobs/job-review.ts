@@ -100,7 +100,7 @@ interface ListInput {
   after?: Position | undefined;
 }
 
-/** Jobs ordered by due time. Dead and canceled jobs are ordered latest first. */
+/** Jobs ordered by due time. A list of dead or canceled jobs is ordered latest first. */
 export async function listJobs({ db, effects }: Runtime, input: ListInput): Promise<JobSummary[]> {
   return (await listJobsWithPosition({ db, effects }, input)).map(({ job }) => job);
 }

@@ -1,5 +1,5 @@
 // Limits on job slots. A kind, a platform, and a platform within one kind may each use at most a part of
-// the slots. A hanging provider or a busy tenant therefore never occupies all slots (docs/decisions/0039).
+// the slots. Jobs of one kind or one platform therefore never occupy all slots (docs/decisions/0039).
 // Slots are counted within one process.
 
 export interface JobLimits {

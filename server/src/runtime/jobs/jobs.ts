@@ -1,6 +1,6 @@
 // Runs jobs that change sets staged. A handler calls external systems and then returns a function that
-// stages the result. The change set of the result also removes the job, so the effect of a job occurs
-// exactly once. A job library is not used, because due times follow the clock of `Effects` and the
+// stages the result. The change set of the result also removes the job, so the result is committed at most
+// once. A job library is not used, because due times follow the clock of `Effects` and the
 // committer inserts jobs (docs/decisions/0003).
 
 import type { TObject } from '@sinclair/typebox';
@@ -115,7 +115,7 @@ function withTimeLimit<R>(ms: number, work: Promise<R>): Promise<R> {
 async function finish(runtime: Runtime, job: Job, result: Result): Promise<void> {
   await operate(runtime, result.caller, async (ctx) => {
     const row = await ctx.read(jobs, job.id);
-    if (!row || row.version !== job.version) return; // Another worker has claimed the job.
+    if (!row || row.version !== job.version) return; // The job was claimed again, changed or canceled.
     await result.stage(ctx);
     ctx.remove(jobs, row);
   });

@@ -140,7 +140,7 @@ function createLineLimiter(write: (fields: Fields, message: string) => void) {
 const member = (name: string, value: string | undefined) =>
   value === undefined ? '' : `,"${name}":"${value}"`;
 
-/** Redacted names of tokens, which clients choose. Each name is redacted once. */
+/** Cache of redacted names of tokens, which clients choose. */
 const tokenNames = new Map<string, string>();
 const MAX_NAMES = 1_000;
 

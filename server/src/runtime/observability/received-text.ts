@@ -15,7 +15,7 @@ const PERSONAL_NAME = new RegExp(
   'i',
 );
 
-/** Each pattern has bounded parts, so that a long text needs linear time. */
+/** Parts before a required text are bounded, so that a long text needs linear time. */
 const TEXT_RULES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[^-]*(?:-----END [A-Z ]{1,40}-----)?/g, MASKED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b/g, MASKED],
@@ -94,7 +94,7 @@ function maskValue(value: unknown, name: string, depth: number): unknown {
   );
 }
 
-/** JSON without secrets, or undefined if the text is not JSON, for example because it is truncated. */
+/** JSON without secrets. Undefined if the text is not a complete JSON object, array or string. */
 function maskJson(text: string): string | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {

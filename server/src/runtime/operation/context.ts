@@ -28,7 +28,10 @@ import { createEventStaging, type DescribedRow } from './event-staging.ts';
 /** A transfer to stage: an amount above zero, in the currency of both accounts. */
 export interface TransferInput extends Money {
   transactionId: string;
-  /** Name of the posting, unique within the transaction. A second posting of a step is rejected. */
+  /**
+   * Name of the posting, unique within the transaction. Only `post` or `void` uses the step of a hold again,
+   * once.
+   */
   step: string;
   debit: string;
   credit: string;
@@ -93,7 +96,7 @@ export interface Ctx {
   ): void;
   /**
    * Stages an event with the balance of `account`. All other data is rendered only from the committed
-   * `row`, and is stored once for each version of the row.
+   * `row`. A later event of the same version may store only a reference to that data.
    */
   emitVersion<S extends TSchema>(
     event: EventDefinition<S>,
@@ -115,7 +118,8 @@ export interface Ctx {
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
    * Runs `work`. If it throws a fault, all its staged changes are discarded and the fault is returned. If
-   * the commit rejects a staged transfer because of funds or a freeze, the operation runs again.
+   * the commit rejects a staged transfer because of funds or a freeze, the operation runs again, unless a
+   * transfer defines a fault for the account.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Stages a job to run after the commit, at `at` or immediately. */

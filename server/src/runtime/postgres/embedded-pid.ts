@@ -18,7 +18,7 @@ export interface RunningPostgres {
 }
 
 const PID_FILE = 'postmaster.pid';
-/** Written by embedded-windows.ts, in the folder of the cluster. */
+/** Written by embedded-windows.ts, in the data folder. */
 export const PASSWORD_FILE = 'postgres.password';
 /** A number above the process IDs of all systems. */
 const NO_PROCESS = 4_194_305;

@@ -27,7 +27,7 @@ export const signingKeys = table(
     id: col.text,
     environment: col.enum<Mode>(),
     algorithm: col.enum<KeyAlgorithm>(),
-    /** Counts the rotations of the environment, from 1. */
+    /** Number of the pair in the environment, from 1. */
     number: col.int4,
     /** SPKI PEM. */
     public_key: col.text,

@@ -1,7 +1,7 @@
-// Opens a connection to the host that accepts writes. With synchronous replication, a host is used only
-// after a replica has confirmed a commit on it. A primary that restarts without its replicas, or that does
-// not detect its replacement, is therefore not used. The rows that it recovered from its log may not exist
-// on a replica.
+// Opens a connection to the host that accepts writes. With synchronous replication, a host is by default used
+// only after a replica has confirmed a commit on it. A primary that restarts without its replicas, or that
+// does not detect its replacement, is therefore not used. The rows that it recovered from its log may not
+// exist on a replica.
 import pg from 'pg';
 import { readDatabaseUrl } from '../../../kernel/net/database-url.ts';
 import { CONFIRM, cancelWait, hasCanceledWait, watchWaits } from './replication.ts';
@@ -13,7 +13,7 @@ interface ConnectOptions {
   settings?: readonly string[];
   types?: pg.CustomTypesConfig;
   pipeline?: boolean;
-  /** Time limit for a host. */
+  /** Maximum time to connect to a host. Defaults to 10,000. */
   timeoutMs?: number;
   /** Whether a replica must confirm a commit first. Defaults to true. */
   confirmed?: boolean;
@@ -108,7 +108,7 @@ async function connectHost(
   }
 }
 
-/** The failure of all hosts. The failure of a standby is preferred, because a standby responded. */
+/** The failure of all hosts, with the code of the first host that responded with an error. */
 function noHostError(failures: readonly Error[]): Error {
   const text = failures.map(({ message }) => message).join('; ');
   const { code, severity } = (failures.find((each) => 'severity' in each) ?? failures[0]) as {
