@@ -13,11 +13,11 @@ export const ledgerAccounts = table('ledger_accounts', {
   balance: col.int8,
   /** Reserved by pending transfers. Available is `balance - held`. */
   held: col.int8,
-  /** Minimum of the available balance, or null for system accounts. */
+  /** Minimum of the available balance. Null for system accounts and counts without a limit. */
   floor: col.int8.null,
   /**
-   * Blocks new transfers in both directions. Set by `ctx.freeze` and `ctx.unfreeze`. False for a system
-   * account.
+   * Blocks new transfers without `force` in both directions. Set by `ctx.freeze` and `ctx.unfreeze`. False
+   * for a system account.
    */
   frozen: col.bool,
   created_at: col.time,
