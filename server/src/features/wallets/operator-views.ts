@@ -1,6 +1,6 @@
-// Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures of each
-// key. The lists contain no personal data and no secrets. The details of one signature are decrypted, which
-// requires the master key.
+// Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures
+// for each wallet. The lists contain no personal data and no secrets. The details of one signature
+// are decrypted, which requires the master key.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -91,7 +91,9 @@ const presentSession = (row: SessionRow) => ({
   expiresAt: iso(row.expires_at),
 });
 
-/** A wallet with its credentials, sessions and open requests. Throws NOT_FOUND. */
+/**
+ * A wallet with its credentials, sessions, open requests and pending recovery. Throws NOT_FOUND.
+ */
 export async function walletDetails({ db, clocks }: Runtime, accountId: string) {
   const row = await walletById(db, accountId);
   const now = await clocks.nowOf({ platformId: row.platform_id });

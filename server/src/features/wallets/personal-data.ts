@@ -41,8 +41,8 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
 });
 
 /**
- * Stages the deletion of a customer's wallets, the revocation of credentials, and the cancellation of
- * recoveries.
+ * Stages the deletion of the seeds of a customer's wallets, the revocation of credentials, and the
+ * cancellation of recoveries.
  */
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   const filter = { customer_id: customerId };

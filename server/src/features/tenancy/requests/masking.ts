@@ -230,7 +230,10 @@ function maskedScalar(value: unknown, rule: FieldRule): string {
   return value === null || typeof value === 'boolean' ? String(value) : MASKED_JSON;
 }
 
-/** The body as JSON of at most `MAX_BODY_BYTES`, masked. All kept texts and names are ASCII. */
+/**
+ * The body as masked JSON, truncated at `MAX_BODY_BYTES`. Values at `MAX_DEPTH` are not counted.
+ * All kept texts and names are ASCII.
+ */
 export function maskedBody(
   contract: Contract,
   body: unknown,

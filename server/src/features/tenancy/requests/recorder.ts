@@ -1,6 +1,6 @@
-// Records requests outside their critical path. Records are buffered in memory, then written in one statement
-// on a separate connection, whose commits do not wait for the disk. A request never waits for its record. If
-// the database is too slow, records are dropped and counted.
+// Records requests outside their critical path. Records are buffered in memory, then written in one
+// statement per table on a separate connection, whose commits do not wait for the disk. A request
+// never waits for its record. If the database is too slow, records are dropped and counted.
 import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -293,7 +293,10 @@ export function createRequestRecorder(options: RecorderOptions) {
     timer ??= setTimeout(() => void start(), delayMs).unref();
   }
 
-  /** Writes all records that were added before. Resolves even if the database cannot be reached. */
+  /**
+   * Writes all records that were added before, if the database can be reached. Resolves in any
+   * case.
+   */
   async function flush(): Promise<void> {
     await pendingWrite;
     if (bufferedCount) await start();

@@ -22,7 +22,9 @@ const MAX_HEADER = 2_048;
 export interface Authenticator {
   /** The caller of an `Authorization` header. Throws `UNAUTHORIZED`. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was valid once. Grants no access. */
+  /**
+   * Whether this process accepted the header among its last `MAX_CACHED` headers. Grants no access.
+   */
   isProven(authorization: string | undefined): boolean;
   /** Removes a token that is being deleted from the cache, for the maximum duration of its deletion. */
   drop(tokenId: string): void;

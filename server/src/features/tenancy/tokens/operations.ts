@@ -1,6 +1,7 @@
-// The operations of API tokens. A token cannot delete itself, and the commit requires its row unchanged. Only
-// one of two tokens that delete each other concurrently succeeds, so a platform never loses its last token
-// with MANAGE through the API. For the same reason a token that is being deleted cannot create another token.
+// The operations of API tokens. A token cannot delete itself, and the commit requires its row
+// unchanged. Only one of two tokens that delete each other concurrently succeeds, so a deletion
+// never removes the last token with MANAGE of a platform. For the same reason a token that is being
+// deleted cannot create another token.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';

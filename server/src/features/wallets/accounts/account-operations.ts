@@ -1,6 +1,6 @@
-// Privacy of a wallet, and export of its recovery phrase. The recovery phrase gives full control of the
-// wallet, so it is encrypted to the key of the client and not stored. Exports are limited per hour, and the
-// customer is notified of each.
+// Privacy of a wallet, and export of its recovery phrase. The recovery phrase gives full control of
+// the wallet, so it is encrypted to the key of the client and not stored. Exports are limited per
+// hour, and a customer with an e-mail address is notified of each.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';

@@ -1,5 +1,6 @@
-// Credentials and sessions of a wallet, independent of the credential type: creation, search, revocation and
-// presentation. A session is a P-256 key that may sign for the wallet for 15 minutes.
+// Credentials and sessions of a wallet, independent of the credential type: creation, search,
+// revocation and presentation. A session is a P-256 key that may sign for the wallet for at most 15
+// minutes.
 
 import { compressedPoint, isUncompressed } from '../../../kernel/crypto/p256.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';

@@ -62,8 +62,8 @@ export async function requireProvisionedWallet(
 
 /**
  * The wallet whose ID is in the path or in `field` of a request. Throws ACCOUNT_NOT_FOUND for an
- * unknown account, INVALID_INPUT for an account of another type, and WALLET_NOT_PROVISIONED before
- * provisioning is complete.
+ * unknown or closed account, INVALID_INPUT for an account of another type, and
+ * WALLET_NOT_PROVISIONED before provisioning is complete.
  */
 export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId'): Promise<Wallet> {
   const account = isId(accountId, 'InternalAccount')

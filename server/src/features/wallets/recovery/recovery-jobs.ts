@@ -1,6 +1,6 @@
-// Account recovery of a wallet. The operator requests the recovery. After a delay, which is a setting of the
-// server, a job checks all conditions again and adds a one-time code credential. Existing credentials remain,
-// and no funds are transferred.
+// Account recovery of a wallet. The operator requests the recovery. After a delay, which is a
+// setting of the server, a job adds a one-time code credential, or cancels the recovery if a
+// condition is not met. Existing credentials remain, and no funds are transferred.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';

@@ -1,6 +1,7 @@
-// Signatures for payments from a wallet. The payload is created with the quote and describes the payment, so
-// a signature is valid for this quote only and can be created before execution. The reply to a request
-// without a signature contains the same payload. `Request-Id` is optional, because a quote is executed once.
+// Signatures for payments from a wallet, by its sessions and by delegated keys. The payload for a
+// session is created with the quote and describes the payment, so a signature is valid for this
+// quote only and can be created before execution. The reply to a request without a signature
+// contains the same payload. `Request-Id` is optional, because a quote is executed once.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
