@@ -1,6 +1,7 @@
-// A setting is a property of a schema that also names its environment variable, its flag and its
-// validation. Environment, `--help`, docs/settings.md and types follow from this one definition, for the
-// server and for connectors. Error messages never repeat a value, which may be a secret.
+// A setting names its environment variable, its flag, its validation and its help. `--help` and
+// docs/settings.md follow from this one definition, for the server and for connectors. A setting of
+// a connector is a property of a schema, from which its type follows. Error messages never repeat a
+// value, which may be a secret.
 import path from 'node:path';
 import {
   type Static,

@@ -1,6 +1,7 @@
-// `customers find|export|erase|erasures`: the rights of data subjects. Finds customers by personal
-// data, exports all data held about a customer, and erases the data of a deleted customer. A search
-// returns no personal data.
+// `customers find|export|erase|erasures|erasures repeat`: the rights of data subjects. Finds
+// customers by personal data, exports all data held about a customer, and erases the data of a
+// deleted customer. After a restore, the erasures of a list are repeated. A search returns no
+// personal data.
 
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 // `stablecoins list|history|approve|reject|disable`: the stablecoins that the service may use in
 // its own accounts and payments. A platform requests this use, and the operator decides. Every
-// decision is stored with its reason.
+// decision is stored, with its reason if one is stated.
 
 import {
   decideStablecoin,
