@@ -1,6 +1,6 @@
-// Closes card payments that are still open 30 days after their approval. Such a payment has held
-// funds, or debited and uncleared funds, and blocks the deletion of its customer. A clearing after
-// the closure is a late clearing.
+// Closes card payments that are still open 30 days after their approval. Such a payment can have
+// held funds, or debited and uncleared funds, and blocks the deletion of its customer. A clearing
+// after the closure is a late clearing.
 import type { Time } from '../../kernel/effects.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';

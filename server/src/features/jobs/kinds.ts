@@ -29,7 +29,8 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'incoming.review-expiry': 'The held deposit is not returned after 30 days.',
   'wallet.declared': 'Deposits that wait for the declared wallet remain held.',
   'accounts.backfill': 'Some customers have no account in a currency that was added.',
-  'accounts.funding': 'New accounts have no instructions for deposits.',
+  'accounts.funding':
+    'A new account has no instructions for deposits. An existing account keeps its instructions.',
   'accounts.activate': 'New accounts remain PENDING.',
   'invitations.tell-claimed': 'The inviting platform receives no event about the claim.',
   'external-account.name': 'The result of the name check remains PENDING.',

@@ -38,8 +38,8 @@ interface Provision {
   /** Provides the funding instructions. Undefined for accounts without funding instructions. */
   funding: FundingPort | undefined;
   /**
-   * Default ACTIVE. PENDING for accounts of currencies that are added to a platform later. A job
-   * activates them with an event.
+   * Default ACTIVE. PENDING for accounts that a job adds to existing owners. A second job activates
+   * them with an event.
    */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }

@@ -1,6 +1,6 @@
 // Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and
-// close the cards of a deleted customer. If a card was closed before the response, the result is
-// recorded and the issuer is notified of the closure.
+// close the cards of a deleted customer. If a card was closed before it was issued, its references
+// are recorded and the issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';

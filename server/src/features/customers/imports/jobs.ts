@@ -132,7 +132,7 @@ const errorId = (importId: string, row: number) => `${importId} ${row}`;
 const insertError = (ctx: Ctx, { id }: ImportRow, failure: Failure) =>
   void ctx.insert(importErrors, { id: errorId(id, failure.row), import_id: id, ...failure });
 
-/** Completes an import: deletes the file and emits the event. */
+/** Completes or fails an import: deletes the file and emits the event. */
 async function finishImport(
   ctx: Ctx,
   row: ImportRow,

@@ -34,7 +34,10 @@ export const imports = table(
 
 export type ImportRow = RowOf<typeof imports>;
 
-/** Error of one row. The ID consists of the import ID and the row number. */
+/**
+ * Error of one row, or of the file from this row on. The ID consists of the import ID and the row
+ * number.
+ */
 export const importErrors = table('import_errors', {
   id: col.text,
   import_id: col.text,

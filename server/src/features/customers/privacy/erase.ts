@@ -1,5 +1,5 @@
-// Erases a customer. One change set deletes the data key, so that all encrypted data is
-// unreadable, and removes the unencrypted personal data. Large tables (payments, events) are
+// Erases a customer. One change set deletes the data key, so that all encrypted data is unreadable,
+// and runs the erasure steps that belong to it. Other tables, such as payments and events, are
 // emptied afterwards in short idempotent statements. An interrupted erasure has no finish time and
 // resumes when it is run again.
 import type { Caller } from '../../../kernel/caller.ts';

@@ -22,12 +22,12 @@ import { addVerification, findingsOf, latestOf } from './record.ts';
 import type { VerificationRow } from './store.ts';
 
 // Findings of a reviewer or a service are known from the latest verification only. A finding is
-// resolved when the resource that it refers to has changed. Missing data is determined on every
-// read.
+// resolved when its resource has changed or an accepted document was uploaded. Missing data is
+// determined on every read.
 
 /**
- * Whether a finding is open: its resource is unchanged, or no accepted document was uploaded after
- * the finding.
+ * Whether a finding is open. A finding about a missing document is open until the holder has a
+ * newer accepted document. Any other finding is open while its resource exists unchanged.
  */
 function isOpen(
   { customer, owners, documents }: Dossier,
