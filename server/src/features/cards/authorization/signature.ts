@@ -1,7 +1,7 @@
 // Signature of a wallet for a funding debit of a card. The holder cannot sign during a card
-// payment, so the active delegated key of this card and wallet signs each debit. The signed text
-// describes the debit completely. The signature is verified like a client's signature and recorded
-// with the payment in the same commit.
+// payment, so the active delegated key of this card and wallet signs each debit, except collections
+// by the operator. The signed text describes the debit completely. The signature is verified like a
+// client's signature and recorded with the payment in the same commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
