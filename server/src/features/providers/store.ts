@@ -86,7 +86,9 @@ export const providerRoutes = table('provider_routes', {
   /** Null for the built-in rail of the environment. */
   provider_id: col.text.null,
   environment: col.enum<Mode>(),
-  /** The matching route with the lowest number is selected. */
+  /**
+   * Of the matching routes with a usable provider, the route with the lowest number is selected.
+   */
   priority: col.int4,
   platform_id: col.text.null,
   kind: col.enum<RouteKind>().null,

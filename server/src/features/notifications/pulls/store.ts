@@ -19,7 +19,7 @@ export interface PullRow extends StoredEvent {
   endpoint: number;
   /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
-  /** Null after an erasure. */
+  /** Null if the data is not encrypted, and after an erasure. */
   data_key: string | null;
   position: bigint;
   /**

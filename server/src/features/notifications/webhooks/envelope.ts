@@ -29,7 +29,7 @@ interface SealedData {
   data: string;
   /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
-  /** Null after an erasure. */
+  /** Null if the data is not encrypted, and after an erasure. */
   data_key: string | null;
 }
 

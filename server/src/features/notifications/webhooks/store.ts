@@ -25,7 +25,7 @@ export interface SealedEvent extends StoredEvent {
   platform_id: string;
   /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
-  /** Null after an erasure. The event is then unreadable. */
+  /** Null if the data is not encrypted, and after an erasure. Encrypted data is then unreadable. */
   data_key: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Operator actions on deposits, transfers over manual rails, and suspense.
+// Operator lists and actions: deposits, held funds, transfers over manual rails, and suspense.
 export { paymentsOfBankReference } from './bank-references.ts';
 export { MANUAL_CHOICES } from './choices.ts';
 export {

@@ -1,6 +1,6 @@
-// The final steps of every kind of incoming payment: completion, failure without funds, and failure
-// with a return of the funds. Row, postings and events are in one change set. Callers check the state
-// of the row first.
+// The shared steps of incoming payments: status checks, holds, completion, failure without funds,
+// and failure with a return of the funds. Row, postings and events are in one change set. Callers
+// check the state of the row first, except for the close of a return.
 
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';

@@ -112,10 +112,7 @@ export function checkValidated({
     );
   }
   if (status === 'INACTIVE') {
-    throw new Fault(
-      'INVALID_BANK_ACCOUNT',
-      'The bank account failed validation. Use another account.',
-    );
+    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account is INACTIVE. Use another account.');
   }
 }
 

@@ -1,5 +1,6 @@
-// A sweep expires the payments of quotes that were not executed in time. A job retries a failed expiry, so
-// that other payments are not delayed.
+// A sweep expires the payments of quotes that were not executed in time. A job retries a failed
+// expiry, so that other payments are not delayed. On a platform with its own clock, the job expires
+// the payment.
 
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/effects.ts';

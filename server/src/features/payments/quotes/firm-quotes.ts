@@ -1,6 +1,7 @@
-// Rates that providers hold for quotes. The execution of a payment stages the redemption, so its result is
-// the same if a process stops and restarts. A rejected redemption leaves the payment unchanged, because its
-// price is guaranteed. The FX position then stays open and an operator is alerted.
+// Rates that providers hold for quotes. The execution of a payment stages the redemption, so its
+// result is the same if a process stops and restarts. A rejected redemption leaves the payment
+// unchanged, because its price is guaranteed. The FX position then stays open and a warning is
+// logged.
 
 import type { FirmQuote, HeldQuote, Redemption } from '../../../connectors/ports/index.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
