@@ -144,7 +144,7 @@ export const TEXTS = {
     removed: (name: string) => `The passkey “${name}” was removed.`,
     password: 'Password',
     hasPassword: 'You can sign in with a password and a code of your authenticator app.',
-    noPassword: 'You have no password. You can sign in with a passkey only.',
+    noPassword: 'You have no password. Set one to sign in with a password and a code.',
     setPassword: 'Set a password',
     changePassword: 'Change password',
     passwordSet: 'The password was set.',
