@@ -8,7 +8,7 @@ import { type ClockRow, sandboxClocks } from './clock-table.ts';
 
 type Writer = Pick<Database, 'query'>;
 
-/** Longer than the duration of the jobs of one instant. Each step renews the lease. */
+/** Longer than a job usually runs. Steps between jobs renew the lease. */
 const LEASE_MS = 40_000;
 
 const COLUMNS = sandboxClocks.columnNames.join(', ');

@@ -1,6 +1,6 @@
 // Detects whether requests need the full capacity. The utilization of the event loop measures the
 // load of this process, and the committer's count of change sets measures the load of requests.
-// Deferrable work such as webhook deliveries pauses while both values are high.
+// Deferrable work such as webhook deliveries is throttled while both values are high.
 import { performance } from 'node:perf_hooks';
 
 const INTERVAL_MS = 100;

@@ -34,7 +34,10 @@ function networksProblem(text: string): string | undefined {
   return problemUnless(listOf(text).every(isValid), problem);
 }
 
-/** More processes than cores add no throughput. Each process uses up to 15 connections to the database. */
+/**
+ * More processes than cores add no throughput. Each process has up to `CONNECTIONS_PER_PROCESS` permanent
+ * connections to the database.
+ */
 const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
@@ -134,7 +137,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-statement-timeout',
     fallback: '15',
     value: 'SECONDS',
-    help: 'seconds until a statement is canceled, 1 to 600, except migrations and reports',
+    help: 'seconds until a statement is canceled, 1 to 600. Migrations and reports have other limits',
     validate: numberFrom(1, 600, ' of seconds'),
   },
   {
@@ -213,7 +216,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes and imports per second of a platform. Burst and 0 as for RAILHEAD_RATE_LIMIT',
+    help: 'quotes, discoveries, imports, replays per second of a platform. Burst, 0 as RAILHEAD_RATE_LIMIT',
     validate: perSecond,
   },
   {
