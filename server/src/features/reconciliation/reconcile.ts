@@ -359,7 +359,7 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   ctx.update(providerDays, nextDay, { updated_at: ctx.now });
 }
 
-/** Stages the closing balance as the prefunded balance of the provider. */
+/** Stages the closing balance as the reported balance of a prefunded provider. */
 async function stagePrefunding(ctx: Ctx, { source, key }: Run, since: number): Promise<void> {
   const { closing_balance: amount } = await dayIn(ctx, key);
   if (amount === null) return;

@@ -111,7 +111,10 @@ function joinSteps(holder: Holder): PlannedStep[] {
   ];
 }
 
-/** Suffixes of accounts whose payouts fail or are returned, more frequent ones several times. */
+/**
+ * Suffixes of accounts whose payouts fail, are canceled or are returned, more frequent ones several
+ * times.
+ */
 const FAILURES = [
   ...['002', '002', '004', '004', '005', '005', '005', '008', '008', '008', '006', '007'],
 ] as const;

@@ -1,6 +1,7 @@
-// Moves a held clock to its target. Due work is executed in the order of time and ID. The clock moves to the
-// instant of the earliest job, delivery or pause of a failing endpoint, and that work is executed. Work that
-// it causes at the same instant follows immediately.
+// Moves a held clock to its target. Due work is executed in the order of time, jobs of one instant
+// in the order of ID. The clock moves to the instant of the earliest job, delivery or pause of a
+// failing endpoint, and that work is executed. Work that it causes at the same instant follows
+// immediately.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../../kernel/effects.ts';
 import { stepClock } from '../../../runtime/clocks/clock-changes.ts';

@@ -1,4 +1,5 @@
-// The world `accounts`: internal and external accounts in each status.
+// The world `accounts`: internal accounts that are active, frozen and closed, and external accounts
+// in each status.
 import { accountOf, fund, germanAccount, person, setStatus } from './builders.ts';
 import type { Step } from './step.ts';
 

@@ -49,7 +49,7 @@ export {
   updateOperatorUser,
 } from './users.ts';
 
-/** Registration of the first sign-in method, with a link. */
+/** Registration of a sign-in method with a link, for a new user or a recovery. */
 export const enrollment = {
   enrollPasskey,
   enrollPassword,
