@@ -80,7 +80,7 @@ export function priceOf(terms: Terms): Price | undefined {
 
 const DECIMAL_PLACES = 8;
 const MAX_PLACES = 24;
-/** A rate has at least four significant digits. */
+/** A rate is computed with at least four significant digits. */
 const MIN_SCALED_RATE = 1_000n;
 
 /**

@@ -30,7 +30,10 @@ export interface CardSubject {
 /** Stages further rows in the change set of a message that has an effect. */
 export type StageMessage = (ctx: Ctx, subject: CardSubject) => void;
 
-/** `isNew`: applied now, together with the staged rows. False: recorded by an earlier message. */
+/**
+ * `isNew`: applied now, together with the staged rows. False: without effect because of an earlier
+ * message.
+ */
 export interface CardOutcome extends CardSubject {
   isNew: boolean;
 }
