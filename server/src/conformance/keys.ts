@@ -33,7 +33,7 @@ export function ownKey(
   if (existsSync(file)) return signatureKey(createPrivateKey(readFileSync(file)));
   if (existsSync(publicFile)) {
     throw new Error(
-      `${publicFile} is the key of a real installation, because ${path.basename(file)} is absent. ` +
+      `${publicFile} can be the key of a real installation, because ${path.basename(file)} is absent. ` +
         'Use another folder for --keys.',
     );
   }

@@ -30,7 +30,7 @@ export interface ConnectorContext {
 export interface Connector<Settings extends TObject = TObject> {
   /** Name of its folder. */
   name: string;
-  /** Description for operators, one sentence. */
+  /** Description for operators. */
   description: string;
   modes: readonly Mode[];
   /**

@@ -91,7 +91,7 @@ export type CardNotice = { id: string; token: string } & (
   | { kind: 'AUTHORIZATION_EXPIRY' }
   /**
    * New total of the payment, higher or lower. On a closed payment the notice is recorded without
-   * effect. Only a clearing changes a closed payment.
+   * effect. Only clearings, refunds and reversals of refunds change a closed payment.
    */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
   /** A part of the authorized amount that is not cleared is released. */
@@ -108,8 +108,8 @@ export const DECLINE_REASONS = [
   'CARD_EXPIRED',
   'SPEND_LIMIT_EXCEEDED',
   /**
-   * No usable funding source: an inactive account, an account with a debt, or a wallet without an
-   * active key.
+   * No usable funding source, such as an inactive account, an account with a debt, or a wallet that
+   * cannot sign.
    */
   'NO_FUNDING_SOURCE',
   'INSUFFICIENT_FUNDS',
@@ -149,10 +149,10 @@ export type FundingDebitProgress =
  */
 export interface CardNetworkHandler {
   /**
-   * Decides and commits the hold. An approval after `deadline` is reversed before the response. No
-   * funds remain held, except for a pending funding debit until it is complete. If the promise
-   * rejects, the network receives no response. A repetition returns the recorded decision. An
-   * issuer sends each message to one process only.
+   * Decides and commits the hold. An approval after `deadline` is reversed before the response,
+   * unless the payment is cleared. No funds remain held, except for a pending funding debit until
+   * it is complete. If the promise rejects, the network receives no response. A repetition returns
+   * the recorded decision. An issuer sends each message to one process only.
    */
   authorize(request: CardRequest, deadline: Time): Promise<CardDecision>;
   /**

@@ -53,8 +53,8 @@ export type OwnerOutcome = 'APPROVED' | 'REJECTED' | 'PENDING';
 
 /**
  * State of a case. `review` is polled again after `checkAfterMs`. Without `checkAfterMs` an
- * operator decides. `unknown`: the submission may not have arrived. Owners that a final verdict
- * does not name share its outcome.
+ * operator decides. `unknown`: the submission may not have arrived. Owners of the case that a final
+ * verdict does not name share its outcome.
  */
 export type IdentityVerdict =
   | { state: 'approved'; owners?: Readonly<Record<string, OwnerOutcome>> }

@@ -1,4 +1,4 @@
-// Append-only audit of agents: every action, decision and change, with its actor.
+// Append-only audit of agents: actions, decisions and changes, with their actors.
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { type ActionRow, type AgentRow, agentAudit } from './store.ts';
 

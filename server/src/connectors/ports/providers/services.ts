@@ -1,6 +1,6 @@
 // Services of providers in the provider protocol: account checks, exchange rates, identity
-// verification, account details for deposits, e-mails and text messages. Each service has one
-// provider per environment.
+// verification, account details for deposits, e-mails and text messages. The routes of an
+// environment select one provider for each service.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { FINDING_TYPES } from '../../../catalog/identity/verification-errors.ts';

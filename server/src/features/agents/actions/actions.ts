@@ -111,8 +111,8 @@ export function rejectByPolicy(
 }
 
 /**
- * Runs `work` and records a rejection in the audit, for example insufficient funds or an expired
- * quote. Transient errors are thrown and not recorded.
+ * Runs `work`. Records a rejection that it throws in the audit and returns it, for example for
+ * insufficient funds or an expired quote. Transient errors are thrown and not recorded.
  */
 export async function auditRejections<R>(
   ctx: Ctx,
