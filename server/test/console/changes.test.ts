@@ -117,7 +117,7 @@ describe.runIf(isTestable)('a change', () => {
         await route.abort('connectionreset');
       });
       await submit.click();
-      await dialogOf(page).getByText('The connection was lost before the result arrived').waitFor();
+      await dialogOf(page).getByText('The result is unknown').waitFor();
       await expect.poll(() => dialogOf(page).getByLabel('Reason').isDisabled()).toBe(true);
       expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
       await page.unroute('**/freeze');

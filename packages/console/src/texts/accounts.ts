@@ -58,6 +58,6 @@ export const ACCOUNT_TEXTS = {
   balanced: 'Total, balanced',
   differs: 'Total, not balanced',
   notCounted:
-    'There are too many internal accounts to count. Their net amount is shown in one line and derived from ' +
-    'the system accounts.',
+    'There are too many internal accounts to count. For each environment and currency, one line shows ' +
+    'their net amount, which is derived from the system accounts.',
 } as const;

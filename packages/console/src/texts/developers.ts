@@ -24,7 +24,8 @@ export const DEVELOPER_TEXTS = {
   selectSandbox: 'Select a sandbox platform to move its clock and to load data.',
   clock: 'Clock',
   clockText:
-    'Moves the time of this platform forward. Work that becomes due is completed before the reply.',
+    'Moves the time of this platform forward and executes the work that becomes due. If one request ' +
+    'cannot execute all of it, the clock stops before the target.',
   moveClock: 'Move clock',
   /** By duration in ISO 8601. */
   advances: { PT1H: '+1 hour', P1D: '+1 day', P2D: '+2 days', P7D: '+1 week' },

@@ -94,8 +94,8 @@ export const PROVIDER_TEXTS = {
     resume: (count: number) =>
       `${routes(count)} this provider. Their new transfers go to this provider again.`,
     rotate:
-      'The new key is shown immediately and signs calls after the overlap, which is at least one hour. ' +
-      'Register it with the provider during the overlap. Otherwise the provider rejects calls, and ' +
+      'The new key is shown immediately and signs calls after the overlap, or after five seconds ' +
+      'without an overlap. Register it with the provider during the overlap. Otherwise the provider rejects calls, and ' +
       'transfers are delayed.',
     addKey:
       'Messages with the new key are accepted immediately. After the overlap, messages with an ' +
@@ -106,8 +106,9 @@ export const PROVIDER_TEXTS = {
     deleteService: 'The next route of this service applies, or the settings of the server.',
   },
   routesText:
-    'In the order of priority, the first matching route selects the provider of a new transfer. A route is ' +
-    'skipped while its provider is paused, unavailable, or does not offer the transfer.',
+    'In the order of priority and cost, the first matching route selects the provider of a new transfer. ' +
+    'A route is skipped if its provider is paused or unavailable, does not offer the transfer, or has no ' +
+    'sufficient limit or balance.',
   noRoutes: 'There is no route. The built-in rail executes all transfers.',
   noRoutesOfProvider: 'No route selects this provider.',
   addRoute: 'Add route',

@@ -3,13 +3,13 @@
 export const RECONCILIATION_TEXTS = {
   intro:
     'Differences between the statements of providers and the ledger, oldest first. A decision ' +
-    'settles a difference and posts its amount.',
+    'settles a difference, and posts its amount if the decision requires it.',
   noDifferences: 'No difference is open.',
   openOnly: 'Open',
   days: 'Days',
   daysText:
-    'A day can be closed when its closing balance equals the balance of the ledger and no ' +
-    'difference is open.',
+    'A day can be closed when its closing balance equals the balance of the ledger, no ' +
+    'difference is open and all earlier days are closed.',
   noDays: 'No provider has sent a statement.',
   balances: 'Balances at providers',
   balancesText:

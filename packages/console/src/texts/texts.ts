@@ -74,8 +74,8 @@ export const TEXTS = {
     sendAgain: 'Send again',
     allEndpoints: 'All endpoints that receive this type of event',
     unknown:
-      'The connection was lost before the result arrived, so the change may have been made. ' +
-      'Sending it again does not apply it twice.',
+      'The result is unknown, because the connection was lost or the server failed. ' +
+      'Sending the change again does not apply it twice.',
     done: 'Done. The server replied:',
     more: 'Further fields of the reply',
     waitsForApproval: 'This change needs the approval of another operator.',

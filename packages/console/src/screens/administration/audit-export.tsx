@@ -7,7 +7,7 @@ import { Problem } from '../../parts/feedback.tsx';
 import { ADMINISTRATION_TEXTS as T } from '../../texts/administration.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
-/** Maximum number of requests of an export, with a thousand records each. */
+/** Maximum number of requests of an export, with up to a thousand records each. */
 const MAX_REQUESTS = 100;
 
 /** Downloads the records and resolves with the number of the last one if there are more. */

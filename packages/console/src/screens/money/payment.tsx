@@ -159,7 +159,7 @@ function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
   );
   const base = { path, description: facts };
   const isAwaited = payment.awaitedTransfer !== null;
-  // Only a payout with a recorded settlement can be recorded as returned.
+  // The return of a direct debit is recorded with the command or the API.
   const isSettled = payment.results.some(
     ({ kind, state }) => kind === 'payout' && state === 'settled',
   );

@@ -156,7 +156,9 @@ export const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   DISABLED: [APPROVE_COIN],
 };
 
-/** Final statuses of mints and burns. */
+/**
+ * Statuses without the action that ends a mint or burn. The API can still complete an EXPIRED one.
+ */
 const FINAL_STATUSES: readonly string[] = ['COMPLETED', 'FAILED', 'EXPIRED'];
 
 const COIN_COLUMNS = [
