@@ -45,8 +45,8 @@ const isCallable = ({ contract }: Operation) =>
 const SEEDED_TIME = Date.UTC(2025, 0, 1);
 
 /**
- * Returns the same IDs in each run, in the order of the steps. The generator is created again for
- * each attempt of a step. The IDs depend on the platform, because IDs are unique in the whole
+ * Returns a factory of generators with the same IDs in each run. A generator is created for each
+ * attempt of a step. The IDs depend on the platform, because IDs are unique in the whole
  * database.
  */
 function seededIds(runtime: Runtime, seed: string, platformId: string, step: number) {
