@@ -130,7 +130,7 @@ function addGlobalOptions(program: Command): void {
     )
     .option('--profile <name>', 'Use a stored profile, or local for the server in this folder.')
     .option('--base-url <url>', 'URL of the server. Default: that of the profile.')
-    .addOption(new Option('--verbose', 'Print a line for each request.'));
+    .addOption(new Option('--verbose', 'Print a line for each reply and each retry.'));
 }
 
 const GROUPS: readonly (readonly [title: string, commands: () => readonly Command[]])[] = [

@@ -1,5 +1,5 @@
-// Commands of resources, one for each operation, such as `railhead customers create`. `railhead
-// api` calls any operation by its ID.
+// Commands of resources, one for each operation, such as `railhead customers create`.
+// `railhead api` calls any operation by its ID.
 import { Command, InvalidArgumentError } from 'commander';
 import { Finished, usageError } from '../exit.ts';
 import { withExamples } from '../help.ts';

@@ -225,7 +225,10 @@ export function listenCommand(): Command {
       'Name of the listener, if several run on one platform. Default: default.',
       'default',
     )
-    .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')
+    .option(
+      '--keep',
+      'Keep the endpoint when the program ends, and its events for at least seven days.',
+    )
     .option('--print-secret', 'Print the secret for the receiver and exit. The endpoint is kept.');
   withExamples(
     command,
