@@ -1,6 +1,6 @@
 // Networks for withdrawals of digital assets: assets, address formats and typical network fees.
-// Fees are fixed like the reference rates, so sandbox estimates are reproducible. In production the
-// connector estimates network fees.
+// Fees are fixed like the reference rates, so sandbox estimates are reproducible. In production, a
+// connector can provide estimates.
 import type { Rate } from '../../kernel/money.ts';
 import { oneOf } from '../../kernel/schema.ts';
 import {

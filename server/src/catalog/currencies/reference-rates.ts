@@ -1,6 +1,6 @@
 // Fixed mid-market rates against the US dollar, so that the sandbox and all tests are reproducible.
-// The rates are plausible but not current. Production uses a rate provider. A rate is an exact
-// fraction between minor units.
+// The rates are plausible but not current. Production uses a rate provider for conversions, and
+// these rates for the amount limits of corridors. A rate is an exact fraction between minor units.
 import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 

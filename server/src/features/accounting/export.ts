@@ -1,6 +1,6 @@
 // Accounting exports by UTC day: transactions, postings and balances. Each export is one consistent
 // statement over the tables of several features. Balances are calculated backwards from the current
-// balances, so the cost of a month depends only on the transfers since its start.
+// balances, so the cost of a month depends on the transfers since its start.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
