@@ -133,9 +133,10 @@ session remains ACTIVE but cannot sign.`,
   {
     title: 'Request to sign',
     description: `The internal state of a request that a wallet signs (\`requestId\`). It is
-initially PENDING, and PROCESSING once it is signed. It is SETTLED when it is completed, and DONE
-when its reply is returned. A request is DROPPED if it has expired, has too
-many invalid signatures, or is replaced by newer requests.`,
+initially PENDING, and DONE when the reply to the signed request is returned. A signed request that
+is executed later is PROCESSING before. It is SETTLED when work in the background is complete. A
+request is DROPPED after too many invalid signatures. A newer request drops expired requests and
+requests above the limit.`,
     states: walletFeature.states.request,
   },
   {

@@ -5,7 +5,7 @@ type FindingStatus = 'OK' | 'WARNING' | 'ERROR';
 export interface Finding {
   check: string;
   status: FindingStatus;
-  /** The finding, as a sentence. */
+  /** The finding, in complete sentences. */
   detail: string;
   /** Remedy. Absent if the check has passed. */
   remedy?: string;

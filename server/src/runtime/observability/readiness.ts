@@ -18,7 +18,7 @@ export type ReadyStatus =
 
 export interface Readiness {
   check(): Promise<ReadyStatus>;
-  /** Called when the first platform and its credentials exist. */
+  /** Called when the process can serve. With the role `api`, the first platform then exists. */
   markStarted(): void;
   /** Closes the connection of the probe and sets the status to `stopping`. */
   stop(): void;

@@ -95,7 +95,7 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
   return contentionFault('Concurrent requests changed the same resource.');
 }
 
-/** A random pause before the next attempt. */
+/** A random pause before an attempt, except before the first `IMMEDIATE_ATTEMPTS` attempts. */
 async function pauseBefore(attempt: number, effects: Effects): Promise<void> {
   if (attempt <= IMMEDIATE_ATTEMPTS) return;
   const [byte = 0] = effects.random(1);
