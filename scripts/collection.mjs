@@ -1,7 +1,7 @@
 // Converts the OpenAPI document to a Postman collection (format 2.1, which Bruno and Insomnia
 // import as well). A tag is a folder, and an operation is a request with the first example as body.
-// Examples of replies are included, except those that operations share. `npm run collection --
-// FILE` writes the collection. `npm run docs` adds it to the site.
+// Examples of replies are included, except those that operations share.
+// `npm run collection -- FILE` writes the collection. `npm run docs` adds it to the site.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,7 +1,7 @@
 // The server under test and its data. The server is a process with the start command of
 // `npm start`, on a database of the shared PostgreSQL. Its customers have funds and two quotes
-// each. Further quotes are copies that are inserted in SQL, because a run executes more quotes than could
-// be created over HTTP before the first expires.
+// each. Further quotes are copies that are inserted in SQL, because a run executes more quotes
+// than could be created over HTTP before the first expires.
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
