@@ -5,7 +5,6 @@ export { insertPayment } from './insert.ts';
 export { checkAdmission, checkReceiver, needsProof } from './limits.ts';
 export {
   checkDebitable,
-  internalPayeeOf,
   type Payee,
   type Payer,
   payeeOf,

@@ -222,17 +222,6 @@ function railsTo(
   return { rails, railMode: requestedRail === undefined ? 'AUTO' : 'MANUAL' };
 }
 
-/** The receiving account, which must be internal. */
-export async function internalPayeeOf(
-  ctx: Ctx,
-  accountId: string,
-): Promise<Payee & { kind: 'internal' }> {
-  const account = await internalAccountOf(ctx, accountId);
-  checkActive(account, 'destination.accountId');
-  const owner = await requireActiveOwner(ctx, account);
-  return { kind: 'internal', account, owner, currency: account.currency };
-}
-
 /** The receiving account, internal or external, and the rails that reach it. */
 export async function payeeOf(
   ctx: Ctx,
@@ -240,7 +229,10 @@ export async function payeeOf(
   port: RailPort | undefined,
 ): Promise<Payee> {
   if (!isId(destination.accountId, 'ExternalAccount')) {
-    return internalPayeeOf(ctx, destination.accountId);
+    const account = await internalAccountOf(ctx, destination.accountId);
+    checkActive(account, 'destination.accountId');
+    const owner = await requireActiveOwner(ctx, account);
+    return { kind: 'internal', account, owner, currency: account.currency };
   }
   const account = await externalAccountOf(ctx, destination.accountId);
   await requireActiveOwner(ctx, account);

@@ -17,13 +17,7 @@ import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { stageDebit, startDebit } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
-import {
-  checkDebitable,
-  internalPayeeOf,
-  type Payee,
-  type Payer,
-  payerOf,
-} from '../pricing/index.ts';
+import { checkDebitable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
 import { type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
 import { InternalAccountReference, type TransferDeps } from './contract.ts';
 
@@ -87,10 +81,14 @@ export const createTransferIn = operation({
 
 type Parties = { payer: Payer & { kind: 'debit' }; payee: Payee & { kind: 'internal' } };
 
-function partiesOf(payer: Payer, payee: Parties['payee']): Parties {
+const externalDestinationFault = () =>
+  invalidField('destination.accountId', 'must be an internal account');
+
+function partiesOf(payer: Payer, payee: Payee): Parties {
   if (payer.kind !== 'debit') {
     throw invalidField('source.accountId', 'must be an external account');
   }
+  if (payee.kind !== 'internal') throw externalDestinationFault();
   if (payer.account.customer_id !== payee.account.customer_id) {
     throw invalidField('destination.accountId', 'must have the same owner as the source account');
   }
@@ -134,12 +132,11 @@ async function resolve(
 ) {
   const platform = await readOwnPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
-  if (isId(to, 'ExternalAccount')) {
-    throw invalidField('destination.accountId', 'must be an internal account');
-  }
+  // `payeeOf` would first require a rail to the account, which no transfer in needs.
+  if (isId(to, 'ExternalAccount')) throw externalDestinationFault();
   const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: from }, port),
-    internalPayeeOf(ctx, to),
+    payeeOf(ctx, { accountId: to }, port),
   ]);
   const parties = partiesOf(payer, payee);
   const rail = checkDebitable(parties.payer.account, port);
