@@ -42,7 +42,8 @@ transfer is created. A completed payment fails if the receiving bank returns it 
   {
     title: 'Incoming payment',
     description: `The \`status\` of a transaction of type INCOMING. It is initially COMPLETED if the
-funds are available immediately, and PENDING if they are held or need an approval or a declaration.`,
+funds are available immediately. It is PENDING if they are awaited, are held, or need an approval or
+a declaration.`,
     states: transactionFeature.states.incoming,
   },
   {

@@ -31,7 +31,7 @@ export interface StepPage<T extends Table> {
   nextCursor?: string;
 }
 
-/** Rows of the first step and of the longest step. */
+/** Rows of the first step of a page with filters, and maximum rows of later steps. */
 const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
 /** Duration of a page after which no further step is read. */

@@ -80,7 +80,7 @@ export interface Worker {
    */
   runDue(): Promise<number>;
   start(): void;
-  /** Claims no more jobs and waits for running jobs. */
+  /** Claims no more jobs and waits for running jobs and sweeps. */
   stop(): Promise<void>;
   /** Number of running jobs of each kind in this process. */
   running(): ReadonlyMap<string, number>;

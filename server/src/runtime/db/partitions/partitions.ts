@@ -41,7 +41,7 @@ const WEEKS_AHEAD = 2;
 export const LOCK_TIMEOUT_MS = 1_000;
 /** Maximum wait for the lock of the default partition, while inserts wait. */
 const READER_TIMEOUT_MS = 100;
-/** Latest time of a row. The names of partitions have four digits for the year. */
+/** Latest week of a partition. The names of partitions have four digits for the year. */
 const MAX_TIME = Date.UTC(9_999, 0);
 
 /** The Monday, 00:00 UTC, at or before a time. */
