@@ -1,6 +1,7 @@
-// Several server processes on one machine. The supervisor owns the embedded database if there is one,
-// migrates the database, and starts the processes. The processes share the port, the database and the data
-// folder. The supervisor serves no requests, so that a failure of a process cannot stop it.
+// Several server processes on one machine. The supervisor owns the embedded database if there is
+// one, migrates the database, and starts the processes. The processes share the port, the database
+// and the data folder. The supervisor serves no requests, so that a failure of a process cannot
+// stop it.
 import { mkdirSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { probeListen } from '../http/connection/listen.ts';

@@ -1,5 +1,5 @@
-// The operations and webhooks of `openapi.json`, the resolution of references, and the addresses in the
-// site and in the reference that sends requests.
+// The operations and webhooks of `openapi.json`, the resolution of references, and the addresses in
+// the site and in the reference that sends requests.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -60,8 +60,8 @@ const eventPages = new Map(
 const pageOfName = (name) => (ids.has(name) ? name : eventPages.get(name));
 
 /**
- * A Markdown text of the document with the links of the site, and with links for the names of operations,
- * webhooks and events.
+ * A Markdown text of the document with the links of the site, and with links for the names of
+ * operations, webhooks and events.
  */
 export const textFor = (entry, text = '') =>
   text.replaceAll('](/docs/', '](/').replaceAll(/(?<!\[)`([\w.]+)`/g, (code, name) => {

@@ -2,7 +2,9 @@
 // variant of a union.
 import { nameOf, resolve } from './document.mjs';
 
-/** Depth at which objects with a named type, such as `a.b.c`, are not expanded. Other objects are. */
+/**
+ * Depth at which objects with a named type, such as `a.b.c`, are not expanded. Other objects are.
+ */
 const MAX_DEPTH = 2;
 
 /** Longer lists of values are cut. */
@@ -175,8 +177,8 @@ function collector(maxVariants) {
 }
 
 /**
- * The tables of a schema. Fields outside variants are in the first table. Variants of a union that has
- * more than `maxVariants` are named by its row alone.
+ * The tables of a schema. Fields outside variants are in the first table. Variants of a union that
+ * has more than `maxVariants` are named by its row alone.
  */
 export function tablesOf(schema, maxVariants = Number.POSITIVE_INFINITY) {
   const { tables, rowsOf, unionOf } = collector(maxVariants);

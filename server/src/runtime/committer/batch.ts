@@ -1,6 +1,7 @@
-// Builds the statements of a batch and validates its change sets. Every process locks rows by table and ID,
-// and then accounts, so that batches wait for each other in one direction only. Accounts are the contended
-// rows. A batch without validation therefore writes new rows and transfers before it locks accounts.
+// Builds the statements of a batch and validates its change sets. Every process locks rows by table
+// and ID, and then accounts, so that batches wait for each other in one direction only. Accounts
+// are the contended rows. A batch without validation therefore writes new rows and transfers before
+// it locks accounts.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
 import type { TextRow } from '../db/lane.ts';
@@ -177,8 +178,8 @@ function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
 }
 
 /**
- * Statements that read the rows on which change sets depend, and the validation of their results. Rows to
- * change, required rows and accounts are locked.
+ * Statements that read the rows on which change sets depend, and the validation of their results.
+ * Rows to change, required rows and accounts are locked.
  */
 export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   const tables = collect(sets, order);
@@ -205,8 +206,8 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 }
 
 /**
- * The versions and keys in `state` are not updated, because no change set writes a row or a client-chosen
- * key on which another change set of the batch depends.
+ * The versions and keys in `state` are not updated, because no change set writes a row or a
+ * client-chosen key on which another change set of the batch depends.
  */
 function validateSet(set: ChangeSet, state: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {

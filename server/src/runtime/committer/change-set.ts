@@ -87,8 +87,8 @@ export const emptyChangeSet = (): ChangeSet => ({
  */
 export type Rejection =
   /**
-   * A row that the change set updates, removes or requires was changed or removed. The operation must run
-   * again.
+   * A row that the change set updates, removes or requires was changed or removed. The operation
+   * must run again.
    */
   | { reason: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) exists already. */

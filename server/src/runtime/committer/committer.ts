@@ -20,7 +20,10 @@ export interface BatchReport {
 }
 
 interface CommitterOptions {
-  /** Opens a connection for a lane (`connectLane`). Called again to replace a lost or old connection. */
+  /**
+   * Opens a connection for a lane (`connectLane`). Called again to replace a lost or old
+   * connection.
+   */
   connect(): Promise<pg.Client>;
   lanes?: number;
   /** Maximum change sets in a batch. */
@@ -44,7 +47,10 @@ interface CommitterOptions {
   timeoutMs?: number;
   /** Approximate age at which connections are replaced. */
   maxAgeMs?: number;
-  /** While no lane is connected, all queued change sets are rejected this long after the first of them. */
+  /**
+   * While no lane is connected, all queued change sets are rejected this long after the first of
+   * them.
+   */
   maxDownMs?: number;
   /** A monotonic clock in milliseconds, for `onBatch`. */
   elapsed?(): number;
@@ -56,7 +62,9 @@ interface CommitterStats {
   units: number;
   /** Batches, or parts of batches, that were validated before writing. */
   careful: number;
-  /** Rejected attempts that validation did not resolve, including attempts with a part of a batch. */
+  /**
+   * Rejected attempts that validation did not resolve, including attempts with a part of a batch.
+   */
   retries: number;
   waiting: number;
   writing: number;
@@ -69,11 +77,12 @@ interface CommitterStats {
 
 export interface Committer {
   /**
-   * Writes a change set completely or not at all. A rejection is a normal result. The promise rejects with
-   * SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, and with code NOT_COMMITTED
-   * if the committer was closed first. The code is OUTCOME_UNKNOWN if the connection broke before the
-   * result, or if the commit may be on no replica. Any other error is an error of the database or of a value
-   * that does not fit its column. Only with OUTCOME_UNKNOWN may the change set have been written.
+   * Writes a change set completely or not at all. A rejection is a normal result. The promise
+   * rejects with SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, and
+   * with code NOT_COMMITTED if the committer was closed first. The code is OUTCOME_UNKNOWN if the
+   * connection broke before the result, or if the commit may be on no replica. Any other error is
+   * an error of the database or of a value that does not fit its column. Only with OUTCOME_UNKNOWN
+   * may the change set have been written.
    */
   commit(set: ChangeSet): Promise<Outcome>;
   stats(): CommitterStats;
@@ -107,8 +116,8 @@ const isEmpty = (set: ChangeSet) =>
   0;
 
 /**
- * Settles a batch on a lane, in halves if needed. After a lost connection, the halves that were not sent
- * return to the queue.
+ * Settles a batch on a lane, in halves if needed. After a lost connection, the halves that were not
+ * sent return to the queue.
  */
 async function settleBatch(
   lane: Lane,

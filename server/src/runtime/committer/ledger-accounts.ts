@@ -16,8 +16,8 @@ export const ledgerAccounts = table('ledger_accounts', {
   /** Minimum of the available balance. Null for system accounts and counts without a limit. */
   floor: col.int8.null,
   /**
-   * Blocks new transfers without `force` in both directions. Set by `ctx.freeze` and `ctx.unfreeze`. False
-   * for a system account.
+   * Blocks new transfers without `force` in both directions. Set by `ctx.freeze` and
+   * `ctx.unfreeze`. False for a system account.
    */
   frozen: col.bool,
   created_at: col.time,

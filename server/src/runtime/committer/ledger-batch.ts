@@ -107,7 +107,9 @@ function readAccounts(rows: readonly TextRow[], { books }: LedgerState): void {
   }
 }
 
-/** Statements that read the transfers, and lock and read the accounts, of the postings and freezes. */
+/**
+ * Statements that read the transfers, and lock and read the accounts, of the postings and freezes.
+ */
 export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>[] {
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);

@@ -20,8 +20,9 @@ export async function hasTransfersIn(
 }
 
 /**
- * Net credit of each transaction to accounts whose IDs match the `like` pattern `accounts`, from transfers
- * without a hold. Negative if debits exceed credits. A transaction without such transfers is absent.
+ * Net credit of each transaction to accounts whose IDs match the `like` pattern `accounts`, from
+ * transfers without a hold. Negative if debits exceed credits. A transaction without such transfers
+ * is absent.
  */
 export async function netIn(
   db: Pick<Database, 'query'>,

@@ -1,6 +1,6 @@
-// The SQL of the ledger. Only these statements write transfers and change balances, floors and freezes of
-// existing accounts. The code in ledger/ contains the rules. Parameters of a `statement` are arrays, one
-// for each column.
+// The SQL of the ledger. Only these statements write transfers and change balances, floors and
+// freezes of existing accounts. The code in ledger/ contains the rules. Parameters of a `statement`
+// are arrays, one for each column.
 import { quoteName } from '../db/paging.ts';
 import { statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
@@ -131,8 +131,8 @@ const EVENT_TYPES = EVENT_NAMES.map(
 );
 
 /**
- * Parameters: `EVENT_NAMES`. A row with an account stores balance and held of the account after this
- * batch.
+ * Parameters: `EVENT_NAMES`. A row with an account stores balance and held of the account after
+ * this batch.
  */
 export const INSERT_EVENTS = statement(
   `insert into events(${EVENT_NAMES.join(', ')}, balance, held)
@@ -209,8 +209,8 @@ export const NET_BY_TRANSACTION = `select transaction_id as id,
 const STORED_NAMES = 'step, phase, debit, credit, currency, amount, created_at';
 
 /**
- * Parameter: transaction_id. Transfers are append-only, except in resets, so rows with the same time are
- * stored in the order in which they were staged.
+ * Parameter: transaction_id. Transfers are append-only, except in resets, so rows with the same
+ * time are stored in the order in which they were staged.
  */
 export const TRANSFERS_OF_TRANSACTION = `select ${STORED_NAMES}
   from ledger_transfers where transaction_id = $1

@@ -1,6 +1,6 @@
-// Change sets that wait for a lane. A change set in flight claims the rows that it changes or removes and
-// its client-chosen keys. Two change sets that write the same row therefore never share a batch, and lanes
-// of one process wait in the database only for ledger accounts. Rows that are only required may be shared.
+// Change sets that wait for a lane. A change set in flight claims the rows that it changes or
+// removes and its client-chosen keys. Two change sets that write the same row therefore never share
+// a batch or run concurrently in one process. Rows that are only required may be shared.
 
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, Outcome, RowVersion } from './change-set.ts';
@@ -20,9 +20,9 @@ const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 const versionKeyOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * Removes entries that another entry of the same row replaces. A removal replaces a change, and all writes
- * replace a requirement. A requirement of a changed or removed row with another version remains, so that
- * the database rejects a change set that depends on two states.
+ * Removes entries that another entry of the same row replaces. A removal replaces a change, and all
+ * writes replace a requirement. A requirement of a changed or removed row with another version
+ * remains, so that the database rejects a change set that depends on two states.
  */
 function removeDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;

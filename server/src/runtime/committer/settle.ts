@@ -1,6 +1,7 @@
-// Settles a group of change sets on one lane. The first attempt writes them in one round trip. After a
-// conflict, a second attempt validates them before writing, in two round trips. If the group still fails, the
-// caller must halve it. A single change set is repeated after conflicts, and then fails with the reason.
+// Settles a group of change sets on one lane. The first attempt writes them in one round trip.
+// After a conflict, a second attempt validates them before writing, in two round trips. If the
+// group still fails, the caller must halve it. A single change set is repeated after conflicts, and
+// then fails with the reason.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { isConnectionError, type Lane } from '../db/lane.ts';

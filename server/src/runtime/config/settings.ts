@@ -1,6 +1,6 @@
-// Settings of the server with their environment variables, flags, defaults, validation and help. Settings of
-// connectors are in the schemas of the connectors (`connectors/connector.ts`). `config.ts` of the
-// composition reads both.
+// Settings of the server with their environment variables, flags, defaults, validation and help.
+// Settings of connectors are in the schemas of the connectors (`connectors/connector.ts`).
+// `config.ts` of the composition reads both.
 import { isIP } from 'node:net';
 import { databaseUrlProblem } from '../../kernel/net/database-url.ts';
 import {
@@ -35,8 +35,8 @@ function networksProblem(text: string): string | undefined {
 }
 
 /**
- * More processes than cores add no throughput. Each process has up to `CONNECTIONS_PER_PROCESS` permanent
- * connections to the database.
+ * More processes than cores add no throughput. Each process has up to `CONNECTIONS_PER_PROCESS`
+ * permanent connections to the database.
  */
 const MAX_PROCESSES = 32;
 

@@ -1,6 +1,7 @@
 // The production `Effects`: the machine's clock, its random generator and the network. Addresses of
-// `publicOnly` requests are checked when connecting. A connection resolves its name once and uses exactly the
-// checked addresses. A different second response of a name server (rebinding) therefore has no effect.
+// `publicOnly` requests are checked when connecting. A connection resolves its name once and uses
+// exactly the checked addresses. A different second response of a name server (rebinding) therefore
+// has no effect.
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -142,13 +143,16 @@ function readResponse(
   response.on('error', (error) => complete(error, ''));
 }
 
-/** Whether the server may have closed an idle connection at its reuse, before it processed the request. */
+/**
+ * Whether the server may have closed an idle connection at its reuse, before it processed the
+ * request.
+ */
 const isStale = (call: http.ClientRequest, error: Error) =>
   call.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
 
 /**
- * Performs one exchange. A request on a reused connection that breaks before the response is sent once more
- * on a new connection. Any other request is sent once only.
+ * Performs one exchange. A request on a reused connection that breaks before the response is sent
+ * once more on a new connection. Any other request is sent once only.
  */
 function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
   const url = new URL(request.url);

@@ -1,6 +1,6 @@
-// The interface of features to the database. Reads of one row by ID are batched (reader.ts), and other
-// queries are sent to a pool. The committer performs the writes of change sets. Other writes, such as those
-// of loops with a lease, are hand-written statements.
+// The interface of features to the database. Reads of one row by ID are batched (reader.ts), and
+// other queries are sent to a pool. The committer performs the writes of change sets. Other writes,
+// such as those of loops with a lease, are hand-written statements.
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -34,7 +34,9 @@ export interface FindOptions<T extends Table> {
   limit?: number;
 }
 
-/** Concurrent callers share values of a row, such as parsed JSON, so a row must never be mutated. */
+/**
+ * Concurrent callers share values of a row, such as parsed JSON, so a row must never be mutated.
+ */
 export interface Database {
   /** Reads a row by ID, together with other rows that are requested in this tick. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;

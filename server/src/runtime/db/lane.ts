@@ -17,10 +17,10 @@ export interface Lane {
   /** Whether the lane is connected. */
   readonly isConnected: boolean;
   /**
-   * Runs statements in one round trip and returns the rows of each. Rejects with TypeError before sending
-   * if a value does not fit its type, and with the database's error if the batch was rolled back. Rejects
-   * with code OUTCOME_UNKNOWN if the connection was lost before the result, or if the batch is committed and
-   * may be on no replica.
+   * Runs statements in one round trip and returns the rows of each. Rejects with TypeError before
+   * sending if a value does not fit its type, and with the database's error if the batch was rolled
+   * back. Rejects with code OUTCOME_UNKNOWN if the connection was lost before the result, or if the
+   * batch is committed and may be on no replica.
    */
   execute(statements: readonly Bound[]): Promise<TextRow[][]>;
   end(): Promise<void>;

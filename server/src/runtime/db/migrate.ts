@@ -247,9 +247,9 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 }
 
 /**
- * Applies missing expansions, or all migrations to an empty database, and creates the next partitions.
- * Returns the names of the applied migrations. The error of a migration is named MigrationError. Migrations
- * before a failed migration remain applied.
+ * Applies missing expansions, or all migrations to an empty database, and creates the next
+ * partitions. Returns the names of the applied migrations. The error of a migration is named
+ * MigrationError. Migrations before a failed migration remain applied.
  */
 export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
   const files = readMigrations(folder);

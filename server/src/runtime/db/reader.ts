@@ -111,8 +111,8 @@ export function createReader({
       });
     } catch {
       if (lane.isConnected) idleLanes.add(lane);
-      // After a failed batch, the select of each table runs separately. Only the reads of a failing select
-      // fail.
+      // After a failed batch, the select of each table runs separately. Only the reads of a failing
+      // select fail.
       runSingly(batch);
     }
     if (waitersByTable.size) schedule();

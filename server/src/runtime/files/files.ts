@@ -1,6 +1,6 @@
 // Files at rest, each sealed under its own key. Deleting the key erases the file in all copies of
-// storage. A row is committed before the first byte is sent. The sweep therefore finds files that were never
-// attached, and removes them after a grace period.
+// storage. A row is committed before the first byte is sent. The sweep therefore finds files that
+// were never attached, and removes them after a grace period.
 
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';

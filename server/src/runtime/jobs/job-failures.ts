@@ -45,7 +45,10 @@ const PERSONAL_PATTERNS = [
   /(?<![\w-])\+?\d{7,}(?![\w-])/g,
 ];
 
-/** The stored form of an error: one line, bounded, without secrets, email addresses and long numbers. */
+/**
+ * The stored form of an error: one line, bounded, without secrets, email addresses and long
+ * numbers.
+ */
 export function errorText(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);

@@ -1,6 +1,7 @@
-// Size of the job queue, as gauges by kind. A read counts up to ten thousand queued jobs per kind and ten
-// thousand dead jobs. For the oldest job, a read visits up to 1,000 lanes per kind. Gauges are read at most
-// once every few seconds, so the cost of a scrape does not depend on the length of the queue.
+// Size of the job queue, as gauges by kind. A read counts up to ten thousand queued jobs per kind
+// and ten thousand dead jobs. For the oldest job, a read visits up to 1,000 lanes per kind. Gauges
+// are read at most once every few seconds, so the cost of a scrape does not depend on the length of
+// the queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Runtime } from '../operation/operate.ts';

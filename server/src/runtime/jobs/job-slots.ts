@@ -1,6 +1,6 @@
-// Limits on job slots. A kind, a platform, and a platform within one kind may each use at most a part of
-// the slots. Jobs of one kind or one platform therefore never occupy all slots (docs/decisions/0039).
-// Slots are counted within one process.
+// Limits on job slots. A kind, a platform, and a platform within one kind may each use at most a
+// part of the slots. Jobs of one kind or one platform therefore never occupy all slots
+// (docs/decisions/0039). Slots are counted within one process.
 
 export interface JobLimits {
   /** Maximum concurrent jobs in this process. */

@@ -1,7 +1,7 @@
-// Runs jobs that change sets staged. A handler calls external systems and then returns a function that
-// stages the result. The change set of the result also removes the job, so the result is committed at most
-// once. A job library is not used, because due times follow the clock of `Effects` and the
-// committer inserts jobs (docs/decisions/0003).
+// Runs jobs that change sets staged. A handler calls external systems and then returns a function
+// that stages the result. The change set of the result also removes the job, so the result is
+// committed at most once. A job library is not used, because due times follow the clock of
+// `Effects` and the committer inserts jobs (docs/decisions/0003).
 
 import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';

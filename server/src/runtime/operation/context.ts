@@ -29,8 +29,8 @@ import { createEventStaging, type DescribedRow } from './event-staging.ts';
 export interface TransferInput extends Money {
   transactionId: string;
   /**
-   * Name of the posting, unique within the transaction. Only `post` or `void` uses the step of a hold again,
-   * once.
+   * Name of the posting, unique within the transaction. Only `post` or `void` uses the step of a
+   * hold again, once.
    */
   step: string;
   debit: string;
@@ -117,9 +117,9 @@ export interface Ctx {
   /** Stages an event that a separate job delivers. Returns the ID of the event. */
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
-   * Runs `work`. If it throws a fault, all its staged changes are discarded and the fault is returned. If
-   * the commit rejects a staged transfer because of funds or a freeze, the operation runs again, unless a
-   * transfer defines a fault for the account.
+   * Runs `work`. If it throws a fault, all its staged changes are discarded and the fault is
+   * returned. If the commit rejects a staged transfer because of funds or a freeze, the operation
+   * runs again, unless a transfer defines a fault for the account.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Stages a job to run after the commit, at `at` or immediately. */

@@ -1,6 +1,7 @@
-// Stored data of events. Several events of one change set often show the same resource in successive
-// states. A later event that saves enough bytes refers to the first event and stores only different fields.
-// A balance event can refer to a recent event of its unchanged account, and then stores no fields.
+// Stored data of events. Several events of one change set often show the same resource in
+// successive states. A later event that saves enough bytes refers to the first event and stores
+// only different fields. A balance event can refer to a recent event of its unchanged account, and
+// then stores no fields.
 import { fnv1a } from '../../kernel/fnv.ts';
 import { unpackJson } from './stored-json.ts';
 

@@ -1,6 +1,6 @@
 // Runs an operation and commits its change set. The operation runs again with fresh reads, up to
-// `MAX_ATTEMPTS` attempts, if a row on which it depends has changed. Requests, jobs and operator commands
-// commit through this module.
+// `MAX_ATTEMPTS` attempts, if a row on which it depends has changed. Requests, jobs and operator
+// commands commit through this module.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';

@@ -137,8 +137,8 @@ function copyAll(native: string, copy: string): void {
 }
 
 /**
- * A copy of the programs in `folder`. It is created in a private folder and then renamed, so that a kill
- * leaves no incomplete copy.
+ * A copy of the programs in `folder`. It is created in a private folder and then renamed, so that a
+ * kill leaves no incomplete copy.
  */
 function relocate(from: Package, folder: string): string {
   const copy = path.join(folder, 'native');
@@ -171,9 +171,9 @@ function cacheFolders(user: RunAs | undefined): string[] {
 }
 
 /**
- * The folder with `bin`, `lib` and `share`, executable by `user`. If `user` cannot execute the installed
- * programs, the folder is a copy in a cache folder. Throws DatabaseUnavailable if the platform has no build
- * or if no folder can be used.
+ * The folder with `bin`, `lib` and `share`, executable by `user`. If `user` cannot execute the
+ * installed programs, the folder is a copy in a cache folder. Throws DatabaseUnavailable if the
+ * platform has no build or if no folder can be used.
  */
 export function findBinaries(user: RunAs | undefined, platform = PLATFORM): string {
   const binaries = locate(platform);

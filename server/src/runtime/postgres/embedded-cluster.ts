@@ -28,7 +28,9 @@ const UNPRIVILEGED_USER: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
 
-/** The environment of PostgreSQL's programs. Except on Windows, it has no inherited configuration. */
+/**
+ * The environment of PostgreSQL's programs. Except on Windows, it has no inherited configuration.
+ */
 export const cleanEnv = (): NodeJS.ProcessEnv =>
   process.platform === 'win32'
     ? process.env

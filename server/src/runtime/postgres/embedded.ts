@@ -1,7 +1,7 @@
-// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop needs
-// only Node. Except on Windows, PostgreSQL listens on a Unix socket only, and runs as an unprivileged user if
-// this process is root. A guard process shuts it down when this process ends for any reason, including
-// `kill -9`. Only tests may disable the flush of commits for speed.
+// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop
+// needs only Node. Except on Windows, PostgreSQL listens on a Unix socket only, and runs as an
+// unprivileged user if this process is root. A guard process shuts it down when this process ends
+// for any reason, including `kill -9`. Only tests may disable the flush of commits for speed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -53,7 +53,8 @@ const MAX_SOCKET_PATH = 103;
 /** Timeout of a clean shutdown. After the timeout, the next start recovers from the write-ahead log. */
 const STOP_MS = 20_000;
 /**
- * Maximum wait for a cluster that another process serves, for example during a short operator command.
+ * Maximum wait for a cluster that another process serves, for example during a short operator
+ * command.
  */
 const BUSY_MS = 2_000;
 /** Maximum wait for a cluster that is starting or shutting down. */
@@ -110,9 +111,9 @@ function flagsFor(durable: boolean, connections: number): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-// The socket is outside the data folder, whose path may exceed the maximum length of a socket path. Unless
-// this process is root, trust authentication is sufficient, because the folder is 0700. Only its owner and
-// root can connect, and both can read the files of the cluster.
+// The socket is outside the data folder, whose path may exceed the maximum length of a socket path.
+// Unless this process is root, trust authentication is sufficient, because the folder is 0700. Only
+// its owner and root can connect, and both can read the files of the cluster.
 function createSocketFolder(cluster: string, user: RunAs | undefined): string {
   const name = `railhead-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
   const uid = process.getuid?.();
@@ -270,9 +271,9 @@ function toPlainError(dir: string, error: unknown): unknown {
 }
 
 /**
- * Starts PostgreSQL on `dir`, usually in less than 0.1 s. The first start also creates the cluster. Throws an
- * error named DatabaseUnavailable with one line of text. The reasons are a platform without a build, a
- * folder in use or of another user, and errors of PostgreSQL.
+ * Starts PostgreSQL on `dir`, usually in less than 0.1 s. The first start also creates the cluster.
+ * Throws an error named DatabaseUnavailable with one line of text. The reasons are a platform
+ * without a build, a folder in use or of another user, and errors of PostgreSQL.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { durable = true, random } = options;

@@ -206,8 +206,9 @@ export async function* rotateDataKeys(
 }
 
 /**
- * Deletes earlier keys except key 0, and the keys under every master key except the configured one. Unless
- * `isForced` is true, throws CONFLICT while requests may still contain sealed values of an earlier key.
+ * Deletes earlier keys except key 0, and the keys under every master key except the configured one.
+ * Unless `isForced` is true, throws CONFLICT while requests may still contain sealed values of an
+ * earlier key.
  */
 export async function* retireDataKeys(
   deps: RotationDeps,

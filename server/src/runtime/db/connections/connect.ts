@@ -1,7 +1,7 @@
-// Opens a connection to the host that accepts writes. With synchronous replication, a host is by default used
-// only after a replica has confirmed a commit on it. A primary that restarts without its replicas, or that
-// does not detect its replacement, is therefore not used. The rows that it recovered from its log may not
-// exist on a replica.
+// Opens a connection to the host that accepts writes. With synchronous replication, a host is by
+// default used only after a replica has confirmed a commit on it. A primary that restarts without
+// its replicas, or that does not detect its replacement, is therefore not used. The rows that it
+// recovered from its log may not exist on a replica.
 import pg from 'pg';
 import { readDatabaseUrl } from '../../../kernel/net/database-url.ts';
 import { CONFIRM, cancelWait, hasCanceledWait, watchWaits } from './replication.ts';

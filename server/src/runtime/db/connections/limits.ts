@@ -18,8 +18,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 };
 
 /**
- * Maximum connections of one process, without short-lived connections such as those of exports: 8 of the
- * pool, 3 readers, 2 of the committer, 1 recorder, 1 readiness check.
+ * Maximum connections of one process, without short-lived connections such as those of exports: 8
+ * of the pool, 3 readers, 2 of the committer, 1 recorder, 1 readiness check.
  */
 export const CONNECTIONS_PER_PROCESS = 15;
 
