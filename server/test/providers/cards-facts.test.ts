@@ -1,6 +1,8 @@
 // Late, repeated, reordered or contradictory messages of a card network that require no decision.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../kit/app/books.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { erase } from '../kit/customers/erasure.ts';
 import { cardIssuer } from '../kit/providers/cards.ts';
 
 const issuer = cardIssuer();
@@ -103,6 +105,25 @@ describe('a clearing without an authorization', () => {
 });
 
 describe('a reversal', () => {
+  it('of an unknown authorization is recorded without its merchant after an erasure', async () => {
+    const { cardId, account, person } = await order('5.00');
+    const { app, callOptions } = service;
+    const { authorizationId } = await authorize(cardId, 5_00);
+    await sendClearing(cardId, authorizationId, 5_00);
+    expect(await balances(account)).toEqual([0, 0]);
+    ok(await app.call('DELETE', `/customers/${person.id}`, undefined, callOptions), 200);
+    await app.settle();
+    await erase(app.runtime, person.id, { actor: 'test', reason: null });
+    const merchant = { descriptor: 'Corner shop' };
+    const fields = { authorizationId: 'erased', merchant };
+    expect((await send(cardId, 'card.reversal', fields)).body).toEqual({ result: 'APPLIED' });
+    const messages = await app.runtime.db.query<{ merchant: object }>(
+      `select merchant from card_messages where card_id = $1 and kind = 'AUTHORIZATION_REVERSAL'`,
+      [cardId],
+    );
+    expect(messages).toEqual([{ merchant: { descriptor: '-' } }]);
+  });
+
   it('of an unknown authorization declines the authorization when it arrives', async () => {
     const { cardId, account } = await order('30.00');
     const earlyFields = { authorizationId: 'early', entryId: 'early-1' };

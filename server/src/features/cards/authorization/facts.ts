@@ -10,7 +10,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { readCustomer } from '../../customers/records/index.ts';
+import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import type {
   CardEntry,
   CardOutcome,
@@ -118,7 +118,10 @@ async function postWithoutPayment(
   const request = { id: requestId, token, cardId: card.id, amount, currency, merchant };
   if (entry.kind === 'REVERSAL') {
     if (await ctx.read(cardMessages, messageKey(ctx, requestId))) return false;
-    writeEarlyReversal(ctx, card, { ...request, kind: 'AUTHORIZATION' });
+    const holder = await readCustomer(ctx, card.customer_id);
+    // Required, because a concurrent erasure would not find the new entry.
+    if (holder) requireCustomer(ctx, holder);
+    writeEarlyReversal(ctx, card, withoutMerchant({ ...request, kind: 'AUTHORIZATION' }, holder));
     return true;
   }
   if (entry.kind !== 'CLEARING' && entry.kind !== 'REFUND') {
