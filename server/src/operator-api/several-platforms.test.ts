@@ -121,7 +121,7 @@ describe('mergedPage', () => {
       ['b', secondList],
     ]);
     const order = orderOf(listOperation.contract, {});
-    const { body } = await mergedPage(['a', 'b'], {}, order, readerOf(lists, 100));
+    const { body } = await mergedPage(['a', 'b'], { limit: 10 }, order, readerOf(lists, 100));
     const { data } = body as { data: Item[] };
     expect(data.map(({ id }) => id)).toEqual(data.map((_, index) => `${index + 1}`));
     expect(data).toHaveLength(firstList.length + secondList.length);

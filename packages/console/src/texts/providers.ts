@@ -95,8 +95,8 @@ export const PROVIDER_TEXTS = {
       `${routes(count)} this provider. Their new transfers go to this provider again.`,
     rotate:
       'The new key is shown immediately and signs calls after the overlap, or after five seconds ' +
-      'without an overlap. Register it with the provider during the overlap. Otherwise the provider rejects calls, and ' +
-      'transfers are delayed.',
+      'without an overlap. Register it with the provider during the overlap. Otherwise the ' +
+      'provider rejects calls, and transfers are delayed.',
     addKey:
       'Messages with the new key are accepted immediately. After the overlap, messages with an ' +
       'earlier key are rejected.',
