@@ -10,7 +10,7 @@ interface AttackFlags {
   requests: number;
 }
 
-const toMebibytes = (bytes: number) => Math.round(bytes / 1_048_576);
+const toMib = (bytes: number) => Math.round(bytes / 1_048_576);
 
 /** Figures of a run, one line each. */
 export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
@@ -28,7 +28,7 @@ export function linesOf(result: Result, { seed }: AttackOptions, ms: number): st
     `slowest request: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
     `${describePayments('attacks', payments)}, ${describeLatency(payments)}`,
     `${describePayments(`${floodCount} floods`, floodedPayments)}, ${describeLatency(floodedPayments)}`,
-    `memory: ${toMebibytes(memory.start)} MiB before, at most ${toMebibytes(memory.highestBytes)} MiB`,
+    `memory: ${toMib(memory.start)} MiB before, at most ${toMib(memory.highestBytes)} MiB`,
   ];
 }
 

@@ -30,7 +30,7 @@ const sources = files.filter((file) => file.startsWith('server/src/') && !isTest
 /** Event types of the contract without a definition. */
 const TYPES_WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
 /** Documented event types of the contract that no verification emits. */
-const UNEMITTED_TYPES = ['VERIFICATION.IN_PROGRESS'];
+const NEVER_EMITTED_TYPES = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {
   file: string;
@@ -123,7 +123,7 @@ describe('events', () => {
 
   it('are emitted outside their contract', () => {
     expect(namesOf(definitions.filter((definition) => !isEmitted(definition)))).toEqual(
-      UNEMITTED_TYPES,
+      NEVER_EMITTED_TYPES,
     );
   });
 });
