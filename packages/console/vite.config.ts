@@ -4,7 +4,7 @@ import { defineConfig } from 'vite';
 import { bundledPackages } from '../../scripts/release/bundled-packages.mjs';
 
 /** API server for `node packages/console/scripts/run.mjs dev`. */
-const SERVER = process.env.RAILHEAD_SERVER ?? 'http://localhost:3000';
+const SERVER = process.env.RAILHEAD_SERVER ?? 'http://localhost:4000';
 
 export default defineConfig({
   base: '/console/',

@@ -284,6 +284,12 @@ describe('readConfig', () => {
   it.each<[string, Env, string[], string]>([
     ['a port that is not a number', { PORT: '80a' }, [], 'PORT must be a number from 0 to 65535.'],
     ['a port too large', {}, ['--port', '65536'], '--port must be a number from 0 to 65535.'],
+    [
+      'an operator port too large',
+      {},
+      ['--operator-api', '65536'],
+      '--operator-api must be on, off or a port from 1 to 65535.',
+    ],
     ['a host with a path', { HOST: 'a/b' }, [], 'HOST must be an address or a host name.'],
     [
       'an unknown log level',

@@ -68,9 +68,13 @@ export function addOperatorDocument(server: FastifyInstance, naming: Naming): vo
   let text: Promise<string> | undefined;
   server.get(`${OPERATOR_BASE_PATH}/openapi.json`, async (_request, reply) => {
     // The document is generated in steps, so that no payment waits for it.
-    text ??= runInSteps(operatorOpenApiSteps(naming), nextTurn).then((each) =>
-      JSON.stringify(each),
-    );
+    text ??= runInSteps(operatorOpenApiSteps(naming), nextTurn)
+      .then((each) => JSON.stringify(each))
+      .catch((error) => {
+        // The next request generates the document again.
+        text = undefined;
+        throw error;
+      });
     return reply.type('application/json').send(await text);
   });
   addOperatorReference(server, OPERATOR_BASE_PATH);

@@ -317,7 +317,11 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     value: 'CHOICE',
     fallback: 'on',
     help: 'API for operators below `/operator/v1`: on, off, or a separate port',
-    validate: matches(/^(on|off|[1-9]\d{0,4})$/, 'must be on, off or a port'),
+    validate: (text) =>
+      problemUnless(
+        /^(on|off)$/.test(text) || (/^[1-9]\d{0,4}$/.test(text) && Number(text) < 65_536),
+        'must be on, off or a port from 1 to 65535',
+      ),
   },
   {
     env: 'RAILHEAD_CONSOLE',

@@ -158,6 +158,29 @@ describe('resetSandbox', () => {
     expect(await app.call('GET', `/tokens/${secondToken.id}`)).toMatchObject({ status: 404 });
   });
 
+  it('leaves one token if two tokens request the removal of the others concurrently', async () => {
+    const platform = await app.newPlatform('Concurrent', {
+      environment: 'sandbox',
+      regulated: true,
+    });
+    const body = { name: 'second', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] };
+    const { clientId, clientSecret } = ok(
+      await app.call('POST', '/tokens', body, { platform }),
+      201,
+    );
+    const callers = [platform, { ...platform, clientId, clientSecret }];
+    const replies = await Promise.all(
+      callers.map((caller) =>
+        app.call('POST', '/sandbox/reset', { including: ['TOKENS'] }, { platform: caller }),
+      ),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 401]);
+    const reads = await Promise.all(
+      callers.map((caller) => app.call('GET', '/config', undefined, { platform: caller })),
+    );
+    expect(reads.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
   it('has a rule for every table of the database', async () => {
     const rows = await app.runtime.db.query<{ name: string }>(
       `select t.table_name as name from information_schema.tables t

@@ -37,11 +37,15 @@ async function requireCallingToken(ctx: Ctx): Promise<void> {
   ctx.require(tokens, callingToken);
 }
 
-/** Stages the removal of all tokens of the platform but the calling one. */
+/**
+ * Stages the removal of all tokens of the platform but the calling one. Throws UNAUTHORIZED if the calling
+ * token was removed concurrently, so that a token remains.
+ */
 export async function removeOtherTokens(
   ctx: Ctx,
   { drop }: Pick<Authenticator, 'drop'>,
 ): Promise<void> {
+  if (ctx.caller.tokenId) await requireCallingToken(ctx);
   const rows = await ctx.db.find(tokens, { platform_id: ctx.caller.platformId }, UNPAGED);
   for (const row of rows) {
     if (row.id === ctx.caller.tokenId) continue;
