@@ -1,7 +1,7 @@
 // `sca resets|pass-reset|reject-reset|show|unlock|events`: manual strong customer authentication.
-// Without an identity service the operator verifies the customer before a lost factor is removed,
-// and unlocks customers who are locked out. Decisions are recorded with actor and reason. The content
-// of a factor is never shown.
+// Without an identity service, the operator verifies the customer before a lost factor is removed.
+// The operator also unlocks customers. Decisions are recorded with actor and reason, and the
+// content of a factor is never shown.
 import {
   decideFactorReset,
   scaDetails,
@@ -160,7 +160,7 @@ export const scaVerbs: readonly Verb[] = [
     'Record that the customer was verified. The factor may be removed',
   ),
   decisionVerb('reject-reset', 'reject', 'Record that the request did not come from the customer'),
-  verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
+  verb('show', 'Show factors, failures, session, resets and trusted accounts', CUSTOMER, show),
   verb(
     'unlock',
     'Reset failures, and end a lockout or suspension',

@@ -96,7 +96,7 @@ export const dataKeyVerbs: readonly Verb[] = [
   {
     noun: 'keys',
     verb: 'retire',
-    summary: 'Delete earlier keys and the access of all other master keys',
+    summary: 'Delete earlier keys except key 0, and the access of all other master keys',
     flags: {
       now: {
         negation: 'wait',

@@ -1,5 +1,5 @@
-// A production platform with a client of the operator API. The client checks that every change has
-// one audit record, and that an operator of another platform is rejected.
+// A production platform with a client of the operator API. `change` checks that a change has one
+// audit record. `isHidden` checks that an operator of another platform does not find a resource.
 import { beforeAll, expect } from 'vitest';
 import type { NewOperatorToken } from '../../../src/features/staff/tokens/index.ts';
 import type { ApiResponse } from '../app/harness.ts';
