@@ -51,7 +51,7 @@ export interface Provisioning {
   accountPorts: Omit<Parameters<typeof transitionAccount>[0], 'runtime'>;
 }
 
-/** The public keys that sign bundles and tokens, by environment. Empty without a custodian. */
+/** The public keys that verify bundles and tokens, by environment. Empty without a custodian. */
 export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors, 'custody'>) =>
   MODES.flatMap((environment) => {
     const { custody } = connectorsOf(environment);

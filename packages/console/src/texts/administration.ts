@@ -26,7 +26,7 @@ export const ADMINISTRATION_TEXTS = {
   removeLimit: 'Remove limit',
   cardProgram: 'Card program',
   changeCardProgram: 'Change card program',
-  keepBodies: 'Retain request bodies',
+  keepBodies: 'Store request bodies',
   recount: 'Recount payments',
   verification: 'Verification of the audit log',
   verify: 'Verify the audit log now',

@@ -15,7 +15,7 @@ interface Bundle {
 /** Required signer of a bundle. */
 export interface BundleTrust {
   /**
-   * The public key that signs bundles, in hexadecimal. Pin it in production. In the sandbox, `sandbox`
+   * The public key that verifies bundles, in hexadecimal. Pin it in production. In the sandbox, `sandbox`
    * accepts the key in the bundle, or an unsigned bundle.
    */
   readonly signer: string;

@@ -63,7 +63,7 @@ export interface CustodyPort {
    * signing is impossible. Then a payment is declined, and a notice of a network is repeated.
    */
   stampWith(request: { id: string; signer: string; payload: string }): Promise<string>;
-  /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
+  /** Uncompressed, hex: the public keys that verify bundles and tokens, for clients to pin. */
   publicKeys(): { bundles: string; tokens: string };
 }
 

@@ -36,7 +36,7 @@ const keys = operation({
   tag: TAG,
   summary: 'Get the public keys of embedded wallets',
   description:
-    'Returns the public keys that sign bundles and tokens, by environment. Clients are configured ' +
+    'Returns the public keys that verify bundles and tokens, by environment. Clients are configured ' +
     'with them. Empty without a custodian of wallet keys.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
@@ -47,8 +47,8 @@ const keys = operation({
       data: Type.Array(
         Type.Object({
           environment: oneOf(MODES, { description: 'Environment of the keys.' }),
-          bundles: text('Public key that signs bundles, in hexadecimal.'),
-          tokens: text('Public key that signs tokens, in hexadecimal.'),
+          bundles: text('Public key that verifies bundles, in hexadecimal.'),
+          tokens: text('Public key that verifies tokens, in hexadecimal.'),
         }),
         { description: 'Keys by environment.' },
       ),

@@ -143,8 +143,8 @@ const Platform = named(
       brandColor,
       requestBodiesUntil: nullable(
         text(
-          'Time until which masked request bodies are retained, or null if they are never or ' +
-            'always retained.',
+          'Time until which masked bodies of new requests are stored, or null if they are never or ' +
+            'always stored.',
         ),
       ),
       createdAt: time('Time at which the platform was created.'),
@@ -264,10 +264,11 @@ const keepBodies = operation({
   method: 'PUT',
   path: '/platforms/{platformId}/request-bodies',
   tag: TAG,
-  summary: 'Retain request bodies of a production platform',
+  summary: 'Store request bodies of a production platform',
   description:
-    'Retains masked request bodies of a production platform until a time. Null stops the ' +
-    'retention immediately. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
+    'Stores the masked bodies of new requests of a production platform until a time. Null stops ' +
+    'this immediately. Stored bodies are removed with their requests. Returns CONFLICT for sandbox ' +
+    'platforms, whose bodies are always stored.',
   auth: 'operator',
   operatorPermission: 'requests.manage',
   commands: ['platform request-bodies'],
@@ -275,7 +276,7 @@ const keepBodies = operation({
   body: Type.Object({
     until: nullable(
       time(
-        'Time until which bodies are retained, in the future. Null: no bodies are retained from ' +
+        'Time until which bodies are stored, in the future. Null: no bodies are stored from ' +
           'now on.',
       ),
     ),
@@ -286,7 +287,7 @@ const keepBodies = operation({
       platformId: text('ID of the platform.'),
       environment: Environment,
       requestBodiesUntil: nullable(
-        text('Time until which bodies are retained, or null if they are not.'),
+        text('Time until which bodies are stored, or null if they are not.'),
       ),
     }),
   },

@@ -103,7 +103,7 @@ function outputOf(json: PlatformSettings): Output {
       : [['Color of hosted pages', brandColorLine(json.brandColor)] as const]),
     ...(json.requestBodiesUntil === null
       ? []
-      : [['Request bodies retained until', json.requestBodiesUntil] as const]),
+      : [['Request bodies stored until', json.requestBodiesUntil] as const]),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],
   ]);

@@ -1,4 +1,4 @@
-// Recorded requests as shown to the operator, and the permission to retain bodies in production.
+// Recorded requests as shown to the operator, and the permission to store bodies in production.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
@@ -43,7 +43,7 @@ it('the command shows a failed request of any platform by its ID', async () => {
   expect([unknownResult.code, unknownResult.err]).toEqual([1, 'Request not found.\n']);
 });
 
-it('the command retains bodies of a production platform until a time', async () => {
+it('the command stores bodies of a production platform until a time', async () => {
   const { id } = app.production;
   const endTime = new Date(Date.now() + 60_000).toISOString();
   expect(await runJson('platform', 'request-bodies', id, '--until', endTime)).toEqual({

@@ -1,5 +1,5 @@
 // `requests list|show` and `platform request-bodies`: recorded requests of any platform, and the
-// permission to retain masked bodies of a production platform until a time.
+// permission to store masked bodies of a production platform until a time.
 
 import {
   type BodyRetention,
@@ -83,7 +83,7 @@ function endIn(args: CommandArgs, now: number): number | null {
     throw usageError('--until must be a time such as 2026-03-01T00:00:00Z, or off');
   }
   if (time <= now)
-    throw usageError('--until must be in the future. Use off to end the retention now');
+    throw usageError('--until must be in the future. Use off to stop storing bodies now');
   return time;
 }
 
@@ -106,13 +106,13 @@ export const requestVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'request-bodies',
-    summary: 'Retain masked request bodies of a production platform until a time',
+    summary: 'Store masked request bodies of a production platform until a time',
     flags: {
       platform: PLATFORM,
       until: {
         value: 'TIME',
         required: true,
-        help: 'Time at which retention ends, such as 2026-03-01T00:00:00Z, or off to end it now',
+        help: 'Time until which bodies are stored, such as 2026-03-01T00:00:00Z, or off to stop now',
       },
     },
     positional: 'platform',

@@ -187,7 +187,7 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'keys',
-    summary: 'Show the public keys that sign bundles and tokens of embedded wallets',
+    summary: 'Show the public keys that verify bundles and tokens of embedded wallets',
     flags: {},
     run: showKeys,
   },
