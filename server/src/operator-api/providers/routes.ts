@@ -145,16 +145,14 @@ const messages = operation({
             providerId: text('Name of the provider.'),
             type: nullable(text('Type of the message, or null if it is invalid.')),
             platformId: nullable(
-              text(
-                'ID of the platform of the payment, or null if the message belongs to no known payment.',
-              ),
+              text('ID of the platform that the message concerns, or null if none is known.'),
             ),
             transactionId: nullable(
               text('ID of the payment, or null if the message belongs to no known payment.'),
             ),
             result: oneOf(STORED_RESULTS, {
               description:
-                'APPLIED: the message was applied. IGNORED: the state was already recorded. REJECTED: ' +
+                'APPLIED: the message was applied. IGNORED: the message has no effect. REJECTED: ' +
                 'the message is invalid. CONTRADICTORY: the message contradicts the recorded state. An ' +
                 'operator must decide.',
             }),

@@ -263,7 +263,10 @@ describe('the export', () => {
     [['--from', '2026-01-05', '--to', '5.1.2026'], '--to must be a day'],
     [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],
     [['--from', '2024-01-01', '--to', '2026-01-04'], 'At most 366 days'],
-    [['--from', '2026-01-05', '--to', '2026-01-05', '--json'], 'This command prints CSV'],
+    [
+      ['--from', '2026-01-05', '--to', '2026-01-05', '--json'],
+      'This output is not available as JSON',
+    ],
   ])('rejects %j', async (argv, expectedError) => {
     const { code, out, err } = await run('export', 'balances', ...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });

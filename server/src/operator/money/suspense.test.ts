@@ -75,7 +75,7 @@ describe('a sandbox payment whose refund fails', () => {
     await service.runJson('accounts', 'close', account.id);
     await app.advance(60_000);
     expect(await listItems(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
-    await service.expectRejected('--reference', 'suspense', 'return', id);
+    await service.expectRejected('with the bank reference', 'suspense', 'return', id);
     const returnedOutput = await service.runJson('suspense', 'return', id, '--reference', 'WIRE-7');
     expect(returnedOutput).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await readBalances(app, account.id)).total).toBe(0);

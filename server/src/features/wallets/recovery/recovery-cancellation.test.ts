@@ -157,7 +157,7 @@ describe('a recovery is canceled by', () => {
   });
 });
 
-describe('several servers', () => {
+describe('concurrent execution', () => {
   /** A second complete server on the same database. */
   const startSecondServer = () =>
     compose(
@@ -182,7 +182,7 @@ describe('several servers', () => {
     ]);
   });
 
-  it('add each credential once, even if one of them stops', async () => {
+  it('adds each credential once with two servers, even if one of them stops', async () => {
     for (const { accountId } of people) await recovery.start(accountId);
     await app.settle();
     const secondApp = await startSecondServer();
@@ -214,7 +214,7 @@ describe('several servers', () => {
     }
   });
 
-  it('complete a recovery, or cancel it because of a concurrent sign-in', async () => {
+  it('completes a recovery, or cancels it because of a concurrent sign-in', async () => {
     const rows = await Promise.all(people.map(({ accountId }) => recovery.start(accountId)));
     await app.settle();
     recovery.advance(DELAY);
