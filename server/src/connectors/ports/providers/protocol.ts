@@ -420,7 +420,7 @@ export const MessageResult = named(
       result: oneOf(MESSAGE_RESULTS, {
         description:
           'APPLIED: the message was applied. DUPLICATE: the message was received before. IGNORED: the ' +
-          'state was already recorded.',
+          'message has no effect.',
       }),
       authorization: Type.Optional(CardAnswer),
     },
