@@ -23,7 +23,7 @@ import {
   settledOf,
 } from '../payments/card-payments/index.ts';
 import type { CardPaymentRow } from '../payments/transactions/index.ts';
-import { isWithoutResponse, signFundingDebit } from './authorization/signature.ts';
+import { isCustodianFailure, signFundingDebit } from './authorization/signature.ts';
 import {
   amountToDebit,
   applyAdjustment,
@@ -78,7 +78,7 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
  */
 function rejectTemporarily(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
-  if (!isWithoutResponse(fault)) return;
+  if (!isCustodianFailure(fault)) return;
   // The cause is omitted, because it may contain a secret and would be logged.
   throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
 }

@@ -1,5 +1,6 @@
-// Invalid forms and slow uploads against a listening server. An invalid form is rejected with an error for
-// each invalid part, and no file is stored. A connection remains usable after a complete form.
+// Invalid forms against a listening server, and slow uploads with fake timers. An invalid form is rejected
+// with an error for each invalid part, and no file is stored. A connection remains usable after a complete
+// form.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
@@ -117,7 +118,7 @@ describe('an invalid form', () => {
     agent.destroy();
   });
 
-  it('is read up to the limit only if its file is endless', async () => {
+  it('is read only up to the limit if its file is endless', async () => {
     const socket = net.connect(uploads.port, '127.0.0.1');
     socket.on('error', () => undefined);
     let response = '';

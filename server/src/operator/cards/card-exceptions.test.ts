@@ -98,7 +98,10 @@ describe('cards exceptions', () => {
         to: 'outside',
       });
       const result = await run('suspense', 'return', payment.id);
-      expect([result.code, result.err]).toEqual([1, expect.stringContaining('with the bank reference')]);
+      expect([result.code, result.err]).toEqual([
+        1,
+        expect.stringContaining('with the bank reference'),
+      ]);
       await runJson('suspense', 'return', payment.id, '--reference', reference);
       expect(await listIds()).toEqual([]);
       const repeatedResult = await run('suspense', 'return', payment.id, '--reference', reference);

@@ -107,7 +107,7 @@ export async function decide(
   );
   if (paymentOrFault instanceof Fault) {
     if (paymentOrFault.code !== 'WALLET_SIGNATURE_INVALID') throw paymentOrFault;
-    // The custodian did not respond or returned an invalid signature. A network does not wait for a
+    // The custodian did not sign or returned an invalid signature. A network does not wait for a
     // retry.
     return decline(ctx, card, request, { holder, reason: 'NO_FUNDING_SOURCE' });
   }

@@ -18,11 +18,8 @@ import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
-/**
- * Whether the call to the custodian failed. Unlike a missing key or an invalid stamp, this may be
- * temporary.
- */
-export const isWithoutResponse = ({ code, cause }: Fault): boolean =>
+/** Whether the custodian did not sign. Unlike a missing key or an invalid stamp, this may be temporary. */
+export const isCustodianFailure = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
 /**
@@ -57,7 +54,7 @@ async function requestCustodian(
     return await custodyOf(ctx, deps).stampWith({ id, signer, payload });
   } catch (cause) {
     deps.reportProblem?.(`the custodian did not sign with ${id}`);
-    throw invalidSignature('The custodian of the key did not respond.', cause);
+    throw invalidSignature('The custodian of the key did not sign. Try again.', cause);
   }
 }
 

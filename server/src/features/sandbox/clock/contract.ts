@@ -61,8 +61,8 @@ export const updateSandboxClock = operation({
   tag: 'Sandbox Clock',
   summary: 'Change the clock',
   description:
-    'Moves the clock of the platform forward, by a duration or to an instant, and freezes it or ' +
-    'switches it to real time. All work that is due on the platform by then is executed in ' +
+    'Moves the clock of the platform forward, by a duration or to an instant, and freezes or ' +
+    'unfreezes it. All work that is due on the platform by then is executed in ' +
     'chronological order before the reply is sent. For example, quotes expire, payments ' +
     'complete or are returned, and webhooks are delivered and retried. If an endpoint does not ' +
     'respond within two seconds, the remaining deliveries follow after the reply. If more is ' +

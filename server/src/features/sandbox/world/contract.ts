@@ -19,8 +19,8 @@ const SandboxResetRequest = named(
             uniqueItems: true,
             description:
               'Additional parts to reset. `CONFIGURATION`: the settings that `PATCH /config` ' +
-              'changes are reset to their defaults. `TOKENS`: all tokens except the calling ' +
-              'token are deleted.',
+              'changes are reset to their defaults. The enabled currencies remain. `TOKENS`: all ' +
+              'tokens except the calling token are deleted.',
           },
         ),
       ),
