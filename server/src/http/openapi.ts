@@ -232,6 +232,13 @@ const RATE_LIMIT_HEADERS = {
 };
 
 /** The `RateLimit` headers require a credential, because the limit belongs to a platform. */
+/** Description of a successful reply. An operation of operators replies 202 if it requires an approval. */
+const replyTextOf = ({ auth }: Contract, status: number): string | undefined =>
+  auth === 'operator' && status === 202
+    ? 'The request requires an approval and was not executed. A second operator approves or rejects ' +
+      'it before `expiresAt`.'
+    : STATUS_TEXT[status];
+
 const headersOf = (contract: Contract, status: number): Json => {
   if (status !== 429) return {};
   const { 'Retry-After': retry } = RATE_LIMIT_HEADERS;
@@ -339,7 +346,7 @@ function operationOf(contract: Contract, document: Document): Json {
   for (const [status, schema] of Object.entries(contract.replies)) {
     const examples = replyExamples(exchanges, Number(status));
     responses[status] = {
-      description: STATUS_TEXT[Number(status)],
+      description: replyTextOf(contract, Number(status)),
       ...(schema ? { content: contentOf(schema, components, examples, type) } : {}),
     };
   }

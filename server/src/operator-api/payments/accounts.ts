@@ -26,7 +26,10 @@ const TAG = 'Accounts';
 const AccountStatus = named(
   'AccountStatus',
   oneOf(namesOf(internalAccountFeature.states.internalAccount.transitions), {
-    description: 'Status of the account.',
+    description:
+      'PENDING: being provisioned. ACTIVE: can send and receive funds. FROZEN: new payments are ' +
+      'rejected and deposits are held. FAILED: provisioning failed and can be retried. CLOSED: ' +
+      'permanently closed.',
   }),
 );
 

@@ -206,7 +206,10 @@ export const ProviderBalance = named(
         'Balance of the system account external settlement, for all providers, in minor units.',
       ),
       suspense: minor('Balance of the system account suspense, for all providers, in minor units.'),
-      reportedAt: time('Time of the last change of the day.'),
+      reportedAt: time(
+        'Time of the last change to the record of this day, such as a new statement, a correction or ' +
+          'the closing.',
+      ),
     },
     { description: 'The balance that a provider reported last, and the balances of the ledger.' },
   ),

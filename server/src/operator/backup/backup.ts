@@ -34,8 +34,8 @@ export const BACKUP_HELP = `${USAGE}
   verify --from FOLDER  restore into a temporary folder, open it with the master key, and recount
                         the books. Exit code 1 if they do not balance
   verify --restore-command COMMAND --postgres FOLDER --user NAME --database NAME
-                        verify a backup of another PostgreSQL: the command restores into
-                        $RESTORED, and the folder contains the programs of its version
+                        verify a backup of another PostgreSQL. COMMAND restores into $RESTORED.
+                        FOLDER contains the programs of that PostgreSQL version
 
   --until TIME          recover to this time, such as 2026-11-28T12:00:00Z. Without it, to the
                         newest state

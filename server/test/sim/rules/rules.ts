@@ -1,4 +1,5 @@
-// Types of the rules in `invariants.ts` and its parts.
+// Types of the rules in `invariants.ts` and its parts, and the constructor of rules that check each
+// changed item.
 import type { Model, RecordedRow } from '../model/model.ts';
 import type { Touched } from './touched.ts';
 

@@ -44,7 +44,7 @@ describe('a funding debit that is confirmed later', () => {
     expect((await payment.readResource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
-  it('can be cleared before the confirmation, without a further event', async () => {
+  it('allows a clearing before the confirmation, which then emits only a balance event', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };

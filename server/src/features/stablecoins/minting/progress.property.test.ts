@@ -58,7 +58,7 @@ async function applyResponses(id: string, states: readonly (typeof STATES)[numbe
   await Promise.all(states.map(apply));
   const rowAfter = await readOperation(id);
   if (isFinalStatus(rowBefore)) expect(rowAfter).toEqual(rowBefore);
-  // A response causes one transition. Concurrent responses may cause several.
+  // A response causes at most one transition. Concurrent responses may cause several.
   if (states.length === 1) {
     expect(operationStates.allows(rowBefore.status, rowAfter.status)).toBe(true);
   }
