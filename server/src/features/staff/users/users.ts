@@ -193,7 +193,11 @@ export async function updateOperatorUser(
     const patch = changesOf(row, change);
     const { roles = row.roles, platform_ids: platformIds = row.platform_ids } = patch;
     assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
-    if (Object.keys(patch).length === 0) return presentUser(ctx.vault, row);
+    if (Object.keys(patch).length === 0) {
+      // A concurrent change commits before or after this one, as the audit records show.
+      ctx.require(operatorUsers, row);
+      return presentUser(ctx.vault, row);
+    }
     if (patch.status === 'DISABLED') {
       // Revoked sessions and links remain revoked when the user is enabled again.
       await endSessionsOf(ctx, id);
