@@ -109,7 +109,7 @@ async function changeRights({ chance, member: { userId, tokenId } }: Run): Promi
 async function hadPermission({ userId, tokenId }: Member, approvalId?: string): Promise<boolean> {
   const rows = await service.app.runtime.db.query<{ operation_id: string; reason: string }>(
     `SELECT operation_id, reason FROM operator_audit
-     WHERE subject IN ($1, $2) AND number < coalesce(
+     WHERE subject IN ($1, $2) AND outcome IS NULL AND number < coalesce(
        (SELECT min(number) FROM operator_audit WHERE subject = $3 AND operation_id LIKE '%Deposit'),
        9223372036854775807)
      ORDER BY number`,

@@ -193,16 +193,12 @@ export async function updateOperatorUser(
     const patch = changesOf(row, change);
     const { roles = row.roles, platform_ids: platformIds = row.platform_ids } = patch;
     assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
-    if (Object.keys(patch).length === 0) {
-      // A concurrent change commits before or after this one, as the audit records show.
-      ctx.require(operatorUsers, row);
-      return presentUser(ctx.vault, row);
-    }
     if (patch.status === 'DISABLED') {
       // Revoked sessions and links remain revoked when the user is enabled again.
       await endSessionsOf(ctx, id);
       await endLinks(ctx, id);
     }
+    // Also for an empty patch, so that its audit record is in the order of concurrent changes.
     const changedUser = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
     return presentUser(ctx.vault, changedUser);
   });
