@@ -57,7 +57,7 @@ describe('an authorization that the provider has approved', () => {
     await expectBalancedBooks(service.app);
   });
 
-  it('is posted after this server had declined it', async () => {
+  it('is posted even if this server declined it', async () => {
     const { cardId, account } = await order('30.00');
     await issuer.change(cardId, { state: 'FROZEN' });
     const { authorizationId, reason } = await authorize(cardId, 5_00);

@@ -50,7 +50,7 @@ const FILES_NOT_IN_REPOSITORY = new Set([
   'credentials.json',
   '.railhead/credentials.json',
   'railhead-0.2.0-linux-x64.cdx.json',
-  'server/migrations/NNNN_words.sql',
+  'server/migrations/NNNN_description.sql',
   'connectors/acme/rail.ts',
   'connectors/acme/index.ts',
 ]);

@@ -70,7 +70,7 @@ const Wallet = Type.Object({
   credentials: Type.Array(
     Type.Object({
       credentialId: text('ID of the credential.'),
-      type: text('Type of the credential.'),
+      type: text('Type of the credential: EMAIL_OTP, SMS_OTP, OAUTH or PASSKEY.'),
       createdAt: time('Time at which the credential was added.'),
     }),
     { description: 'Active credentials, oldest first.' },
@@ -79,7 +79,7 @@ const Wallet = Type.Object({
     Type.Object({
       sessionId: text('ID of the session.'),
       credentialId: text('Credential that opened the session.'),
-      publicKey: text('Public key of the session.'),
+      publicKey: text('P-256 public key of the session, in hexadecimal.'),
       authenticatedAt: time('Time of the authentication.'),
       expiresAt: time('Time at which the session expires.'),
     }),

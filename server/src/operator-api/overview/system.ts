@@ -20,7 +20,10 @@ const Process = Type.Object(
           'Number of the process among those that share a port, or null if it is the only process.',
       }),
     ),
-    roles: Type.Array(Type.String(), { description: 'Roles of the process.' }),
+    roles: Type.Array(Type.String(), {
+      description:
+        'Roles of the process. api: serves the API. jobs: runs jobs. deliver: sends webhooks.',
+    }),
     nodeVersion: text('Version of Node.js.'),
     uptimeSeconds: count('Time since the start of the process, in seconds.'),
     memoryBytes: bytes('Resident memory, in bytes.'),

@@ -151,7 +151,7 @@ export const AssertedCredential = Type.Object(
 );
 
 export const State = text(
-  '`state` from the reply to the request that began this sign-in or registration.',
+  '`state` from the reply to the request that began this sign-in, registration or change of password.',
   {
     minLength: 1,
     maxLength: 4_096,

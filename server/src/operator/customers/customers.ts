@@ -106,7 +106,10 @@ async function repeatList({ runtime }: System, args: CommandArgs): Promise<Outpu
   if (!args.isOn('yes')) throw usageError('An erasure cannot be undone. Confirm with --yes');
   const file = args.required('file');
   const input: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  if (!Array.isArray(input)) throw new Error(`${file} is not a list of erasures.`);
+  if (!Array.isArray(input))
+    throw new Error(
+      `${file} is not a list of erasures. Use the output of customers erasures --json.`,
+    );
   const json = await repeatErasures(
     runtime,
     PERSONAL_DATA,

@@ -41,7 +41,7 @@ const bankToDebit = {
   externalAccountId: Type.String({ description: 'ID of the US bank account that is debited.' }),
 };
 const ownAccount = {
-  accountId: Type.String({ description: 'ID of an account with the service. Reserved.' }),
+  accountId: Type.String({ description: 'ID of an internal account. Not supported.' }),
 };
 
 const MintSourceType = named(
@@ -72,7 +72,9 @@ const MintFundingSource = named(
       ),
       SERVICE_INTERNAL_ACCOUNT: named(
         'StablecoinServiceInternalFundingSource',
-        Type.Object(ownAccount, { description: 'An account with the service. Reserved.' }),
+        Type.Object(ownAccount, {
+          description: 'Internal account. Not supported: the operation is rejected.',
+        }),
       ),
       PROVIDER_INTERNAL_BALANCE: named(
         'StablecoinProviderBalanceFundingSource',
@@ -83,7 +85,7 @@ const MintFundingSource = named(
               description: 'Network of the token that funds the mint.',
             }),
           },
-          { description: 'Balance at the provider. Reserved.' },
+          { description: 'Balance at the provider. Not supported: the operation is rejected.' },
         ),
       ),
     },
@@ -105,7 +107,9 @@ const BurnSource = named(
       ),
       SERVICE_INTERNAL_ACCOUNT: named(
         'StablecoinServiceInternalBurnSource',
-        Type.Object(ownAccount, { description: 'An account with the service. Reserved.' }),
+        Type.Object(ownAccount, {
+          description: 'Internal account. Not supported: the operation is rejected.',
+        }),
       ),
       PROVIDER_INTERNAL_BALANCE: named(
         'StablecoinProviderBalanceBurnSource',
@@ -204,9 +208,11 @@ const OperationSource = named(
       externalAccountId: optional(
         text('ID of the bank account that is debited. Absent unless the source is an ACH debit.'),
       ),
-      accountId: optional(text('ID of the account with the service. Reserved.')),
-      sourceTokenIdentifier: optional(text('Token that funds the mint. Reserved.')),
-      cryptoNetwork: optional(text('Network of the token that funds the mint. Reserved.')),
+      accountId: optional(text('ID of the internal account. Not returned at present.')),
+      sourceTokenIdentifier: optional(text('Token that funds the mint. Not returned at present.')),
+      cryptoNetwork: optional(
+        text('Network of the token that funds the mint. Not returned at present.'),
+      ),
     },
     { description: 'Funding source of a mint, or source of the tokens of a burn.' },
   ),

@@ -32,8 +32,8 @@ beforeAll(async () => {
 const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);
 const CREDENTIAL_NOT_FOUND = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
-/** A customer who can also receive codes by SMS. */
-const createReachableWallet = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
+const createWalletWithPhoneNumber = () =>
+  fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
 const create = (body: unknown, headers?: Record<string, string>) =>
   fixture.call('POST', '/auth/credentials', body, headers);
@@ -62,7 +62,7 @@ describe('listAuthCredentials', () => {
   });
 
   it('returns an empty list for accounts that are unknown, of another platform or no wallet', async () => {
-    const { accountId, customer } = await createReachableWallet();
+    const { accountId, customer } = await createWalletWithPhoneNumber();
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
       expect(await fixture.credentialsOf(id)).toEqual([]);
@@ -108,7 +108,7 @@ describe('createAuthCredential', () => {
   });
 
   it('sends the code of a new credential only with the signed request', async () => {
-    const { accountId, customer } = await createReachableWallet();
+    const { accountId, customer } = await createWalletWithPhoneNumber();
     const signer = await fixture.openEmailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
     const { first, second } = await fixture.signedRetry('POST', '/auth/credentials', body, signer);
@@ -138,7 +138,7 @@ describe('createAuthCredential', () => {
   });
 
   it('validates the account', async () => {
-    const { accountId, customer } = await createReachableWallet();
+    const { accountId, customer } = await createWalletWithPhoneNumber();
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     const foreignWallet = await otherPlatformFixture.createWalletCustomer();
     const notFoundError = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
@@ -157,7 +157,7 @@ describe('createAuthCredential', () => {
   });
 
   it('is rejected, like other operations, until the wallet is provisioned', async () => {
-    const { accountId, credential } = await createReachableWallet();
+    const { accountId, credential } = await createWalletWithPhoneNumber();
     await app.operate(async (ctx) => {
       await ctx.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
         accountId,
@@ -211,7 +211,7 @@ describe('createAuthCredential', () => {
   });
 
   it('requires a signature of an active session of the same wallet', async () => {
-    const { accountId } = await createReachableWallet();
+    const { accountId } = await createWalletWithPhoneNumber();
     const otherWallet = await fixture.createEmailAndSmsWallet();
     const body = passkeyBody(accountId);
     expect(errorOf(await add(body, otherWallet.byEmail))).toEqual(NO_ACTIVE_SESSION);
@@ -268,7 +268,7 @@ describe('verifyAuthCredential', () => {
   });
 
   it('requires the type of the credential', async () => {
-    const { credential } = await createReachableWallet();
+    const { credential } = await createWalletWithPhoneNumber();
     const response = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
       type: 'SMS_OTP',
       encryptedOtpBundle: '{}',
@@ -282,7 +282,7 @@ describe('verifyAuthCredential', () => {
 
 describe('challengeAuthCredential', () => {
   it('returns a new encryption key for each request under one idempotency key', async () => {
-    const { credential } = await createReachableWallet();
+    const { credential } = await createWalletWithPhoneNumber();
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };
     const requestChallenge = async () =>

@@ -104,7 +104,8 @@ async function stageRoles(ctx: Ctx, id: string, roles: readonly RoleName[]): Pro
   return ctx.update(operatorUsers, row, { roles: [...roles], updated_at: ctx.now });
 }
 
-const disabledFault = (): Fault => new Fault('FORBIDDEN', 'This user is disabled.');
+const disabledFault = (): Fault =>
+  new Fault('FORBIDDEN', 'This user is disabled. Ask an administrator to enable the user.');
 
 /** Revokes the access of a user whose groups no longer have a role. */
 async function removeAccess(
@@ -149,7 +150,11 @@ export async function signInWithOidc(
       await removeAccess(runtime, attempt, existingUser);
       await recordRejection(runtime, attempt, existingUser, 'groups without a role');
     }
-    throw new Fault('FORBIDDEN', 'None of your groups at the identity provider has a role here.');
+    throw new Fault(
+      'FORBIDDEN',
+      'None of your groups at the identity provider has a role here. Ask an administrator for a ' +
+        'group with a role.',
+    );
   }
   const addressOwner = existingUser ? undefined : await userWithAddress(runtime, person);
   if (addressOwner) {
