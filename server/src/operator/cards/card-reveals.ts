@@ -15,7 +15,7 @@ async function listReveals(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['REQUESTED', 'CARD', 'TOKEN', 'OPENED'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [each.requestedAt, each.cardId, each.tokenId, each.openedAt ?? '-']),
   );
   return { json, text };

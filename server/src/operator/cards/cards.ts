@@ -23,7 +23,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['CREATED', 'CARD', 'CUSTOMER', 'STATE', 'REASON', 'LAST4'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.createdAt,
       each.cardId,

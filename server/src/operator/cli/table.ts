@@ -25,9 +25,15 @@ function pad(text: string, width: number, align: Align): string {
   return align === 'right' ? gap + text : text + gap;
 }
 
-/** Rows under their headings, or `None.` without rows. */
-export function table(columns: readonly Column[], rows: readonly string[][]): string {
+/** Rows under their headings, or `None.` without rows. A heading alone is a column aligned left. */
+export function table(
+  columnsOrHeadings: readonly (Column | string)[],
+  rows: readonly string[][],
+): string {
   if (rows.length === 0) return 'None.\n';
+  const columns = columnsOrHeadings.map(
+    (each): Column => (typeof each === 'string' ? { heading: each } : each),
+  );
   const cells = rows.map((row) => row.map(withoutControlCharacters));
   const widths = columns.map(({ heading }, index) =>
     Math.max(widthOf(heading), ...cells.map((row) => widthOf(row[index] ?? ''))),

@@ -50,7 +50,7 @@ async function find(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['CUSTOMER', 'PLATFORM', 'TYPE', 'STATUS', 'DELETED', 'OWNER'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.customerId,
       each.platformId,
@@ -131,7 +131,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await listErasures(system.runtime, { platformId, limit: limitIn(args) });
   const heads = ['CUSTOMER', 'PLATFORM', 'STARTED', 'FINISHED', 'BY', 'REASON'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.customerId,
       each.platformId,

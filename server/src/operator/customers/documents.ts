@@ -28,8 +28,7 @@ async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
     each.fileName,
     each.submittedAt ?? '',
   ]);
-  const heads = HEADS.map((heading) => ({ heading }));
-  return { json, text: table(heads, lines) };
+  return { json, text: table(HEADS, lines) };
 }
 
 async function save(system: System, args: CommandArgs): Promise<Output> {

@@ -23,7 +23,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    HEADS.map((heading) => ({ heading })),
+    HEADS,
     json.map((each) => [
       each.accountId,
       each.customerId ?? each.platformId,

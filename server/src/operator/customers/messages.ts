@@ -22,7 +22,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['CREATED', 'MESSAGE', 'CHANNEL', 'KIND', 'STATUS', 'CUSTOMER'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.createdAt,
       each.messageId,

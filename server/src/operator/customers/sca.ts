@@ -16,8 +16,6 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const columnsOf = (...names: string[]) => names.map((heading) => ({ heading }));
-
 const actorArgument = (args: CommandArgs) => ({
   actor: args.text('actor') ?? 'operator',
   reason: args.required('reason'),
@@ -31,7 +29,7 @@ async function listResets(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    columnsOf('SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'),
+    ['SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'],
     json.map((each) => [
       ...[each.createdAt, each.resetId, each.factor, each.status, each.expiresAt],
       ...[each.customerId, each.platformId],
@@ -68,17 +66,17 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Session expires', json.sessionExpiresAt ?? 'none'],
   ]);
   const factorTable = table(
-    columnsOf('FACTOR', 'SINCE', 'ID', 'RECOVERY CODES'),
+    ['FACTOR', 'SINCE', 'ID', 'RECOVERY CODES'],
     json.factors.map(({ factor, enrolledAt, factorId, recoveryCodesLeft }) => [
       ...[factor, enrolledAt ?? '', factorId ?? '', String(recoveryCodesLeft ?? '')],
     ]),
   );
   const resetTable = table(
-    columnsOf('RESET', 'FACTOR', 'STATUS', 'EXPIRES'),
+    ['RESET', 'FACTOR', 'STATUS', 'EXPIRES'],
     json.openResets.map((each) => [each.resetId, each.factor, each.status, each.expiresAt]),
   );
   const accountTable = table(
-    columnsOf('ACCOUNT', 'TRUSTED SINCE'),
+    ['ACCOUNT', 'TRUSTED SINCE'],
     json.trustedAccounts.map(({ accountId, trustedAt }) => [accountId, trustedAt ?? '']),
   );
   const sections = [`Factors\n${factorTable}`, `Resets\n${resetTable}`];
@@ -101,7 +99,7 @@ async function listEvents({ runtime }: System, args: CommandArgs): Promise<Outpu
     limit: limitIn(args),
   });
   const text = table(
-    columnsOf('AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'),
+    ['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'],
     json.map((each) => [
       ...[each.createdAt, each.type, each.factor ?? '', each.subject ?? ''],
       ...[each.ipAddress ?? '', each.actor ?? '', each.reason ?? ''],

@@ -32,7 +32,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['SINCE', 'VERIFICATION', 'STATUS', 'CUSTOMER', 'PLATFORM'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.createdAt,
       each.verificationId,

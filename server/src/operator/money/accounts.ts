@@ -56,7 +56,7 @@ type Event = Parameters<typeof transitionAccount>[1]['event'];
 
 /** Actions on an account, a stablecoin, a mint or a burn. */
 export function actionsOutput(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
-  const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'].map((heading) => ({ heading }));
+  const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'];
   const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);
   return { json, text: table(heads, rows) };
 }

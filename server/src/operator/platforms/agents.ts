@@ -22,7 +22,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['CREATED', 'AGENT', 'CUSTOMER', 'STATE', 'NAME'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [each.createdAt, each.agentId, each.customerId, each.state, each.name]),
   );
   return { json, text };
@@ -88,7 +88,7 @@ async function listAudit(system: System, args: CommandArgs): Promise<Output> {
   });
   const heads = ['AT', 'EVENT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.at,
       each.what,

@@ -26,7 +26,7 @@ async function list(system: System): Promise<Output> {
   }));
   const staleColumns = await staleTexts(deps);
   const text = table(
-    ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'].map((heading) => ({ heading })),
+    ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'],
     keys.map((key) => [
       String(key.number),
       key.status,

@@ -30,7 +30,7 @@ function keysOutput(views: readonly PublicKeyView[]): Output {
   const json = views.map(presentPublicKey);
   const heads = ['KEY', 'ENVIRONMENT', 'ALGORITHM', 'STATUS', 'ACTIVE FROM', 'PUBLISHED UNTIL'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((key) => [
       key.keyId,
       key.environment,

@@ -176,7 +176,7 @@ async function list({ runtime }: System): Promise<Output> {
   const json = await listPlatforms(runtime);
   const heads = ['PLATFORM', 'NAME', 'ENVIRONMENT', 'REGULATED', 'CURRENCIES', 'CREATED'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.platformId,
       each.name,

@@ -30,7 +30,7 @@ async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listPlatformTokens(runtime, args.text('platform'));
   const heads = ['TOKEN', 'PLATFORM', 'NAME', 'PERMISSIONS', 'CLIENT ID', 'CREATED'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       each.tokenId,
       each.platformId,

@@ -29,7 +29,7 @@ async function listQueued({ runtime }: System, args: CommandArgs): Promise<Outpu
   const json = await listPending(runtime, args.text('platform'), limitOf(args));
   const heads = ['EVENT', 'PLATFORM', 'ENDPOINT', 'TYPE', 'ATTEMPTS', 'NEXT'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((row) =>
       [
         ...[row.eventId, row.platformId, row.endpointId, row.eventType],
@@ -68,7 +68,7 @@ async function listDropped({ runtime }: System, args: CommandArgs): Promise<Outp
   const json = await listDroppedEvents(runtime, limitOf(args), args.text('platform'));
   const heads = ['EVENT', 'PLATFORM', 'TYPE', 'ABOUT', 'CREATED', 'ATTEMPTS'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((row) => Object.values(row).map(String)),
   );
   return { json, text };

@@ -82,7 +82,7 @@ async function showHealth(system: System, args: CommandArgs): Promise<Output> {
   const json = await providerManagement.health(await managerOf(system), args.text('provider'));
   const heads = ['PROVIDER', 'STATUS', 'MINUTES', 'CALLS', 'ERRORS', 'AVERAGE', 'LONGEST'];
   const text = table(
-    [...heads, 'SETTLED', 'SUCCESS', 'RETURNS'].map((heading) => ({ heading })),
+    [...heads, 'SETTLED', 'SUCCESS', 'RETURNS'],
     json.flatMap(({ providerId, status, windows }) =>
       windows.map((each) => [
         ...[providerId, status, `${each.minutes}`, `${each.calls}`, percentText(each.errorRate)],

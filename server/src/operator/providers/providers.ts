@@ -62,7 +62,7 @@ async function list(system: System): Promise<Output> {
   const json = providerManagement.list(await managerOf(system), system.builtIn());
   const heads = ['PROVIDER', 'KIND', 'ENVIRONMENT', 'STATUS', 'SERVES', 'PROBLEM'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       ...[each.providerId, each.kind, each.environment, each.status],
       each.serves.join(', ') || 'not checked',

@@ -40,11 +40,9 @@ const DIFFERENCE: Flags = {
 const amountText = (amount: number | null, currency: string) =>
   amount === null ? '-' : formatAmount({ amount: BigInt(amount), currency });
 
-const columnsOf = (heads: readonly string[]) => heads.map((heading) => ({ heading }));
-
 const dayTable = (days: readonly DayView[]) =>
   table(
-    columnsOf(['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'DIFFERENCES', 'BALANCED']),
+    ['PROVIDER', 'DAY', 'STATUS', 'CLOSING', 'LEDGER', 'DIFFERENCES', 'BALANCED'],
     days.map((each) => [
       each.providerId,
       each.day,
@@ -99,7 +97,7 @@ async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output
 
 const differenceTable = (differences: readonly DifferenceView[]) =>
   table(
-    columnsOf(['DIFFERENCE', 'DAY', 'KIND', 'STATUS', 'AMOUNT', 'AGE', 'OWNER', 'DETAIL']),
+    ['DIFFERENCE', 'DAY', 'KIND', 'STATUS', 'AMOUNT', 'AGE', 'OWNER', 'DETAIL'],
     differences.map((each) => [
       each.differenceId,
       each.day,
@@ -168,7 +166,7 @@ async function listBalances({ runtime }: System, args: CommandArgs): Promise<Out
     ...['IN TRANSIT', 'SETTLEMENT', 'SUSPENSE'],
   ];
   const text = table(
-    columnsOf(heads),
+    heads,
     json.map((each) => [
       each.providerId,
       each.day,

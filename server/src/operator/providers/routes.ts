@@ -43,7 +43,7 @@ const costTerms = ({ costFixed = 0, costBasisPoints = 0 }: RouteView) =>
 
 const routeTable = (routes: readonly RouteView[]) =>
   table(
-    [...ROUTE_HEADS, ...CONDITION_HEADS, 'COST'].map((heading) => ({ heading })),
+    [...ROUTE_HEADS, ...CONDITION_HEADS, 'COST'],
     routes.map((each) => [...cellsOf(each), costTerms(each)]),
   );
 
@@ -92,7 +92,7 @@ const cutOffOf = ({ cutOff, isAfterCutOff }: ExplainedRoute) =>
 
 const explainedTable = (routes: readonly ExplainedRoute[]) =>
   table(
-    [...EXPLAINED_HEADS, 'COST', 'CUT-OFF', 'STARTS', 'EXPECTED'].map((heading) => ({ heading })),
+    [...EXPLAINED_HEADS, 'COST', 'CUT-OFF', 'STARTS', 'EXPECTED'],
     routes.map((route) => [
       ...[route.verdict, ...cellsOf(route), `${route.cost ?? '-'}`, cutOffOf(route)],
       ...[route.startsOn ?? '-', route.expectedOn ?? '-'],
@@ -148,7 +148,7 @@ async function listMessages(system: System, args: CommandArgs): Promise<Output> 
   });
   const heads = ['RECEIVED', 'PROVIDER', 'MESSAGE', 'TYPE', 'RESULT', 'TRANSACTION', 'PROBLEM'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     data.map((each) => [
       each.receivedAt,
       each.providerId,

@@ -42,7 +42,7 @@ async function list({ runtime }: System): Promise<Output> {
   const { data: json } = await listOperatorTokens(runtime, { limit: 1_000 });
   const heads = ['OPERATOR TOKEN', 'NAME', 'ROLES', 'PLATFORMS', 'STATUS', 'EXPIRES'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       ...[each.id, each.name, each.roles.join(','), each.platformIds?.join(',') ?? 'all'],
       ...[each.status, each.expiresAt],

@@ -50,7 +50,7 @@ async function list({ runtime }: System): Promise<Output> {
   const { data: json } = await listOperatorUsers(runtime, { limit: 1_000 });
   const heads = ['OPERATOR USER', 'NAME', 'E-MAIL', 'ROLES', 'PLATFORMS', 'STATUS'];
   const text = table(
-    heads.map((heading) => ({ heading })),
+    heads,
     json.map((each) => [
       ...[each.id, each.name, each.email ?? '-', each.roles.join(',')],
       ...[platformsOf(each), each.status],

@@ -42,8 +42,6 @@ async function showKeys(system: System): Promise<Output> {
   };
 }
 
-const columnsOf = (...names: string[]) => names.map((heading) => ({ heading }));
-
 async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await walletDetails(runtime, args.required('account'));
   const { requests, recovery } = json;
@@ -59,11 +57,11 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Account recovery', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
   ]);
   const credentialTable = table(
-    columnsOf('CREDENTIAL', 'TYPE', 'CREATED'),
+    ['CREDENTIAL', 'TYPE', 'CREATED'],
     json.credentials.map((each) => [each.credentialId, each.type, each.createdAt]),
   );
   const sessionTable = table(
-    columnsOf('SESSION', 'CREDENTIAL', 'AUTHENTICATED', 'EXPIRES'),
+    ['SESSION', 'CREDENTIAL', 'AUTHENTICATED', 'EXPIRES'],
     json.sessions.map((each) => [
       each.sessionId,
       each.credentialId,
@@ -82,7 +80,7 @@ async function listAuthorizations({ runtime }: System, args: CommandArgs): Promi
     limit: limitIn(args),
   });
   const text = table(
-    columnsOf('SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'),
+    ['SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'],
     json.map((each) => [
       each.createdAt,
       each.authorizationId,
@@ -164,7 +162,7 @@ async function listRecoveries(system: System, args: CommandArgs): Promise<Output
     limit: limitIn(args),
   });
   const text = table(
-    columnsOf('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'),
+    ['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'],
     json.map((each) => [
       each.createdAt,
       each.recoveryId,
