@@ -232,11 +232,11 @@ const RATE_LIMIT_HEADERS = {
 };
 
 /** The `RateLimit` headers require a credential, because the limit belongs to a platform. */
-/** Description of a successful reply. An operation of operators replies 202 if it requires an approval. */
+/** Description of a successful reply. An operator receives 202 only for a request that requires approval. */
 const replyTextOf = ({ auth }: Contract, status: number): string | undefined =>
   auth === 'operator' && status === 202
-    ? 'The request requires an approval and was not executed. A second operator approves or rejects ' +
-      'it before `expiresAt`.'
+    ? 'Returned if the request requires an approval. The request was not executed. A second operator ' +
+      'approves or rejects it before `expiresAt`.'
     : STATUS_TEXT[status];
 
 const headersOf = (contract: Contract, status: number): Json => {
