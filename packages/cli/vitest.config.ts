@@ -1,5 +1,5 @@
-// How `npm run test:cli` runs: the built program in separate processes, against servers of the
-// tests.
+// Configuration of `npm run test:cli`. The tests run the built program in separate processes,
+// against test servers.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 

@@ -1,6 +1,6 @@
 // Flags of an operation: the parameters of its query and the fields of its body. A field of a
 // nested object has a flag with a dot, such as `--source.account-id`.
-import { kebab } from './names.mjs';
+import { kebabCase } from './names.mjs';
 
 const MAX_DEPTH = 3;
 
@@ -100,7 +100,7 @@ function fieldOf(document, path, schema, isRequired) {
   const text = firstSentence(schema.description);
   return {
     path: path.join('.'),
-    flag: path.map(kebab).join('.'),
+    flag: path.map(kebabCase).join('.'),
     type: typeOf(document, schema),
     ...(text && { text }),
     ...(values && { values }),
@@ -108,7 +108,7 @@ function fieldOf(document, path, schema, isRequired) {
   };
 }
 
-/** Returns the fields of a body: those of the outer object before those of nested objects. */
+/** Returns the fields of a body: the outer fields, then the fields of nested objects. */
 export function bodyFields(document, schema, path = []) {
   const { properties, required } = propertiesOf(document, resolveSchema(document, schema));
   const outerFields = [];

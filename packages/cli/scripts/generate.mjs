@@ -1,11 +1,12 @@
-// Writes dist/api/. Every start reads `index.json`, which has the names of all resources and operations.
-// Only the commands of a resource read its file, which has their data.
+// Writes dist/api/. Every start reads `index.json`, which contains the names of all resources and
+// operations. The data of the operations is in one file per resource. Only the commands of the
+// resource read this file.
 import fs from 'node:fs';
 import path from 'node:path';
 import { operationsOf } from '../../operations.mjs';
 import { grouped } from '../../sdk/scripts/groups.mjs';
 import { bodyFields, queryFields } from './fields.mjs';
-import { kebab, verbOf } from './names.mjs';
+import { kebabCase, verbOf } from './names.mjs';
 
 /**
  * The description without its errors, guides and idempotency. Links become text, because a terminal
@@ -69,7 +70,9 @@ function checkVerbs(name, commands) {
   const verbs = commands.map(({ verb }) => verb);
   const repeatedVerbs = verbs.filter((each, index) => verbs.indexOf(each) !== index);
   if (repeatedVerbs.length)
-    throw new Error(`${name}: several operations are named ${repeatedVerbs.join(', ')}`);
+    throw new Error(
+      `${name}: several operations are named ${repeatedVerbs.join(', ')}. Add verbs to names.mjs.`,
+    );
 }
 
 const eventsOf = (document) =>
@@ -86,7 +89,7 @@ export function generate(document, folder) {
   const write = (name, value) =>
     fs.writeFileSync(path.join(folder, `${name}.json`), JSON.stringify(value));
   const resources = grouped(operationsOf(document)).map(([group, members]) => {
-    const name = kebab(group);
+    const name = kebabCase(group);
     const commands = members.map((each) => commandOf(document, group, each));
     checkVerbs(name, commands);
     write(name, commands);

@@ -1,7 +1,7 @@
 // Names of resources and verbs, such as `external-accounts create`, from the groups of the SDK and the
 // names of operations.
 
-export const kebab = (text) =>
+export const kebabCase = (text) =>
   text
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1-$2')
@@ -42,10 +42,10 @@ const singular = (word) =>
 /** `deleteCustomerById` of `customers` is `delete`. */
 export function verbOf(operationId, group) {
   if (VERBS[operationId]) return VERBS[operationId];
-  const words = kebab(operationId)
+  const words = kebabCase(operationId)
     .replace(/-by-id$/, '')
     .split('-');
-  const groupWords = new Set(kebab(group).split('-').map(singular));
+  const groupWords = new Set(kebabCase(group).split('-').map(singular));
   const verbWords = words.filter((word, index) => index === 0 || !groupWords.has(singular(word)));
   const isPrefix =
     verbWords.length > 1 &&

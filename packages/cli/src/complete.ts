@@ -108,7 +108,7 @@ function argumentValues(command: Command, position: number): Candidate[] {
 }
 
 /** Candidates for the last word. */
-function candidates(program: Command, words: readonly string[]): Candidate[] {
+function findCandidates(program: Command, words: readonly string[]): Candidate[] {
   const cursor = words.at(-1) ?? '';
   const { command, option, position } = findPosition(program, words.slice(0, -1));
   const allCandidates = () => {
@@ -140,7 +140,7 @@ export function completionLines(program: Command, words: readonly string[]): str
   const [shell = '', ...line] = words;
   const format = FORMATS[shell] ?? FORMATS.fish;
   const firstLine = (text: string) => text.split('\n')[0] ?? '';
-  return candidates(program, line).map(
+  return findCandidates(program, line).map(
     ({ value, text }) => format?.({ value, text: firstLine(text) }) ?? value,
   );
 }
@@ -149,7 +149,9 @@ export function completionCommand(): Command {
   const command = new Command('completion')
     .summary('Print the completion script of a shell.')
     .description('Prints a script that completes commands, flags and known values in a shell.')
-    .addArgument(new Argument('<shell>', 'The shell.').choices(Object.keys(SCRIPTS)));
+    .addArgument(
+      new Argument('<shell>', 'Shell that runs the script.').choices(Object.keys(SCRIPTS)),
+    );
   withExamples(
     command,
     'source <(railhead completion bash)     # in ~/.bashrc',

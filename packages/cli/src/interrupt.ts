@@ -3,8 +3,11 @@ import process from 'node:process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal that aborts at the first interruption. A second one ends the program immediately. */
-export function interruption(): AbortSignal {
+/**
+ * A signal that aborts at the first interruption. A second interruption ends the program
+ * immediately.
+ */
+export function interruptionSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of SIGNALS) {
     process.once(name, () => {

@@ -74,6 +74,12 @@ function unknownCommand(word: string, commands: readonly Command[]): CliError {
   return usageError(`Unknown command '${word}'`, hint);
 }
 
+/** Throws for an unknown first word, for which `--help` would print the help of the program. */
+export function assertKnownCommand({ commands }: Command, [word = '-']: readonly string[]): void {
+  const isKnown = word.startsWith('-') || commands.some((each) => each.name() === word);
+  if (!isKnown) throw unknownCommand(word, commands);
+}
+
 /** Rejects an unknown word after a command that can also run alone, such as `logs tial`. */
 function rejectUnknown(command: Command): void {
   command.allowExcessArguments().hook('preAction', (_, calledCommand) => {
@@ -129,7 +135,7 @@ function addGlobalOptions(program: Command): void {
       'Print the part of the JSON that a JMESPath expression selects.',
     )
     .option('--profile <name>', 'Use a stored profile, or local for the server in this folder.')
-    .option('--base-url <url>', 'URL of the server. Default: that of the profile.')
+    .option('--base-url <url>', 'URL of the server. Default: the URL of the profile.')
     .addOption(new Option('--verbose', 'Print a line for each reply and each retry.'));
 }
 

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { COMPLETE_COMMAND, completionLines } from './complete.ts';
 import { report } from './errors.ts';
 import { Output } from './output/output.ts';
-import { createProgram } from './program.ts';
+import { assertKnownCommand, createProgram } from './program.ts';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
@@ -14,19 +14,24 @@ const { version } = JSON.parse(
 };
 
 /** `--json` also decides how errors are printed, before the command line is parsed. */
-const isJson = (words: readonly string[]) => words.includes('--json');
+const isJson = (args: readonly string[]) => args.includes('--json');
 
-async function main(words: readonly string[]): Promise<number> {
-  const program = createProgram(words, version);
+async function main(args: readonly string[]): Promise<number> {
+  const [firstArgument, ...subject] = args;
+  const orderedArgs = firstArgument === 'help' ? [...subject, '--help'] : args;
+  const program = createProgram(orderedArgs, version);
   try {
-    if (words[0] === COMPLETE_COMMAND) {
-      const lines = completionLines(program, words.slice(1));
+    if (orderedArgs[0] === COMPLETE_COMMAND) {
+      const lines = completionLines(program, orderedArgs.slice(1));
       process.stdout.write(lines.map((each) => `${each}\n`).join(''));
-    } else if (words.length === 0) program.outputHelp();
-    else await program.parseAsync(words, { from: 'user' });
+    } else if (orderedArgs.length === 0) program.outputHelp();
+    else {
+      assertKnownCommand(program, orderedArgs);
+      await program.parseAsync(orderedArgs, { from: 'user' });
+    }
     return 0;
   } catch (error) {
-    return report(error, new Output({ json: isJson(words) }));
+    return report(error, new Output({ json: isJson(orderedArgs) }));
   }
 }
 

@@ -62,8 +62,8 @@ const globalsOf = (command: Command): GlobalOptions => command.optsWithGlobals()
 
 export const outputOf = (command: Command): Output => new Output(globalsOf(command));
 
-/** Warns of another API date, because that server can have other operations. */
-function noteDate({ url }: Target, output: Output): void {
+/** Warns if the server has another API date, because its operations can differ. */
+function warnOfOtherDate({ url }: Target, output: Output): void {
   const [date] = /\d{4}-\d\d-\d\d$/.exec(url) ?? [];
   if (date === undefined || date === API_DATE) return;
   output.note(
@@ -77,7 +77,7 @@ export async function sessionOf(command: Command): Promise<Session> {
   const output = new Output(options);
   await output.checkQuery();
   const target = targetOf(options);
-  noteDate(target, output);
+  warnOfOtherDate(target, output);
   const { createClient } = await import('./sdk.ts');
   const clientWith = async (overrides: ClientOptions) =>
     createClient({

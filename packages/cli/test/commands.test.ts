@@ -4,14 +4,14 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../src/api/metadata.ts';
 import { createProgram } from '../src/program.ts';
-import { type Cli, emptyHome, PROGRAM, startTestServer } from './kit/cli.ts';
+import { type Cli, createEmptyHome, PROGRAM, startTestServer } from './kit/cli.ts';
 
 const server = startTestServer('commands');
 const run = (...args: string[]) => server.cli.run(args);
 
 let cliInEmptyHome: Cli;
 beforeAll(() => {
-  cliInEmptyHome = emptyHome();
+  cliInEmptyHome = createEmptyHome();
 });
 afterAll(() => cliInEmptyHome.remove());
 
@@ -49,6 +49,19 @@ describe('the commands', () => {
       .split('\n')
       .filter((line) => line.length > 80 && !/^Usage|\S{50,}/.test(line));
     expect(longLines).toEqual([]);
+  });
+});
+
+describe('help', () => {
+  it.each([
+    [0, 'customers', 'create'],
+    [0, 'logs', 'tail'],
+    [2, 'nonsense', 'create'],
+  ])('has the exit code %d and the text of --help: %s %s', async (code, ...words) => {
+    const result = await run('help', ...words);
+    expect(result).toEqual(await run(...words, '--help'));
+    expect(result.code).toBe(code);
+    expect(result.out + result.err).toContain(code ? words[0] : words.join(' '));
   });
 });
 
@@ -180,7 +193,7 @@ describe('profiles', () => {
     ]);
   });
 
-  it('are stored in a file that only its owner can read, selected and removed', async () => {
+  it('are stored in a file readable only by its owner, and can be selected and removed', async () => {
     const { baseUrl, clientId, clientSecret } = server.running.credentials;
     const login = ['login', '--profile', 'one', '--base-url', new URL(baseUrl).origin];
     login.push('--client-id', clientId, '--client-secret', '-');
@@ -242,7 +255,7 @@ describe('tools', () => {
     ];
     writeFileSync(path.join(server.cli.home, 'fixtures.json'), JSON.stringify(steps));
     expect((await run('fixtures', 'load', 'fixtures.json')).out).toMatch(
-      /1 calls made[\s\S]*ada +Customer:/,
+      /1 calls executed[\s\S]*ada +Customer:/,
     );
     expect((await run('fixtures', 'load', 'startr')).err).toContain('Did you mean starter?');
     expect((await run('reset')).err).toContain('--yes is required');

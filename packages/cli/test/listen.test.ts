@@ -27,7 +27,10 @@ async function listen(...args: string[]) {
   const child = server.cli.start(['listen', ...args]);
   startedProcesses.add(child);
   const output = collect(child);
-  await waitUntil('ready', () => output.out.includes('Ready') || child.exitCode !== null);
+  await waitUntil(
+    'the ready message or the exit',
+    () => output.out.includes('Ready') || child.exitCode !== null,
+  );
   return { child, output, secret: /whsec_\S+/.exec(output.out)?.[0] ?? '' };
 }
 
@@ -50,7 +53,9 @@ describe('listen', () => {
     const [{ body, headers } = { body: '', headers: {} }] = arrivalsOf(id);
     const event = await verify({ body, headers: headers as Record<string, string>, keys: secret });
     expect(event.type).toBe('CUSTOMER.KYC_APPROVED');
-    await waitUntil('the line', () => /200 +\d+ ms {2}CUSTOMER.KYC_APPROVED/.test(output.out));
+    await waitUntil('the output line', () =>
+      /200 +\d+ ms {2}CUSTOMER.KYC_APPROVED/.test(output.out),
+    );
     expect(await listEndpoints()).toMatchObject([
       { delivery: 'PULL', eventTypes: expect.any(Array) },
     ]);
@@ -63,7 +68,9 @@ describe('listen', () => {
     const { child, output } = await listen('--forward-to', receiver.url);
     receiver.status = 500;
     const id = await createCustomer();
-    await waitUntil('the failure', () => output.out.includes('railhead events resend'));
+    await waitUntil('the report of the failure', () =>
+      output.out.includes('railhead events resend'),
+    );
     receiver.status = 200;
     const [firstArrival] = arrivalsOf(id);
     const { out } = await server.cli.run(['events', 'resend', firstArrival?.id ?? '']);
@@ -79,7 +86,9 @@ describe('listen', () => {
     const { child, output } = await listen('--forward-to', receiver.url);
     await receiver.close();
     const id = await createCustomer();
-    await waitUntil('the interruption', () => output.err.includes('cannot be reached'));
+    await waitUntil('the report of the interruption', () =>
+      output.err.includes('cannot be reached'),
+    );
     receiver = await startReceiver(port);
     await waitUntil('the event', () => arrivalsOf(id).length === 1);
     const serverPort = new URL(server.running.origin).port;
@@ -91,7 +100,7 @@ describe('listen', () => {
     await stop(child);
   }, 90_000);
 
-  it('resumes its only endpoint after a kill, even without its files', async () => {
+  it('resumes its only endpoint after a kill, even without its state files', async () => {
     const firstListener = await listen('--forward-to', receiver.url);
     const secondResult = await server.cli.run(['listen', '--forward-to', receiver.url]);
     expect([secondResult.code, secondResult.err]).toEqual([
@@ -99,16 +108,16 @@ describe('listen', () => {
       expect.stringContaining('another --name'),
     ]);
     await stop(firstListener.child, 'SIGKILL');
-    const missedId = await createCustomer();
+    const missedCustomerId = await createCustomer();
     const otherListener = await listen('--forward-to', receiver.url);
     expect(otherListener.secret).toBe(firstListener.secret);
-    await waitUntil('the missed event', () => arrivalsOf(missedId).length === 1);
+    await waitUntil('the missed event', () => arrivalsOf(missedCustomerId).length === 1);
     await stop(otherListener.child, 'SIGKILL');
-    const waitingId = await createCustomer();
+    const queuedCustomerId = await createCustomer();
     const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
     const child = server.cli.start(['listen', '--forward-to', receiver.url], env);
     startedProcesses.add(child);
-    await waitUntil('the queued event', () => arrivalsOf(waitingId).length === 1);
+    await waitUntil('the queued event', () => arrivalsOf(queuedCustomerId).length === 1);
     expect(await listEndpoints()).toHaveLength(1);
     await stop(child);
   });

@@ -62,8 +62,8 @@ describe('the package', () => {
     expect(installedPackages.sort()).toEqual(['@jmespath-community', 'commander', 'railhead-cli']);
   });
 
-  it('shows its help in less than 300 ms', () => {
-    const timeOf = (start: () => unknown) => {
+  it('shows its help in less than 300 ms or 3.5 times the start time of Node.js', () => {
+    const shortestMsOf = (start: () => unknown) => {
       const times = Array.from({ length: 5 }, () => {
         const startedAt = performance.now();
         start();
@@ -71,11 +71,11 @@ describe('the package', () => {
       });
       return Math.round(Math.min(...times));
     };
-    const nodeTime = timeOf(() => spawnSync(process.execPath, ['-e', '0']));
-    const helpTime = timeOf(() => run('--help'));
-    console.info(`railhead --help: ${helpTime} ms, Node.js alone: ${nodeTime} ms`);
+    const nodeMs = shortestMsOf(() => spawnSync(process.execPath, ['-e', '0']));
+    const helpMs = shortestMsOf(() => run('--help'));
+    console.info(`railhead --help: ${helpMs} ms, Node.js alone: ${nodeMs} ms`);
     // While other tests run, starting Node.js takes long.
-    expect(helpTime).toBeLessThan(Math.max(300, 3.5 * nodeTime));
+    expect(helpMs).toBeLessThan(Math.max(300, 3.5 * nodeMs));
   });
 });
 

@@ -1,5 +1,5 @@
-// A terminal session of a person, in a pseudo-terminal: width, colors, a mistyped name, completion,
-// Ctrl+C, a confirmation and the login.
+// Sessions in a pseudo-terminal: width, colors, a mistyped name, completion, Ctrl+C, a confirmation
+// and the login.
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import process from 'node:process';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { emptyHome, PROGRAM, startTestServer, waitUntil } from './kit/cli.ts';
+import { createEmptyHome, PROGRAM, startTestServer, waitUntil } from './kit/cli.ts';
 
 const execute = promisify(execFile);
 const server = startTestServer('session');
@@ -41,7 +41,7 @@ const isInstalled = (shell: string) =>
 
 /** A folder of a local server, and a path with the program. */
 function createCommandHome(): { HOME: string; PATH: string } {
-  const { home } = emptyHome();
+  const { home } = createEmptyHome();
   const bin = path.join(home, 'bin');
   mkdirSync(bin);
   mkdirSync(path.join(home, '.railhead'));
@@ -90,19 +90,19 @@ async function openTerminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Pr
     },
     async interrupt() {
       text = '';
-      let nextAt = 0;
+      let nextInterruptAt = 0;
       await waitUntil('a prompt after an interrupt', () => {
         if (screenText().includes(PROMPT)) return true;
-        if (performance.now() < nextAt) return false;
+        if (performance.now() < nextInterruptAt) return false;
         pty.write(CTRL_C);
-        nextAt = performance.now() + INTERRUPT_MS;
+        nextInterruptAt = performance.now() + INTERRUPT_MS;
         return false;
       });
     },
     async type(input, pattern) {
       text = '';
       pty.write(input);
-      await waitUntil(String(pattern), () => pattern.test(screenText()));
+      await waitUntil(`output that matches ${pattern}`, () => pattern.test(screenText()));
       return screenText();
     },
   };

@@ -7,7 +7,7 @@ const findOperation = (resource: string, verb: string) => {
   const knownResource = RESOURCES.find(({ name }) => name === resource);
   const knownOperation =
     knownResource && operationsOf(knownResource).find((candidate) => candidate.verb === verb);
-  if (!knownOperation) throw new Error(`no operation ${resource} ${verb}`);
+  if (!knownOperation) throw new Error(`The operation ${resource} ${verb} does not exist.`);
   return knownOperation;
 };
 
@@ -55,17 +55,17 @@ describe('inputOf', () => {
       lockedCurrencyAmount: 5,
     });
   });
+});
 
-  it('rejects --data without a JSON object', () => {
-    expect(() => readData('[]')).toThrow('must be a JSON object');
-    expect(() => readData('@/absent/file')).toThrow('cannot be read');
-  });
+it('readData rejects text without a JSON object and an absent file', () => {
+  expect(() => readData('[]')).toThrow('must be a JSON object');
+  expect(() => readData('@/absent/file')).toThrow('cannot be read');
+});
 
-  it('replaces a text by an object for a flag of a nested field', () => {
-    const target: Record<string, unknown> = { a: 'text' };
-    setAt(target, 'a.b', 1);
-    expect(target).toEqual({ a: { b: 1 } });
-  });
+it('setAt replaces a text by an object for a nested field', () => {
+  const target: Record<string, unknown> = { a: 'text' };
+  setAt(target, 'a.b', 1);
+  expect(target).toEqual({ a: { b: 1 } });
 });
 
 it('an operation has flags for the values of all variants of its body', () => {

@@ -6,7 +6,7 @@ import { usageError } from '../exit.ts';
 import { closest } from '../suggest.ts';
 import type { Field, Operation } from './metadata.ts';
 
-/** If an operation has more flags, the help omits those of nested objects. */
+/** If an operation has more flags, the help omits the flags of nested objects. */
 const MAX_SHOWN = 24;
 
 const PLACEHOLDERS: Record<Field['type'], string> = {

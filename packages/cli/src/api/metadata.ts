@@ -55,7 +55,7 @@ interface Index {
   readonly apiDate: string;
   readonly resources: readonly Resource[];
   readonly events: readonly string[];
-  /** Description of each built-in world of the server, by its name. */
+  /** Description of each built-in set of sandbox fixtures (`world` in the API), by its name. */
   readonly worlds: Readonly<Record<string, string>>;
 }
 

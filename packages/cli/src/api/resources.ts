@@ -161,7 +161,7 @@ function addCallFlags(command: Command, operation: Operation): void {
   if (operation.hasKey) {
     command.option(
       '--idempotency-key <key>',
-      'Idempotency key: repeated calls with the same key have one effect.',
+      'Idempotency key. Repeated calls with the same key have one effect.',
     );
   }
   if (operation.isOfAgent) {
@@ -249,7 +249,7 @@ export function apiCommand(resources: readonly Resource[]): Command {
     .option('--agent-token <token>', 'Access token of the agent. Default: RAILHEAD_AGENT_TOKEN.')
     .option(
       '--idempotency-key <key>',
-      'Idempotency key: repeated calls with the same key have one effect.',
+      'Idempotency key. Repeated calls with the same key have one effect.',
     )
     .addHelpText(
       'after',

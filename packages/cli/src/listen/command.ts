@@ -1,7 +1,7 @@
-// `listen`: webhooks of the platform on this machine.
+// The command `listen`: forwards the webhooks of the platform to a receiver on this machine.
 import { Command } from 'commander';
 import { withExamples } from '../help.ts';
-import { interruption } from '../interrupt.ts';
+import { interruptionSignal } from '../interrupt.ts';
 import type { Output } from '../output/output.ts';
 import { timeOfDay } from '../output/values.ts';
 import { type Session, sessionOf } from '../session.ts';
@@ -32,8 +32,8 @@ type Result = Exclude<Forwarded, { kind: 'refused' }>;
 
 function resultText(result: Result, { styles }: Output): string {
   if (result.kind === 'failed') return styles.red('failed');
-  const isGood = result.status >= 200 && result.status < 300;
-  return (isGood ? styles.green : styles.red)(String(result.status));
+  const isSuccess = result.status >= 200 && result.status < 300;
+  return (isSuccess ? styles.green : styles.red)(String(result.status));
 }
 
 function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output: Output): string {
@@ -48,8 +48,8 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
     ...(attempt > 1 ? [dim('resent')] : []),
     ...(isRepeated ? [yellow('sent again: the previous run stopped while sending it')] : []),
   ].join('  ');
-  const isGood = result.kind === 'replied' && result.status >= 200 && result.status < 300;
-  if (isGood) return line;
+  const isSuccess = result.kind === 'replied' && result.status >= 200 && result.status < 300;
+  if (isSuccess) return line;
   const errorText = result.kind === 'failed' ? `${result.error}; ` : '';
   return `${line}\n          ${dim(`${errorText}send it again: railhead events resend ${eventId}`)}`;
 }
@@ -57,8 +57,11 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
 /** Without a receiver, events are only shown. */
 const SHOWN_RESULT: Forwarded = { kind: 'replied', status: 200, ms: 0 };
 
-/** Prints the start and the end of each interruption. */
-function interruptions(output: Output, receiver: URL | undefined): Listener['onInterruption'] {
+/** Returns a function that prints the start and the end of each interruption. */
+function interruptionPrinter(
+  output: Output,
+  receiver: URL | undefined,
+): Listener['onInterruption'] {
   let currentError: string | undefined;
   return (error) => {
     if (error === currentError) return;
@@ -73,7 +76,7 @@ function interruptions(output: Output, receiver: URL | undefined): Listener['onI
   };
 }
 
-function intro(output: Output, endpoint: Endpoint, receiver: URL | undefined): void {
+function printIntro(output: Output, endpoint: Endpoint, receiver: URL | undefined): void {
   const { endpointId, secret, isResumed } = endpoint;
   if (output.isJson) {
     output.line(JSON.stringify({ ready: true, endpointId, secret, isResumed }));
@@ -114,12 +117,12 @@ function listenerOf(
       const value = receiver ? event : { ...event, body: JSON.parse(body) as unknown };
       await output.streamed(value, () => lineOf(delivery, result, isRepeated, output));
     },
-    onInterruption: interruptions(output, receiver),
+    onInterruption: interruptionPrinter(output, receiver),
   };
 }
 
 /** Removes the endpoint. If the removal fails, the next run uses the endpoint. */
-async function end({ client, output }: Session, endpointId: string, files: ListenFiles) {
+async function removeEndpoint({ client, output }: Session, endpointId: string, files: ListenFiles) {
   try {
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId }, { deadline: 5_000 });
     deleteState(files);
@@ -139,7 +142,7 @@ async function start(
   const { output, client } = session;
   const connect = () => ensureEndpoint(client, state, registration);
   // A first run reports immediately that the server cannot be reached. A later run waits for it.
-  const onInterruption = interruptions(output, undefined);
+  const onInterruption = interruptionPrinter(output, undefined);
   const endpoint = state
     ? await retryUntilDone(connect, { signal, onInterruption })
     : await connect();
@@ -153,7 +156,7 @@ async function start(
 
 /**
  * Forwards until the signal aborts, even if the endpoint is removed. Returns the ID of the last
- * endpoint, or undefined if the signal aborts before there is one.
+ * endpoint, or undefined if the signal aborts before an endpoint exists.
  */
 async function follow(
   session: Session,
@@ -165,7 +168,7 @@ async function follow(
   for (;;) {
     const endpoint = await start(session, files, registration, signal);
     if (!endpoint) return undefined;
-    intro(output, endpoint, receiver);
+    printIntro(output, endpoint, receiver);
     const journal = openJournal(files.journal);
     const listener = listenerOf(session, journal, endpoint, { receiver, signal });
     try {
@@ -189,14 +192,14 @@ async function listen(session: Session, flags: ListenFlags): Promise<void> {
   const files = filesOf(target, flags.name);
   const unlock = lock(files, flags.name);
   try {
-    const signal = interruption();
+    const signal = interruptionSignal();
     if (flags.printSecret) {
       const endpoint = await start(session, files, registration, signal);
       output.line(endpoint?.secret ?? '');
       return;
     }
     const endpointId = await follow(session, files, registration, { receiver, signal });
-    if (endpointId !== undefined && !flags.keep) await end(session, endpointId, files);
+    if (endpointId !== undefined && !flags.keep) await removeEndpoint(session, endpointId, files);
   } finally {
     unlock();
   }

@@ -57,7 +57,7 @@ export async function ensureEndpoint(
   const { label, types } = registration;
   const endpoint = data.find((each) => each.delivery === 'PULL' && each.description === label);
   if (endpoint) {
-    // The secret is shown only once, so a new one is created for the endpoint.
+    // The secret is shown only once, so a new secret is created for the endpoint.
     const endpointId = endpoint.id;
     const { secret = '' } = await endpoints.rotateWebhookEndpointKey({
       endpointId,

@@ -1,4 +1,5 @@
-// Forwards webhooks to real receivers: one that replies, none, and one that closes the connection.
+// Forwards webhooks to a receiver that replies, to one that closes the connection, and to addresses
+// without a receiver.
 import http from 'node:http';
 import net from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -24,13 +25,13 @@ describe('forward', () => {
   });
 
   it.each(['http://127.0.0.1:9/', 'http://localhost:9/', 'http://receiver.invalid/'])(
-    'is refused without a connection to %s',
+    'returns the kind refused if no connection to %s can be opened',
     async (url) => {
       expect(await send(url)).toMatchObject({ kind: 'refused' });
     },
   );
 
-  it('fails if the connection ends without a reply', async () => {
+  it('returns the kind failed if the connection ends without a reply', async () => {
     const port = await listen(
       net.createServer((socket) => socket.once('data', () => socket.end())),
     );

@@ -1,5 +1,5 @@
 // The loop of `listen`: pulls deliveries, forwards them one after the other, and acknowledges
-// them. An event is acknowledged after its forward is in the journal.
+// them. An event is acknowledged after its result is in the journal.
 import { pause } from '../interrupt.ts';
 import { backoff, isRetryable } from '../retry.ts';
 import type { Client, Output } from '../sdk.ts';

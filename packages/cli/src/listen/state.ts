@@ -29,7 +29,7 @@ export function filesOf({ url, clientId }: Target, name: string): ListenFiles {
   return { state: at('json'), journal: at('journal'), lock: at('lock') };
 }
 
-/** Description by which an endpoint is found if the files are lost. */
+/** Description by which an endpoint is found if the files are missing. */
 export const labelOf = (name: string): string => `railhead listen ${name} on ${os.hostname()}`;
 
 export const loadState = ({ state }: ListenFiles): ListenState | undefined =>
@@ -67,8 +67,8 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * Locks a listener, because two of one name would forward each event twice. Returns the function
- * that unlocks. Throws while another process has the lock.
+ * Locks a listener, because two listeners with one name would forward each event twice. Returns the
+ * function that unlocks. Throws while another process has the lock.
  */
 export function lock({ lock: file }: ListenFiles, name: string): () => void {
   for (let attempt = 0; ; attempt++) {
@@ -80,7 +80,7 @@ export function lock({ lock: file }: ListenFiles, name: string): () => void {
     }
     const pid = Number(readFileSync(file, 'utf8'));
     if (pid > 0 && isRunning(pid)) {
-      const hint = 'Stop it, or use another --name. Each listener receives every event.';
+      const hint = 'Stop this process, or use another --name. Each listener receives every event.';
       throw new CliError(`The listener ${name} is running as process ${pid}.`, { hint });
     }
     rmSync(file, { force: true });

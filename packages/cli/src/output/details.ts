@@ -1,4 +1,5 @@
-// Shows a resource as lines of names and values. The fields of nested objects are indented below them.
+// Shows a resource as lines of names and values. The fields of a nested object are
+// indented below its name.
 import type { Styles } from './style.ts';
 import { isObject, shortText } from './values.ts';
 

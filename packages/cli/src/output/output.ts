@@ -52,7 +52,7 @@ export class Output {
     this.noteStyles = stylesOf(hasColors(process.stderr));
   }
 
-  /** Throws for a query with a syntax error, so that no request is sent for it. */
+  /** Throws for a query with a syntax error, so that no request is sent. */
   async checkQuery(): Promise<void> {
     if (this.#query === undefined) return;
     const { compile } = await import('@jmespath-community/jmespath');

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { detailLines } from './details.ts';
 import { hasColors, stylesOf } from './style.ts';
-import { type Column, columnsOf, fit, layOut } from './table.ts';
+import { type Column, columnsOf, fitColumns, layOut } from './table.ts';
 import { shortText } from './values.ts';
 
 const plainStyles = stylesOf(false);
@@ -13,34 +13,38 @@ const column = (title: string, text: string, minWidth = 12): Column => ({
 });
 
 describe('a table', () => {
-  const id = column('ID', 'x'.repeat(45), 45);
-  const name = column('NAME', 'y'.repeat(30));
+  const idColumn = column('ID', 'x'.repeat(45), 45);
+  const nameColumn = column('NAME', 'y'.repeat(30));
   const otherColumn = column('OTHER', 'z'.repeat(30));
 
   it('first shortens texts, then omits the last columns', () => {
-    expect(fit([id, name, otherColumn], 120)).toEqual([45, 30, 30]);
-    expect(fit([id, name, otherColumn], 100)).toEqual([45, 21, 30]);
-    expect(fit([id, name, otherColumn], 70)).toEqual([45, 23]);
-    expect(fit([id, name], 50)).toEqual([45]);
-    expect(layOut([id, name], 60, plainStyles)).toEqual([
+    expect(fitColumns([idColumn, nameColumn, otherColumn], 120)).toEqual([45, 30, 30]);
+    expect(fitColumns([idColumn, nameColumn, otherColumn], 100)).toEqual([45, 21, 30]);
+    expect(fitColumns([idColumn, nameColumn, otherColumn], 70)).toEqual([45, 23]);
+    expect(fitColumns([idColumn, nameColumn], 50)).toEqual([45]);
+    expect(layOut([idColumn, nameColumn], 60, plainStyles)).toEqual([
       `${'ID'.padEnd(45)}  NAME`,
       `${'x'.repeat(45)}  ${'y'.repeat(12)}…`,
     ]);
   });
 
   it('has two lines for each row on a narrow terminal', () => {
-    const rowId = { ...id, minWidth: Number.POSITIVE_INFINITY };
-    expect(layOut([rowId, name, otherColumn], 60, plainStyles)).toEqual([
+    const widestColumn = { ...idColumn, minWidth: Number.POSITIVE_INFINITY };
+    expect(layOut([widestColumn, nameColumn, otherColumn], 60, plainStyles)).toEqual([
       'ID',
       `  ${'NAME'.padEnd(26)}  OTHER`,
       'x'.repeat(45),
       `  ${'y'.repeat(25)}…  ${'z'.repeat(30)}`,
     ]);
-    expect(layOut([rowId, name, otherColumn], 100, plainStyles)[0]).toMatch(/^ID +NAME +OTHER$/);
+    expect(layOut([widestColumn, nameColumn, otherColumn], 100, plainStyles)[0]).toMatch(
+      /^ID +NAME +OTHER$/,
+    );
   });
 
   it('shows complete texts without a terminal', () => {
-    expect(layOut([id, name, otherColumn], undefined, plainStyles)[1]).toHaveLength(109);
+    expect(layOut([idColumn, nameColumn, otherColumn], undefined, plainStyles)[1]).toHaveLength(
+      109,
+    );
   });
 
   it('shows the most informative columns, and omits objects and empty fields', () => {

@@ -20,17 +20,17 @@ const widthOf = (text: string) => [...text].length;
 const naturalWidth = ({ title, texts }: Column) =>
   Math.max(widthOf(title), ...texts.map((each) => widthOf(each)));
 
-const total = (widths: readonly number[]) =>
+const totalWidth = (widths: readonly number[]) =>
   widths.reduce((sum, each) => sum + each, 0) + GAP * Math.max(0, widths.length - 1);
 
 /**
  * Returns the widths of the columns, which are ordered by importance. Columns without a width are
  * omitted.
  */
-export function fit(columns: readonly Column[], width: number): number[] {
+export function fitColumns(columns: readonly Column[], width: number): number[] {
   for (let count = columns.length; count > 0; count--) {
     const widths = columns.slice(0, count).map(naturalWidth);
-    let excess = total(widths) - width;
+    let excess = totalWidth(widths) - width;
     while (excess > 0) {
       const candidates = widths
         .map((columnWidth, index) => ({
@@ -53,7 +53,7 @@ export function fit(columns: readonly Column[], width: number): number[] {
 /** Whether the ID in the first column leaves too little width for the next two columns. */
 const isNarrow = (columns: readonly Column[], width: number) =>
   !Number.isFinite(columns[0]?.minWidth) &&
-  fit(columns, width).length < Math.min(MIN_COLUMNS, columns.length);
+  fitColumns(columns, width).length < Math.min(MIN_COLUMNS, columns.length);
 
 const shorten = (text: string, width: number) =>
   widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
@@ -84,7 +84,7 @@ export function layOut(
   if (width !== undefined && columns.length > 1 && isNarrow(columns, width)) {
     return stack(columns, width, styles);
   }
-  const widths = width === undefined ? columns.map(naturalWidth) : fit(columns, width);
+  const widths = width === undefined ? columns.map(naturalWidth) : fitColumns(columns, width);
   const visibleColumns = columns.slice(0, widths.length);
   const line = (texts: readonly string[]) =>
     texts

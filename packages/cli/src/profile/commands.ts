@@ -93,7 +93,10 @@ function loginCommand(): Command {
 function withoutProfile({ current, profiles }: Config, name: string): Config {
   const { [name]: removedProfile, ...remainingProfiles } = profiles;
   if (!removedProfile)
-    throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials });
+    throw new CliError(`There is no profile ${name}.`, {
+      exitCode: EXIT.credentials,
+      hint: 'List the profiles with `railhead profiles`.',
+    });
   return {
     ...(current !== undefined && current !== name && { current }),
     profiles: remainingProfiles,
@@ -110,7 +113,9 @@ function logoutCommand(): Command {
   return command.action(() => {
     const config = readConfig();
     const { profile = config.current }: LoginFlags = command.optsWithGlobals();
-    if (profile === undefined) throw new CliError('No profile is selected.');
+    if (profile === undefined) {
+      throw new CliError('No profile is selected.', { hint: 'Name a profile with --profile.' });
+    }
     writeConfig(withoutProfile(config, profile));
     outputOf(command).line(`Removed profile ${profile}.`);
   });
@@ -128,7 +133,7 @@ function useCommand(): Command {
       const suggestion = closest(name, Object.keys(config.profiles));
       const hint = suggestion
         ? `Did you mean ${suggestion}?`
-        : 'List them with `railhead profiles`.';
+        : 'List the profiles with `railhead profiles`.';
       throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials, hint });
     }
     writeConfig({ ...config, current: name });

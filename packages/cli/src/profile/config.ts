@@ -17,15 +17,15 @@ export interface Config {
   readonly profiles: Readonly<Record<string, Profile>>;
 }
 
-const home = (name: string, fallback: readonly string[], env: NodeJS.ProcessEnv) =>
+const baseFolder = (name: string, fallback: readonly string[], env: NodeJS.ProcessEnv) =>
   env[name] || path.join(env.HOME || os.homedir(), ...fallback);
 
 export const configFile = (env = process.env): string =>
-  path.join(home('XDG_CONFIG_HOME', ['.config'], env), 'railhead', 'config.json');
+  path.join(baseFolder('XDG_CONFIG_HOME', ['.config'], env), 'railhead', 'config.json');
 
 /** Folder of the files of `listen`. */
 export const stateFolder = (env = process.env): string =>
-  path.join(home('XDG_STATE_HOME', ['.local', 'state'], env), 'railhead');
+  path.join(baseFolder('XDG_STATE_HOME', ['.local', 'state'], env), 'railhead');
 
 export function readJson(file: string): unknown {
   let text: string;

@@ -8,7 +8,7 @@ import { closest } from '../suggest.ts';
 import { type Config, configFile, type Profile, readConfig, readJson } from './config.ts';
 
 export interface Target extends Profile {
-  /** Source of the target, for people. */
+  /** Source of the target, such as `profile staging`. */
   readonly source: string;
 }
 

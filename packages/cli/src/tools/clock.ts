@@ -1,4 +1,4 @@
-// `clock`: the clock of a sandbox platform.
+// The command `clock`: shows and changes the clock of a sandbox platform.
 import { Command } from 'commander';
 import { withExamples } from '../help.ts';
 import { withProgress } from '../output/progress.ts';
@@ -50,8 +50,8 @@ export function clockCommand(): Command {
   const command = new Command('clock')
     .summary('Show or change the clock of a sandbox platform.')
     .description(
-      'Shows the clock of the sandbox platform. Moving the clock executes all work that is ' +
-        'due by then: payments complete or are returned, quotes expire, webhooks are delivered.',
+      'Shows the clock of the sandbox platform. Moving the clock executes all work that becomes ' +
+        'due. For example, payments complete or are returned, and quotes expire.',
     );
   withExamples(
     command,
@@ -75,25 +75,25 @@ export function clockCommand(): Command {
     );
   };
 
-  const advance = clockVerb('advance', 'Advance the clock.', [
+  const advance = clockVerb('advance', 'Advance the clock by a duration.', [
     '<duration>',
     'Duration, such as 2d, 1h30m or P2D. 0s only executes due work.',
   ]);
   withExamples(advance, 'railhead clock advance 2d', 'railhead clock advance 6m --freeze');
   advance.action((text: string) => change(advance, { advance: isoDuration(text) }));
 
-  const set = clockVerb('set', 'Move the clock to an instant.', [
+  const set = clockVerb('set', 'Move the clock to a later time.', [
     '<time>',
     'Time, such as 2027-01-04T09:00:00Z.',
   ]);
   withExamples(set, 'railhead clock set 2027-01-04T09:00:00Z');
   set.action((to: string) => change(set, { to }));
 
-  const freeze = clockVerb('freeze', 'Stop the clock.');
+  const freeze = clockVerb('freeze', 'Stop the clock at its current time.');
   withExamples(freeze, 'railhead clock freeze');
   freeze.action(() => change(freeze, { freeze: true }));
 
-  const unfreeze = clockVerb('unfreeze', 'Unfreeze the clock.');
+  const unfreeze = clockVerb('unfreeze', 'Unfreeze a stopped clock.');
   withExamples(unfreeze, 'railhead clock unfreeze');
   unfreeze.action(() => change(unfreeze, { freeze: false }));
 

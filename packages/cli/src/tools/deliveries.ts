@@ -1,4 +1,4 @@
-// `deliveries`: webhook deliveries and their results.
+// The command `deliveries`: shows webhook deliveries and their results, and repeats deliveries.
 import { Command } from 'commander';
 import { withExamples } from '../help.ts';
 import type { Output } from '../output/output.ts';

@@ -83,7 +83,7 @@ async function checkVersion(url: string): Promise<Check> {
   const { body } = await probe(url, '/openapi.json');
   const date = isObject(body) && isObject(body.info) ? String(body.info.version) : undefined;
   if (date === undefined)
-    return warning(name, 'unknown', 'The URL may not belong to a Railhead server.');
+    return warning(name, 'unknown', 'The URL may not belong to a Railhead server. Check the URL.');
   if (date !== API_DATE) {
     const hint = 'Install the version of railhead-cli that matches the server.';
     return failedCheck(name, `the server has ${date}, this program has ${API_DATE}`, hint);
@@ -100,7 +100,7 @@ async function checkVersion(url: string): Promise<Check> {
   return warning(
     name,
     `${date}, an older server without ${missingExamples}${suffix}`,
-    'The commands of these operations fail.',
+    'The commands of these operations fail. Upgrade the server.',
   );
 }
 
@@ -120,7 +120,11 @@ async function checkPermissions(client: Client, { clientId }: Target): Promise<C
       'Some commands need these permissions. Create a token with `railhead tokens create`.';
     return warning(name, `${text}, without ${missingPermissions.join(', ')}`, hint);
   }
-  return warning(name, 'unknown', 'The token was not found in the list of tokens.');
+  return warning(
+    name,
+    'unknown',
+    'The token was not found in the list of tokens. Log in with a token of this platform.',
+  );
 }
 
 function aheadText(minutes: number): string {
@@ -189,7 +193,7 @@ async function* runChecks(target: Target, client: Client): AsyncGenerator<Check>
     return failedCheck(
       'Server',
       `replies with status ${probeResult.response.status}`,
-      'Repeat this later, or read the log of the server.',
+      'Repeat the check later, or read the log of the server.',
     );
   });
   if (!probeResult) return;
@@ -206,7 +210,7 @@ async function* runChecks(target: Target, client: Client): AsyncGenerator<Check>
   });
   yield* credentials;
   if (credentials.some(({ status }) => status === 'failed')) return;
-  const hint = 'The token may lack VIEW.';
+  const hint = 'The token may lack VIEW. Log in with a token that has this permission.';
   yield* await runCheck('Permissions', hint, () => checkPermissions(client, target));
   yield* await runCheck('Clock of the platform', hint, () => checkSandboxClock(client));
   yield* await runCheck('Webhooks', hint, () => checkWebhooks(client));

@@ -1,10 +1,10 @@
-// `events`: the latest events, or new events as they occur. `get`, `list` and the other commands of
-// the resource are subcommands too.
+// The command `events`: shows the latest events, or new events as they occur. `get`, `list` and the
+// other commands of the resource are also subcommands.
 import { Command } from 'commander';
 import { EVENT_TYPES } from '../api/metadata.ts';
 import { usageError } from '../exit.ts';
 import { withExamples } from '../help.ts';
-import { interruption } from '../interrupt.ts';
+import { interruptionSignal } from '../interrupt.ts';
 import type { Output } from '../output/output.ts';
 import { columnOf } from '../output/table.ts';
 import { isObject, shortText, timeOfDay } from '../output/values.ts';
@@ -154,7 +154,11 @@ export function eventsCommand(): Command {
       ...(flags.customer !== undefined && { customerId: flags.customer }),
     };
     if (flags.follow) {
-      const options = { ...filter, signal: interruption(), ...(types.length > 0 && { types }) };
+      const options = {
+        ...filter,
+        signal: interruptionSignal(),
+        ...(types.length > 0 && { types }),
+      };
       output.note('Following events. Stop with Ctrl+C.');
       for await (const event of client.events.follow(options)) {
         await output.streamed(event, () => lineOf(event, output));

@@ -1,7 +1,7 @@
 // `logs`: lists the requests of the platform with the reasons of failures.
 import { Command } from 'commander';
 import { withExamples } from '../help.ts';
-import { interruption, pause } from '../interrupt.ts';
+import { interruptionSignal, pause } from '../interrupt.ts';
 import type { Output } from '../output/output.ts';
 import { type Column, columnOf } from '../output/table.ts';
 import { isObject, shortText, timeOfDay } from '../output/values.ts';
@@ -150,7 +150,7 @@ function addFilters(command: Command, number: string): Command {
 function tailCommand(): Command {
   const command = new Command('tail')
     .summary('Show requests as they arrive.')
-    .description('Shows the latest requests of the platform and those that arrive, until Ctrl+C.');
+    .description('Shows the latest requests of the platform, then new requests until Ctrl+C.');
   addFilters(command, '10');
   withExamples(
     command,
@@ -162,7 +162,7 @@ function tailCommand(): Command {
     const flags = flagsOf<LogFlags>(command);
     const session = await sessionOf(command);
     const { output } = session;
-    const signal = interruption();
+    const signal = interruptionSignal();
     for await (const request of tail(session, flags, signal)) {
       await output.streamed(request, () => lineOf(request, output));
     }
@@ -183,7 +183,7 @@ function getCommand(): Command {
     .summary('Explain one request.')
     .description(
       'Shows a request: its error with every rejected field, and its bodies with texts masked. The ID ' +
-        'is the header X-Request-Id of the reply, which errors of this program print.',
+        'is the header X-Request-Id of the reply. Errors of this program print the ID.',
     )
     .argument('<request>', 'ID of a request.');
   withExamples(command, 'railhead logs get 01a21758-15bf-71ea-aa5b-996c3b49c144');

@@ -1,4 +1,4 @@
-// `open`: pages of the server in the browser.
+// The command `open`: opens pages of the server in the browser.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { Argument, Command } from 'commander';
@@ -33,7 +33,9 @@ export function openCommand(): Command {
   const command = new Command('open')
     .summary('Open the documentation or the API reference.')
     .description('Prints the URL of a page of the server and opens it in the browser.')
-    .addArgument(new Argument('<page>', 'The page.').choices(Object.keys(PAGES)))
+    .addArgument(
+      new Argument('<page>', 'Documentation or API reference.').choices(Object.keys(PAGES)),
+    )
     .option('--print', 'Only print the URL.');
   withExamples(command, 'railhead open reference', 'railhead open docs --print');
   return command.action(async (page: string, { print }: { print?: boolean }) => {

@@ -1,4 +1,4 @@
-// `fixtures` and `reset`: the content of a sandbox platform.
+// The commands `fixtures` and `reset`: fill and empty a sandbox platform.
 import { readFileSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import { WORLDS } from '../api/metadata.ts';
@@ -18,7 +18,7 @@ function readWorld(name: string): object {
     const hint = suggestion
       ? `Did you mean ${suggestion}?`
       : 'List the worlds with `railhead fixtures list`.';
-    throw usageError(`${name} is neither a file nor a world.`, hint);
+    throw usageError(`${name} is neither a file nor a built-in world.`, hint);
   }
   try {
     const value: unknown = JSON.parse(readFileSync(name, 'utf8'));
@@ -37,10 +37,11 @@ const idOf = (value: unknown): string => {
 
 function loadCommand(): Command {
   const command = new Command('load')
-    .summary('Build a world from a file, or a built-in one.')
+    .summary('Build a built-in world, or a world in a file.')
     .description(
-      'Executes the calls of a world and prints the IDs of its named resources. A file is the ' +
-        'JSON body of createSandboxFixtures, or only its list of steps.',
+      'Builds a world, which is a list of API calls that create customers, accounts and payments. ' +
+        'Prints the IDs of the named resources. A file contains the JSON body of ' +
+        'createSandboxFixtures, or only the list of its steps.',
     )
     .argument('<world>', `A file, or one of ${Object.keys(WORLDS).join(', ')}.`)
     .option(
@@ -61,8 +62,8 @@ function loadCommand(): Command {
     const resources = Object.entries(world.resources);
     await output.result(world, () => [
       world.steps === 0
-        ? 'The world is built in the background, until `railhead clock` shows the present.'
-        : `${world.steps} calls made.`,
+        ? 'The server builds the world. It is complete when `railhead clock` shows the current time.'
+        : `${world.steps} calls executed.`,
       ...output.table([
         columnOf(
           'name',
@@ -80,7 +81,7 @@ function loadCommand(): Command {
 function listCommand(): Command {
   const command = new Command('list')
     .summary('List the built-in worlds.')
-    .description('Lists the built-in worlds.');
+    .description('Lists the built-in worlds. A world is a list of API calls that fill a platform.');
   withExamples(command, 'railhead fixtures list');
   return command.action(async () => {
     const output = outputOf(command);

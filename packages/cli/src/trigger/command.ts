@@ -1,4 +1,5 @@
-// `trigger`: named scenarios of real calls and the clock.
+// The command `trigger`: runs a named scenario of API calls and clock changes on a sandbox
+// platform.
 import { Argument, Command } from 'commander';
 import { usageError } from '../exit.ts';
 import { withExamples } from '../help.ts';
@@ -33,7 +34,7 @@ export function triggerCommand(): Command {
     .summary('Run a scenario in a sandbox, such as a returned payout.')
     .description(
       'Runs a scenario: API calls that create customers, accounts and payments, and that move the ' +
-        'clock of the sandbox platform. It emits the events of these calls. --override replaces ' +
+        'clock of the sandbox platform. These calls emit their events. --override replaces ' +
         'a value in the parameters or the body of a step.',
     )
     .addArgument(new Argument('[scenario]', 'Name of a scenario.'))
@@ -54,13 +55,16 @@ export function triggerCommand(): Command {
   return command.action(async (name: string | undefined, flags: TriggerFlags) => {
     if (flags.list) return list(command);
     if (name === undefined)
-      throw usageError('A scenario is required.', 'List them with `railhead trigger --list`.');
+      throw usageError(
+        'A scenario is required.',
+        'List the scenarios with `railhead trigger --list`.',
+      );
     const scenario = SCENARIOS.find((each) => each.name === name);
     if (!scenario) {
       const suggestion = closest(name, names);
       const hint = suggestion
         ? `Did you mean ${suggestion}?`
-        : 'List them with `railhead trigger --list`.';
+        : 'List the scenarios with `railhead trigger --list`.';
       throw usageError(`There is no scenario ${name}.`, hint);
     }
     const steps = applyOverrides(scenario.steps(), flags.override.map(overrideOf));

@@ -64,7 +64,7 @@ export async function runScenario(
       const { currentTime } = await moveClock(session, { advance: step.advance });
       const isMoved = step.advance !== 'PT0S';
       if (isMoved && !output.isJson) {
-        const text = `ahead ${step.advance}, now ${shortText(currentTime)} UTC`;
+        const text = `advanced by ${step.advance}, now ${shortText(currentTime)} UTC`;
         output.line(`${green('✓')} ${'clock'.padEnd(NAME_WIDTH)} ${dim(text)}`);
       }
       continue;

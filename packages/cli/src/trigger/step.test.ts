@@ -19,7 +19,12 @@ describe('references', () => {
     expect(resolve(input, replies)).toEqual({
       ...{ a: 'Customer:1', b: ['2'], c: '$success.usd@sandbox.uma.money', d: 5 },
     });
-    expect(() => resolve('$ada.unknown', replies)).toThrow('No earlier step has $ada.unknown');
+    expect(() => resolve('$ada.unknown', replies)).toThrow(
+      'No earlier step returned a value for $ada.unknown',
+    );
+  });
+
+  it('in a text are replaced by values, or by a dash if no reply has the value', () => {
     expect(fillIn('{ada.balance} of {ada.none}', replies)).toBe('0.05 USD of –');
   });
 });

@@ -1,4 +1,4 @@
-// Steps of a scenario: calls with references to the replies of earlier ones, such as `$ada.id`.
+// Steps of a scenario: calls with references to the replies of earlier calls, such as `$ada.id`.
 import { type Field, operationsOf, resourceOf } from '../api/metadata.ts';
 import { CliError, usageError } from '../exit.ts';
 import type { OperationId } from '../sdk.ts';
@@ -26,7 +26,7 @@ export interface Scenario {
   readonly summary: string;
   /** Text about the outcome, with references in braces: `{payment.status}`. */
   readonly outcome: string;
-  /** Created for each run, because some contain random values. */
+  /** Created for each run, because some steps contain random values. */
   steps(): readonly Step[];
 }
 
@@ -56,7 +56,7 @@ export function resolve(value: unknown, replies: Replies): unknown {
     const referencedValue = lookUp(value.slice(1), replies);
     if (referencedValue === undefined) {
       const hint = 'Check the values of --override.';
-      throw new CliError(`No earlier step has ${value}.`, { hint });
+      throw new CliError(`No earlier step returned a value for ${value}.`, { hint });
     }
     return referencedValue;
   }

@@ -39,7 +39,7 @@ export interface Cli {
 }
 
 /** A folder without configuration. */
-export function emptyHome(env: Record<string, string> = {}): Cli {
+export function createEmptyHome(env: Record<string, string> = {}): Cli {
   const home = mkdtempSync(path.join(os.tmpdir(), 'railhead-cli-'));
   const defaultEnv = { PATH: process.env.PATH ?? '', HOME: home, ...env };
   const start: Cli['start'] = (args, processEnv = {}) =>
@@ -102,7 +102,7 @@ export function startTestServer(name: string): TestServer {
     state.running = await dataFolder.start(['--port', port]);
     const { baseUrl, clientId, clientSecret } = state.running.credentials;
     state.client = createClient({ baseUrl, clientId, clientSecret });
-    state.cli = emptyHome({
+    state.cli = createEmptyHome({
       RAILHEAD_URL: baseUrl,
       RAILHEAD_CLIENT_ID: clientId,
       RAILHEAD_CLIENT_SECRET: clientSecret,
@@ -121,9 +121,10 @@ export async function waitUntil(
   condition: () => unknown,
   ms = 20_000,
 ): Promise<void> {
-  const end = performance.now() + ms;
+  const deadline = performance.now() + ms;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`${description}: not within ${ms} ms`);
+    if (performance.now() > deadline)
+      throw new Error(`Timeout after ${ms} ms while waiting for ${description}.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

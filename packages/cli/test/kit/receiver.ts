@@ -13,7 +13,7 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly arrivals: Arrival[];
-  /** Status of its replies. */
+  /** HTTP status of the replies of the receiver. */
   status: number;
   close(): Promise<void>;
 }
