@@ -18,8 +18,9 @@ export default defineConfig({
   test: {
     root,
     include: ['packages/sdk/{src,test}/**/*.test.ts', 'server/test/examples/*.test.ts'],
-    // The sample test compares the reference with a server, so it does not apply to the SDK.
-    exclude: ['server/test/examples/sample.test.ts', '**/node_modules/**', '**/dist/**'],
+    // The sample test compares the reference with a server. Errors are replies to requests that the
+    // types of the SDK reject. Both do not apply to the SDK.
+    exclude: ['server/test/examples/{errors,sample}.test.ts', '**/node_modules/**', '**/dist/**'],
     globalSetup: 'server/test/kit/app/global-setup.ts',
     pool: 'forks',
     maxWorkers: 2,

@@ -115,8 +115,8 @@ async function typesText(document) {
 }
 
 /**
- * Marks a type to be replaced by a name, because nodes of another TypeScript version cannot be
- * created here.
+ * Creates the placeholder type `'__FILE__'`, which `typesText` replaces with `FileInput`. The
+ * factory must be of the TypeScript version that openapi-typescript uses.
  */
 let fileNode;
 

@@ -71,7 +71,7 @@ async function build() {
 }
 
 const [verb, ...commandArguments] = process.argv.slice(2);
-const testArguments = commandArguments.filter((word) => word !== '--built');
+const testArguments = commandArguments.filter((argument) => argument !== '--built');
 if (!['generate', 'build', 'test'].includes(verb)) {
   print('Usage: node packages/sdk/scripts/run.mjs generate | build | test [--built] [FILES]');
   process.exit(2);

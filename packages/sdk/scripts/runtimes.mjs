@@ -72,8 +72,8 @@ async function startServer(dataDir) {
   child.stderr.on('data', (chunk) => {
     output += chunk;
   });
-  for (let waited = 0; !output.includes('Try it:'); waited += 50) {
-    if (child.exitCode !== null || waited > START_MS) {
+  for (let waitedMs = 0; !output.includes('Try it:'); waitedMs += 50) {
+    if (child.exitCode !== null || waitedMs > START_MS) {
       child.kill('SIGKILL');
       throw new Error(`The server does not start: ${output}`);
     }

@@ -29,15 +29,7 @@ function literal(value, indent = 0) {
   return `${open}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(indent)}${close}`;
 }
 
-/** Examples of parameters are texts. */
-function typedExample({ example, schema }) {
-  if (schema.type === 'integer' || schema.type === 'number') return Number(example);
-  if (schema.type === 'boolean') return example === 'true';
-  return schema.type === 'array' ? String(example).split(',') : example;
-}
-
-const exampleOf = (parameter) =>
-  parameter.example === undefined ? `<${parameter.name}>` : typedExample(parameter);
+const exampleOf = (parameter) => parameter.example ?? `<${parameter.name}>`;
 
 /** Fields of a form. `fileStream` reads the file. */
 const formOf = (form) =>

@@ -86,7 +86,7 @@ export function isRailheadError(error: unknown, operationId?: OperationId): bool
   );
 }
 
-/** An error of the client itself. */
+/** An error that the client detects, such as a timeout or a missing credential. */
 export const clientError = (
   code: ClientErrorCode,
   reason: string,

@@ -24,6 +24,7 @@ export interface FollowOptions<Type extends EventType = EventType> {
   readonly resourceId?: string;
   /** Only events about this customer. */
   readonly customerId?: string;
+  /** Storage of the position. Absent: the iteration does not resume after a restart. */
   readonly store?: CursorStore;
   /** Stops the iteration. */
   readonly signal?: AbortSignal;

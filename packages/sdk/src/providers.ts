@@ -1,6 +1,7 @@
 // Entry `railhead-sdk/providers`: for adapters of banks, processors and issuers. Verifies calls of
-// Railhead and signs messages to it (RFC 9421, Ed25519) with Web Crypto, so it runs wherever
-// `fetch` does. The types are generated from docs/providers/openapi.json.
+// Railhead and signs messages to Railhead (RFC 9421, Ed25519). Only Web Crypto is used, so that the
+// entry runs in every runtime with `fetch` and Ed25519. The types are generated from
+// docs/providers/openapi.json.
 import { type Bytes, fromBase64, toBase64Url, utf8 } from './crypto/bytes.ts';
 import type { Message, paths } from './generated/providers.ts';
 
@@ -37,6 +38,7 @@ export interface ProviderResponse {
 export interface ProviderHandlerOptions {
   /** Public keys of Railhead for this provider, as PEM. Several during a rotation. */
   readonly keys: string | readonly string[];
+  /** Functions that serve the calls. */
   readonly calls: ProviderCalls;
   /** Current time in milliseconds since 1970. For tests. */
   readonly now?: () => number;
@@ -99,9 +101,9 @@ async function signatureProblem(
   if (digest !== (await digestOf(body))) return 'Content-Digest is not the digest of the body.';
   // The negated comparison also rejects a missing time.
   if (!(Math.abs(now - createdAt) <= WINDOW_MS))
-    return 'The signature is too old, or the clocks differ.';
+    return 'The signature is too old, or the clocks differ by more than 5 minutes.';
   const knownKey = keys.find(({ id }) => id === keyId);
-  if (!knownKey) return 'The signing key is unknown.';
+  if (!knownKey) return 'The signing key is unknown. Add the key of Railhead to `keys`.';
   const base = baseOf(method, url, digest, parameters);
   const isValid = await crypto.subtle.verify('Ed25519', knownKey.key, fromBase64(signature), base);
   return isValid ? undefined : 'The signature does not match the request.';
@@ -153,7 +155,9 @@ export interface MessageSenderOptions {
   readonly url: string;
   /** Private key of the adapter, as PEM (PKCS #8). */
   readonly key: string;
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** Current time in milliseconds since 1970. For tests. */
   readonly now?: () => number;
 }
 
@@ -176,19 +180,19 @@ export function messageSender({
       'sign',
     ]);
     const { x = '' } = await crypto.subtle.exportKey('jwk', privateKey);
-    return { imported: privateKey, keyId: await keyIdOf(x) };
+    return { privateKey, keyId: await keyIdOf(x) };
   }
   const keyPromise = importKey();
   // An invalid key is reported by the first message.
   keyPromise.catch(() => undefined);
   return async (message: Message): Promise<'delivered' | 'rejected' | 'later'> => {
-    const { imported, keyId } = await keyPromise;
+    const { privateKey, keyId } = await keyPromise;
     const body = JSON.stringify(message);
     const digest = await digestOf(body);
     const createdAt = Math.floor(now() / 1_000);
     const parameters = `${COVERED_COMPONENTS};created=${createdAt};keyid="${keyId}";alg="ed25519"`;
     const base = baseOf('POST', url, digest, parameters);
-    const signature = toBase64(await crypto.subtle.sign('Ed25519', imported, base));
+    const signature = toBase64(await crypto.subtle.sign('Ed25519', privateKey, base));
     const headers = {
       'content-type': 'application/json',
       'content-digest': digest,
@@ -247,7 +251,7 @@ export function providerListener(
     const base = origin ?? `http://${headers.host ?? ''}`;
     const reply = await handle({ method, url: base + url, headers, body }).catch((error) => {
       console.error(error);
-      return response(500, { message: 'The call failed.' });
+      return response(500, { message: 'The call failed. See the log of the adapter.' });
     });
     outgoingResponse.writeHead(reply.status, reply.headers);
     outgoingResponse.end(reply.body);

@@ -73,11 +73,11 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** Aborts the call, which rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** Timeout of each attempt, in milliseconds. */
+  /** Timeout of each attempt, in milliseconds. Default: the option of the client. */
   readonly timeout?: number;
-  /** Timeout of the call with its retries, in milliseconds. */
+  /** Timeout of the call with its retries, in milliseconds. Default: the option of the client. */
   readonly deadline?: number;
-  /** Maximum number of retries. */
+  /** Maximum number of retries. Default: the option of the client. */
   readonly maxRetries?: number;
   /** Further headers of the request. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -65,7 +65,7 @@ function headersOf(headers: VerifyOptions['headers']): Map<string, string> {
 
 function messageOf({ body, headers }: VerifyOptions): Message {
   const parsedHeaders = headersOf(headers);
-  // An operator can replace the word `Service`.
+  // An operator can replace the prefix `Service`.
   const service = [...parsedHeaders].filter(([name]) => /^x-\w+-signature$/.test(name));
   return {
     body: bytesOf(body),
@@ -143,7 +143,7 @@ function verifierFor(key: string): Promise<Verifier> {
   const verifier = verifierOf(key).catch(() => {
     cache.delete(key);
     const forms = 'a public key in PEM, `whsec_…` or `whpk_…`';
-    throw clientError('INVALID_CLIENT_INPUT', `A key of a webhook is ${forms}.`);
+    throw clientError('INVALID_CLIENT_INPUT', `A key is invalid. A key of a webhook is ${forms}.`);
   });
   cache.set(key, verifier);
   return verifier;
@@ -153,7 +153,12 @@ function checkTime({ timestamp }: Message, options: VerifyOptions): void {
   const { tolerance = DEFAULT_TOLERANCE_S, now = Date.now() } = options;
   const age = Math.abs(now / 1000 - Number(timestamp));
   // The negated comparison also rejects a timestamp that is not a number.
-  if (!(age <= tolerance)) throw invalidError(`The signature is not within ${tolerance} s of now.`);
+  if (!(age <= tolerance)) {
+    throw invalidError(
+      `The time of the signature differs from the clock by more than ${tolerance} s. ` +
+        'Synchronize the clock of this machine.',
+    );
+  }
 }
 
 function parse(body: Bytes): WebhookEvent {

@@ -74,7 +74,7 @@ describe('every operation', () => {
     expect(unexpectedResults).toEqual([]);
   });
 
-  it('rejects an invalid request or an unknown ID with a declared status and code', async () => {
+  it('rejects an invalid request or an unknown ID with a declared status of 400, 404 or 410', async () => {
     const client = await clientOf(app, { agentToken });
     const unexpectedResults: string[] = [];
     let rejectedCount = 0;
@@ -92,7 +92,7 @@ describe('every operation', () => {
     expect(unexpectedResults).toEqual([]);
   });
 
-  it('for agents returns FORBIDDEN if the policy lacks its permission', async () => {
+  it('for agents returns FORBIDDEN if it requires a permission that the policy lacks', async () => {
     const { accessToken } = await agentFixture(app).createAgent({
       permissions: ['EXECUTE_QUOTES'],
     });

@@ -28,7 +28,7 @@ afterAll(async () => {
 }, 30_000);
 
 /** Creates a customer, which emits one event of its approval. */
-const register = async () =>
+const createCustomer = async () =>
   (await client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' })).id;
 
 const TYPES = ['CUSTOMER.KYC_APPROVED', 'CUSTOMER.KYC_PENDING'] as const;
@@ -49,7 +49,7 @@ describe('follow', () => {
     const file = path.join(folder, 'cursor');
     const store = fileStore(file);
     const follow = () => client.events.follow({ store, after: 'beginning', types: TYPES, wait: 1 });
-    const customerIds = [await register(), await register(), await register()];
+    const customerIds = [await createCustomer(), await createCustomer(), await createCustomer()];
     const [firstEvent] = await takeEvents(follow(), 1);
     expect(firstEvent?.resourceId).toBe(customerIds[0]);
     // The consumer stopped while it processed the event, so the event is repeated.
@@ -76,10 +76,10 @@ describe('follow', () => {
       }
     })();
     while (stream.cursor === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
-    createdIds.push(await register(), await register());
+    createdIds.push(await createCustomer(), await createCustomer());
     await dataFolder.kill(running.child, 'both');
     running = await dataFolder.start(['--port', port]);
-    createdIds.push(await register(), await register());
+    createdIds.push(await createCustomer(), await createCustomer());
     await iteration;
     expect(idsOf(events)).toEqual(createdIds);
     expect(interruptions.length).toBeGreaterThan(0);

@@ -14,7 +14,7 @@ const sdk = path.join(root, 'packages/sdk');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sdk-package-'));
 const require = createRequire(path.join(sdk, 'package.json'));
 const tsc = path.join(path.dirname(require.resolve('typescript')), 'tsc.js');
-const TYPES = path.dirname(require.resolve('@types/node/package.json'));
+const NODE_TYPES_FOLDER = path.dirname(require.resolve('@types/node/package.json'));
 
 let tarball = '';
 beforeAll(() => {
@@ -68,7 +68,7 @@ function createProject(name: string, type: 'module' | 'commonjs', compilerOption
       skipLibCheck: false,
       target: 'ES2022',
       lib: ['ES2022'],
-      types: [TYPES],
+      types: [NODE_TYPES_FOLDER],
       ...compilerOptions,
     },
     files: ['main.ts', 'readme.ts', 'samples.ts'],
@@ -112,12 +112,12 @@ async function sampleCode(): Promise<string> {
   return [...imports, ...scopes].join('\n');
 }
 
-const NODE = { module: 'NodeNext', moduleResolution: 'NodeNext' };
+const NODE_NEXT_OPTIONS = { module: 'NodeNext', moduleResolution: 'NodeNext' };
 
 describe('the package', () => {
   it.each([
-    ['modules', 'module', NODE],
-    ['CommonJS', 'commonjs', NODE],
+    ['modules', 'module', NODE_NEXT_OPTIONS],
+    ['CommonJS', 'commonjs', NODE_NEXT_OPTIONS],
     ['the older resolution', 'commonjs', { module: 'CommonJS', moduleResolution: 'Node10' }],
   ] as const)(
     'compiles with its README and samples in a strict project of %s and runs',
@@ -127,9 +127,12 @@ describe('the package', () => {
         readdirSync(path.join(projectFolder, 'node_modules')).filter((entry) => entry[0] !== '.'),
       ).toEqual(['railhead-sdk']);
       // The code of the README and of the documentation is compiled only in the project of modules.
-      const isFirst = type === 'module';
-      writeFileSync(path.join(projectFolder, 'readme.ts'), isFirst ? readmeCode() : '');
-      writeFileSync(path.join(projectFolder, 'samples.ts'), isFirst ? await sampleCode() : '');
+      const isModuleProject = type === 'module';
+      writeFileSync(path.join(projectFolder, 'readme.ts'), isModuleProject ? readmeCode() : '');
+      writeFileSync(
+        path.join(projectFolder, 'samples.ts'),
+        isModuleProject ? await sampleCode() : '',
+      );
       run(process.execPath, [tsc, '-p', '.'], projectFolder);
       expect(run(process.execPath, ['main.js'], projectFolder)).toBe(EXPECTED_OUTPUT);
     },
@@ -148,7 +151,7 @@ describe('the package', () => {
   });
 });
 
-/** Bytes of a bundle for browsers that imports these names of an entry, compressed. */
+/** Size in bytes of a compressed browser bundle that imports these names from an entry. */
 async function sizeOf(names: string, entry: string): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: `export { ${names} } from './dist/esm/${entry}.js';`, resolveDir: sdk },

@@ -31,7 +31,7 @@ async function signedRequest(path: string, body: string, now = Date.now()) {
 }
 
 describe('providerHandler', () => {
-  it('serves the calls of the server', async () => {
+  it('serves the calls of the server, and rejects unknown calls and invalid JSON', async () => {
     const settledReply = await handle(
       await signedRequest('/transfers/state', '{"transferId":"known"}'),
     );
@@ -49,21 +49,23 @@ describe('providerHandler', () => {
   });
 
   it('rejects a missing, old or invalid signature with the reason', async () => {
-    const call = await signedRequest('/capabilities', '{}');
+    const validRequest = await signedRequest('/capabilities', '{}');
     const otherKey = { ...key, privateKey: generateKeyPairSync('ed25519').privateKey };
-    const reasonOf = async (request: typeof call) => {
+    const reasonOf = async (request: typeof validRequest) => {
       const { status, body } = await handle(request);
       return `${status} ${JSON.parse(body).message}`;
     };
-    expect(await reasonOf({ ...call, body: '{ }' })).toMatch(/401 Content-Digest/);
-    expect(await reasonOf({ ...call, headers: {} as never })).toMatch(/401 .*no signature/);
-    expect(await reasonOf({ ...call, url: 'https://other.example/capabilities' })).toMatch(/match/);
+    expect(await reasonOf({ ...validRequest, body: '{ }' })).toMatch(/401 Content-Digest/);
+    expect(await reasonOf({ ...validRequest, headers: {} as never })).toMatch(/401 .*no signature/);
+    expect(await reasonOf({ ...validRequest, url: 'https://other.example/capabilities' })).toMatch(
+      /match/,
+    );
     expect(
       await reasonOf(await signedRequest('/capabilities', '{}', Date.now() - 400_000)),
     ).toMatch(/old/);
-    const unsignedRequest = { ...call, headers: {} };
+    const unsignedRequest = { ...validRequest, headers: {} };
     const otherKeyRequest = {
-      ...call,
+      ...validRequest,
       headers: await signRequest(otherKey, unsignedRequest, Date.now()),
     };
     expect(await reasonOf(otherKeyRequest)).toMatch(/does not match/);
@@ -72,7 +74,7 @@ describe('providerHandler', () => {
       unsignedRequest,
       Date.now(),
     );
-    expect(await reasonOf({ ...call, headers: unknownKeyHeaders })).toMatch(/unknown/);
+    expect(await reasonOf({ ...validRequest, headers: unknownKeyHeaders })).toMatch(/unknown/);
   });
 });
 

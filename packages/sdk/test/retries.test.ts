@@ -64,7 +64,7 @@ const retries: RetryInfo[] = [];
 afterEach(() => {
   retries.length = 0;
 });
-const client = (options: ClientOptions = {}) =>
+const createTestClient = (options: ClientOptions = {}) =>
   createClient({
     baseUrl: failingServer.url,
     clientId: 'id',
@@ -73,9 +73,9 @@ const client = (options: ClientOptions = {}) =>
     ...options,
   });
 const getToken = (options: ClientOptions = {}, callOptions = {}) =>
-  client(options).tokens.getTokenById({ tokenId: 'Token:1' }, callOptions);
+  createTestClient(options).tokens.getTokenById({ tokenId: 'Token:1' }, callOptions);
 const createToken = (options: ClientOptions = {}, callOptions = {}) =>
-  client(options).tokens.createToken({ name: 'one', permissions: ['VIEW'] }, callOptions);
+  createTestClient(options).tokens.createToken({ name: 'one', permissions: ['VIEW'] }, callOptions);
 
 describe('a call', () => {
   it.each([
@@ -153,7 +153,7 @@ describe('a call', () => {
   });
 
   it('repeats a POST without a key only if the server has not started it', async () => {
-    const reveal = () => client().cards.revealCard({ id: 'Card:1' });
+    const reveal = () => createTestClient().cards.revealCard({ id: 'Card:1' });
     failingServer.behave(closeConnection);
     await expect(reveal()).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
     expect(failingServer.receivedRequests).toHaveLength(1);
@@ -203,6 +203,17 @@ describe('a call', () => {
     await expect(getToken({ onRequest }, { signal: earlyController.signal })).rejects.toBe(reason);
     expect(failingServer.receivedRequests).toHaveLength(1);
   });
+
+  it('rejects with the reason if the server is unreachable', async () => {
+    const closedServer = await startFailingServer();
+    await closedServer.close();
+    const optionsWithoutRetries = { baseUrl: closedServer.url, maxRetries: 0 };
+    await expect(getToken(optionsWithoutRetries)).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+      retryable: true,
+    });
+    await expect(getToken(optionsWithoutRetries)).rejects.toThrow('ECONNREFUSED');
+  });
 });
 
 describe('a reply', () => {
@@ -222,17 +233,6 @@ describe('a reply', () => {
       requestId: 'r-1',
     });
     expect(headers.get('content-type')).toBe('application/json');
-  });
-
-  it('is an error with the reason if the server is unreachable', async () => {
-    const closedServer = await startFailingServer();
-    await closedServer.close();
-    const optionsWithoutRetries = { baseUrl: closedServer.url, maxRetries: 0 };
-    await expect(getToken(optionsWithoutRetries)).rejects.toMatchObject({
-      code: 'CONNECTION_FAILED',
-      retryable: true,
-    });
-    await expect(getToken(optionsWithoutRetries)).rejects.toThrow('ECONNREFUSED');
   });
 });
 
@@ -257,8 +257,8 @@ describe('a client', () => {
     failingServer.behave(errorResponse(503, 'SERVICE_UNAVAILABLE'), jsonResponse(200, {}));
     const lines: string[] = [];
     const debug = (line: string) => lines.push(line);
-    await client({ debug }).agents.redeemAgentDeviceCode({ code: 'ABCD-1234' });
-    await client({ debug, agentToken: 'rha_secret' }).agentOperations.getAgentMe();
+    await createTestClient({ debug }).agents.redeemAgentDeviceCode({ code: 'ABCD-1234' });
+    await createTestClient({ debug, agentToken: 'rha_secret' }).agentOperations.getAgentMe();
     expect(lines.length).toBeGreaterThanOrEqual(3);
     expect(lines.join('\n')).not.toMatch(/ABCD-1234|rha_secret|Basic|Bearer/);
     expect(lines.at(-1)).toMatch(/^railhead getAgentMe GET \/agents\/me 200 \d+ ms attempt 1 r-1$/);
@@ -266,7 +266,7 @@ describe('a client', () => {
 
   it('sends the credential that an operation accepts', async () => {
     failingServer.behave(jsonResponse(200, {}));
-    const clientWithBothCredentials = client({ agentToken: 'agent' });
+    const clientWithBothCredentials = createTestClient({ agentToken: 'agent' });
     await clientWithBothCredentials.agentOperations.getAgentMe();
     await clientWithBothCredentials.config.getPlatformConfig();
     await clientWithBothCredentials.agents.redeemAgentDeviceCode({ code: 'x' });

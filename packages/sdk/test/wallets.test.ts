@@ -30,7 +30,7 @@ async function signIn(id: string) {
   const client = await clientOf(app);
   const keys = await generateKeys();
   const challenge = await client.walletAuth.challengeAuthCredential({ id });
-  if (!('otpEncryptionTargetBundle' in challenge)) throw new Error('no bundle');
+  if (!('otpEncryptionTargetBundle' in challenge)) throw new Error('The challenge has no bundle.');
   const { publicKey } = keys;
   const bundle = challenge.otpEncryptionTargetBundle as string;
   const encryptedOtpBundle = await encryptCode({ code: CODE, bundle, publicKey }, SANDBOX_TRUST);
@@ -58,8 +58,8 @@ describe('keys', () => {
       expect(keysOf(keys.privateKey)).toEqual(keys);
     }
     expect(keysOf(STAMP.privateKey).publicKey).toBe(STAMP.publicKey);
-    expect(() => keysOf('00'.repeat(32))).toThrow('not a P-256 key');
-    expect(() => keysOf('ff'.repeat(32))).toThrow('not a P-256 key');
+    expect(() => keysOf('00'.repeat(32))).toThrow('must be a P-256 key');
+    expect(() => keysOf('ff'.repeat(32))).toThrow('must be a P-256 key');
   });
 
   it('have the same points as the standard library for many scalars', () => {
@@ -100,11 +100,13 @@ describe('a stamp', () => {
 });
 
 describe('a session key', () => {
-  it('is decrypted to the key of the published test vector', async () => {
+  it('is decrypted to the key of the published test vector, unless it is damaged', async () => {
     const openedKey = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
     expect(openedKey.privateKey).toBe(SEALED_KEY.plaintext);
     const damagedKey = SEALED_KEY.sealedKey.replace('2D3', '2D4');
-    await expect(openSessionKey(damagedKey, keysOf(SEALED_KEY.skR))).rejects.toThrow('damaged');
+    await expect(openSessionKey(damagedKey, keysOf(SEALED_KEY.skR))).rejects.toThrow(
+      'invalid checksum',
+    );
     await expect(openSessionKey(SEALED_KEY.sealedKey, await generateKeys())).rejects.toThrow();
   });
 });
@@ -154,7 +156,7 @@ describe('an owner', () => {
     expect(requests[2]).toEqual(requests[1]);
   });
 
-  it('exports the recovery phrase', async () => {
+  it('exports the recovery phrase, and rejects a bundle of another wallet or signer', async () => {
     const { client, keys, accountId } = await createWallet();
     const recipient = await generateKeys();
     const { data, payloadToSign = '' } = await signed(keys, (options) =>
@@ -211,7 +213,7 @@ describe('an owner', () => {
       id,
       clientPublicKey: sessionKeys.publicKey,
     });
-    if (!('challenge' in challengeReply)) throw new Error('no challenge');
+    if (!('challenge' in challengeReply)) throw new Error('The reply has no challenge.');
     const { challenge: text, requestId } = challengeReply as {
       challenge: string;
       requestId: string;

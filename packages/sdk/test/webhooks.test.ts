@@ -19,7 +19,7 @@ async function receiveDelivery() {
   const { id } = await createCustomer(app);
   await app.settle();
   const delivery = receiver.arrivals.find(({ body }) => body.includes(id));
-  if (!delivery) throw new Error('the webhook did not arrive');
+  if (!delivery) throw new Error('The receiver received no webhook.');
   return { ...delivery, customerId: id as string };
 }
 
@@ -44,7 +44,7 @@ describe('verify', () => {
     });
     expect(eventFromBytes).toEqual(event);
     if (!isEvent(event, 'CUSTOMER.KYC_APPROVED'))
-      throw new Error(`unexpected event type ${event.type}`);
+      throw new Error(`The event type ${event.type} is unexpected.`);
     expect(event.data.customerType).toBe('INDIVIDUAL');
   });
 
@@ -87,7 +87,9 @@ describe('verify', () => {
     const { body, headers } = await receiveDelivery();
     const laterTime = now() + 301_000;
     const keys = standardKey();
-    await expect(verify({ body, headers, keys, now: laterTime })).rejects.toThrow('within 300 s');
+    await expect(verify({ body, headers, keys, now: laterTime })).rejects.toThrow(
+      'more than 300 s',
+    );
     await verify({ body, headers, keys, now: laterTime, tolerance: 600 });
     // The signature of the server does not include a time.
     await verify({ body, headers, keys: serviceKey(), now: laterTime });

@@ -22,7 +22,9 @@ export const toHex = (bytes: ArrayBuffer | Uint8Array): string =>
   Array.from(new Uint8Array(bytes), (each) => each.toString(16).padStart(2, '0')).join('');
 
 export function fromHex(text: string): Bytes {
-  if (!/^(?:[0-9a-f]{2})*$/i.test(text)) throw new TypeError('The text is not hexadecimal.');
+  if (!/^(?:[0-9a-f]{2})*$/i.test(text)) {
+    throw new TypeError('The text must be hexadecimal, with two digits for each byte.');
+  }
   return Uint8Array.from(text.match(/../g) ?? [], (each) => Number.parseInt(each, 16));
 }
 

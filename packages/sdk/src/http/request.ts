@@ -48,8 +48,8 @@ function queryOf(fields: Fields): string {
 }
 
 /** The path with the values of its parameters, and the remaining inputs. */
-function pathOf({ id, path }: Operation, input: Fields): { path: string; remaining: Fields } {
-  if (!path.includes('{')) return { path, remaining: input };
+function pathOf({ id, path }: Operation, input: Fields): { path: string; remainingInput: Fields } {
+  if (!path.includes('{')) return { path, remainingInput: input };
   const remainingInput: Record<string, unknown> = { ...input };
   const pathText = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = remainingInput[name];
@@ -59,7 +59,7 @@ function pathOf({ id, path }: Operation, input: Fields): { path: string; remaini
     }
     return encodeURIComponent(String(value));
   });
-  return { path: pathText, remaining: remainingInput };
+  return { path: pathText, remainingInput };
 }
 
 export interface RequestParts {
@@ -78,9 +78,10 @@ function splitInput(fields: Fields, names: readonly string[]): { query: Fields; 
 }
 
 export async function requestParts(operation: Operation, input: Fields): Promise<RequestParts> {
-  const { path, remaining } = pathOf(operation, input);
-  if (operation.body === 'none') return { path: path + queryOf(remaining), encodedBody: undefined };
-  const { query, body } = splitInput(remaining, operation.query);
+  const { path, remainingInput } = pathOf(operation, input);
+  if (operation.body === 'none')
+    return { path: path + queryOf(remainingInput), encodedBody: undefined };
+  const { query, body } = splitInput(remainingInput, operation.query);
   const encodedBody =
     operation.body === 'form'
       ? await encodeForm(body)

@@ -7,9 +7,9 @@ export interface RequestInfo {
   readonly operationId: OperationId;
   readonly method: string;
   readonly url: string;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** May be changed, for example to add a trace context. */
+  /** A hook may change these headers, for example to add a trace context. */
   readonly headers: Record<string, string>;
 }
 
@@ -23,10 +23,10 @@ export interface ResponseInfo extends RequestInfo {
 /** A failed attempt that is repeated after `delayMs`. */
 export interface RetryInfo {
   readonly operationId: OperationId;
-  /** The attempt that failed, from 1. */
+  /** Number of the attempt that failed, from 1. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** Absent without a reply. */
+  /** HTTP status of the reply. Undefined without a reply. */
   readonly status: number | undefined;
   readonly code: string;
 }
@@ -40,11 +40,11 @@ export interface Hooks {
 
 /** Options of a client. Address and credentials default to environment variables. */
 export interface ClientOptions extends Hooks {
-  /** Such as `http://localhost:4000/2025-10-13`. Default: the environment variable RAILHEAD_URL. */
+  /** Base URL of the API, such as `http://localhost:4000/2025-10-13`. Default: RAILHEAD_URL. */
   readonly baseUrl?: string;
-  /** Default: RAILHEAD_CLIENT_ID. */
+  /** Client ID of an API token. Default: RAILHEAD_CLIENT_ID. */
   readonly clientId?: string;
-  /** Default: RAILHEAD_CLIENT_SECRET. Do not use it in a browser. */
+  /** Secret of the API token. Default: RAILHEAD_CLIENT_SECRET. Do not use a secret in a browser. */
   readonly clientSecret?: string;
   /** Access token of an agent, for the operations of `agentOperations`. Default: RAILHEAD_AGENT_TOKEN. */
   readonly agentToken?: string;
@@ -54,7 +54,7 @@ export interface ClientOptions extends Hooks {
   readonly deadline?: number;
   /** Maximum number of retries. Default: 2. */
   readonly maxRetries?: number;
-  /** Headers of every request. */
+  /** Headers that are added to every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Replaces the global `fetch`, for example to use a proxy. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
@@ -63,7 +63,10 @@ export interface ClientOptions extends Hooks {
    * to the console.
    */
   readonly debug?: boolean | ((line: string) => void);
-  /** `RAILHEAD_SERVICE_WORD` of the server, if it differs from `Service`. */
+  /**
+   * Prefix of the header for wallet signatures, as in `RAILHEAD_SERVICE_WORD` of the server.
+   * Default: `Service`.
+   */
   readonly serviceWord?: string;
 }
 
@@ -96,7 +99,10 @@ const base64 = (text: string) =>
 export function settingsOf(options: ClientOptions): Settings {
   const baseUrl = (options.baseUrl ?? environmentVariable('RAILHEAD_URL'))?.replace(/\/+$/, '');
   if (!baseUrl) {
-    throw clientError('INVALID_CLIENT_INPUT', 'Set `baseUrl` or RAILHEAD_URL.');
+    throw clientError(
+      'INVALID_CLIENT_INPUT',
+      'No server is configured. Set `baseUrl` or RAILHEAD_URL.',
+    );
   }
   const clientId = options.clientId ?? environmentVariable('RAILHEAD_CLIENT_ID');
   const clientSecret = options.clientSecret ?? environmentVariable('RAILHEAD_CLIENT_SECRET');

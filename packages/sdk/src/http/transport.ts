@@ -32,9 +32,8 @@ function authorizationOf({ authorization }: Settings, { auth, id }: Operation): 
   const value = authorization[auth];
   if (value) return value;
   const missingName = auth === 'agent' ? '`agentToken`' : '`clientId` and `clientSecret`';
-  throw clientError('INVALID_CLIENT_INPUT', `The client has no ${missingName}.`, {
-    operationId: id,
-  });
+  const reason = `The client has no ${missingName}. Set every missing option of createClient.`;
+  throw clientError('INVALID_CLIENT_INPUT', reason, { operationId: id });
 }
 
 /** The parts of a call that do not change between attempts. */
@@ -116,8 +115,10 @@ function errorOf(operation: Operation, response: Response, body: unknown): Railh
       reason?: string;
       details?: ErrorDetails;
     }) ?? {};
-  if (!code)
-    return clientError('UNEXPECTED_RESPONSE', `The reply has status ${status}.`, errorFields);
+  if (!code) {
+    const text = `The reply has status ${status} and no error code. Check the base URL.`;
+    return clientError('UNEXPECTED_RESPONSE', text, errorFields);
+  }
   return new RailheadError<ErrorCode>({ ...errorFields, code, reason: reason ?? code, details });
 }
 
@@ -149,7 +150,11 @@ async function attempt(call: PreparedCall, number: number, timeoutMs: number): P
   if (!response.ok) throw errorOf(operation, response, data);
   if (typeof data === 'string') {
     const errorFields = { status, requestId, operationId: operation.id };
-    throw clientError('UNEXPECTED_RESPONSE', 'The reply is not JSON.', errorFields);
+    throw clientError(
+      'UNEXPECTED_RESPONSE',
+      'The reply is not JSON. Check the base URL.',
+      errorFields,
+    );
   }
   return { status, data, headers, requestId };
 }

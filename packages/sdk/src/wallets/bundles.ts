@@ -31,7 +31,8 @@ async function contentOf<Data>(text: string, { signer }: BundleTrust): Promise<D
     const expectedSigner = signer === SANDBOX ? enclaveQuorumPublic : signer;
     const key = await verificationKey('raw', uncompress(fromHex(expectedSigner)));
     const isGenuine = await verifyDer(key, fromHex(dataSignature), bytes);
-    if (!isGenuine) throw new Error('The bundle is not signed by the expected key.');
+    if (!isGenuine)
+      throw new Error('The bundle is not signed by the expected key. Check `signer`.');
   }
   return JSON.parse(fromUtf8(bytes)) as Data;
 }
@@ -61,11 +62,14 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const CHECKSUM_BYTES = 4;
 const COMPRESSED_KEY_BYTES = 33;
 
+const invalidSessionKey = (problem: string) =>
+  new TypeError(`The encrypted key ${problem}. Pass \`encryptedSessionSigningKey\` unchanged.`);
+
 function fromBase58(text: string): Bytes {
   let number = 0n;
   for (const letter of text) {
     const digit = ALPHABET.indexOf(letter);
-    if (digit < 0) throw new TypeError('The text is not base58.');
+    if (digit < 0) throw invalidSessionKey('is not base58');
     number = number * 58n + BigInt(digit);
   }
   const hex = number ? number.toString(16) : '';
@@ -81,7 +85,7 @@ async function fromBase58Check(text: string): Promise<Bytes> {
   const content = bytes.slice(0, -CHECKSUM_BYTES);
   const checksum = (await sha256(await sha256(content))).slice(0, CHECKSUM_BYTES);
   if (toHex(checksum) !== toHex(bytes.slice(-CHECKSUM_BYTES))) {
-    throw new TypeError('The encrypted key is damaged.');
+    throw invalidSessionKey('has an invalid checksum');
   }
   return content;
 }
@@ -117,7 +121,7 @@ export async function openRecoveryPhrase(
   }>(bundle, trust);
   const { organizationId } = JSON.parse(payloadToSign) as { organizationId?: string };
   if (content.organizationId !== organizationId) {
-    throw new Error('The bundle belongs to another wallet.');
+    throw new Error('The bundle belongs to another wallet. Pass the bundle of this export.');
   }
   const sealedPhrase: Sealed = {
     encapped: uncompress(fromHex(content.encappedPublic)),

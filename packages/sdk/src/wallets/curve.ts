@@ -13,8 +13,8 @@ const GENERATOR: Point = {
 };
 
 /**
- * A point in Jacobian coordinates: x is `x / z²`, y is `y / z³`, so that only the last step
- * divides.
+ * A point in Jacobian coordinates. Its affine coordinates are `x / z²` and `y / z³`, so that only
+ * the last step divides.
  */
 interface Point {
   x: bigint;
@@ -84,7 +84,7 @@ const numberOf = (bytes: Uint8Array) => BigInt(`0x${toHex(bytes)}`);
 export function publicPoint(scalar: Uint8Array): Bytes {
   const number = numberOf(scalar);
   if (scalar.length !== COORDINATE_BYTES || number === 0n || number >= ORDER) {
-    throw new TypeError('The private key is not a P-256 key.');
+    throw new TypeError('The private key must be a P-256 key of 32 bytes.');
   }
   const { x, y } = multiplyGenerator(number);
   return concat(Uint8Array.of(4), bytesOf(x), bytesOf(y));
@@ -96,17 +96,19 @@ export const compress = (point: Uint8Array): Bytes =>
     point.subarray(1, 1 + COORDINATE_BYTES),
   );
 
+const INVALID_POINT = 'The public key must be a P-256 point of 33 or 65 bytes.';
+
 /** Decompresses a point, if it is compressed. Web Crypto verifies later that it is on the curve. */
 export function uncompress(point: Uint8Array): Bytes {
   if (point.length === 1 + 2 * COORDINATE_BYTES && point[0] === 4) return new Uint8Array(point);
   const parity = (point[0] ?? 0) - 2;
   if (point.length !== 1 + COORDINATE_BYTES || (parity !== 0 && parity !== 1)) {
-    throw new TypeError('The public key is not a P-256 key.');
+    throw new TypeError(INVALID_POINT);
   }
   const x = numberOf(point.subarray(1));
   const square = mod(x ** 3n - 3n * x + B);
   const root = power(square, (P + 1n) / 4n);
-  if (mod(root * root) !== square) throw new TypeError('The public key is not a P-256 key.');
+  if (mod(root * root) !== square) throw new TypeError(INVALID_POINT);
   const y = Number(root & 1n) === parity ? root : P - root;
   return concat(Uint8Array.of(4), bytesOf(x), bytesOf(y));
 }

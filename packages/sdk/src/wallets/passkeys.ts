@@ -77,6 +77,7 @@ export interface PasskeyAssertion {
 export interface UsedPasskey {
   /** `challenge` of the reply to `challengeAuthCredential`, unchanged. */
   readonly challenge: string;
+  /** `credentialId` of the passkey that signs. */
   readonly credentialId: string;
   /** A domain that the page belongs to. Default: its host. */
   readonly site?: string;

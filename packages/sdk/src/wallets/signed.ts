@@ -45,7 +45,7 @@ const MAX_DELAY_MS = 8_000;
 export const isChallenge = (data: unknown): data is SignatureChallenge =>
   typeof data === 'object' && data !== null && 'payloadToSign' in data && 'requestId' in data;
 
-/** Resources have an ID and can also have the status PROCESSING. The progress reply has none. */
+/** Resources have an ID and can also have the status PROCESSING. The progress reply has no ID. */
 const isProcessing = (data: unknown): data is Processing =>
   typeof data === 'object' &&
   data !== null &&

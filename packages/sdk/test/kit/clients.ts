@@ -32,5 +32,5 @@ export function functionOf(client: Client, operationId: string): AnyFunction {
     const method = (group as Record<string, AnyFunction>)[operationId];
     if (method) return method;
   }
-  throw new Error(`the SDK has no operation ${operationId}`);
+  throw new Error(`The SDK has no operation ${operationId}.`);
 }

@@ -117,7 +117,10 @@ const checks = {
   },
 };
 
-/** `folder` is empty. The environment has the address and the credentials of the server. */
+/**
+ * Runs all checks in an empty `folder`. The environment has the address and the credentials of the
+ * server.
+ */
 export async function check(entries, folder) {
   const client = entries.sdk.createClient();
   for (const [name, run] of Object.entries(checks)) {

@@ -1,4 +1,4 @@
-// The package as CommonJS.
+// Runs the checks with the package loaded as CommonJS.
 const sdk = require('railhead-sdk');
 const node = require('railhead-sdk/node');
 const wallets = require('railhead-sdk/wallets');

@@ -1,4 +1,4 @@
-// The package as ES modules.
+// Runs the checks with the package loaded as ES modules.
 import * as sdk from 'railhead-sdk';
 import * as node from 'railhead-sdk/node';
 import * as wallets from 'railhead-sdk/wallets';
