@@ -147,7 +147,7 @@ function choicesText(document) {
     }
   }
   return `${HEADER}
-/** Operation → parameter → its values. */
+/** Values by operation and parameter. */
 type Choices = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 export const CHOICES: Choices = ${JSON.stringify(choices)};

@@ -11,9 +11,9 @@ import { DOCUMENT, dist, folder, isBuilt, progress, report, STAMP, sourceHash } 
 
 const print = (line) => process.stderr.write(`${line}\n`);
 
-function step(text, failed = false) {
+function step(text, isFailed = false) {
   print(text);
-  report(text, { failed });
+  report(text, { failed: isFailed });
 }
 
 function fail(text) {

@@ -1,7 +1,8 @@
-// `node packages/console/scripts/screenshots.mjs [--all FOLDER]` takes the screenshots of the console guide
-// with a separate server and the world `business`, and writes docs/images/console/*.webp. With --all, the
-// script writes every screen in light, in dark and at phone width to a folder for review. A run needs
-// Chromium (CHROME_PATH) and takes about three minutes.
+// `node packages/console/scripts/screenshots.mjs [--all FOLDER]` takes the screenshots of the
+// console guide with a separate server and the sandbox world `business`, and writes
+// docs/images/console/*.webp. With --all, the script writes every screen in light, in dark and at
+// phone width to a folder for review. A run needs Chromium (CHROME_PATH) and takes about three
+// minutes.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -257,7 +257,7 @@ function Endpoint(props: InputProps) {
   );
 }
 
-function control(props: InputProps): ReactNode {
+function renderControl(props: InputProps): ReactNode {
   const { name, schema, value, set } = props;
   switch (kindOf(name, schema)) {
     case 'choice':
@@ -328,7 +328,7 @@ function Single(props: InputProps) {
         {fieldLabel(name)}
         {!isRequired && <span className="soft"> {TEXTS.optional}</span>}
       </Field.Label>
-      {control(props)}
+      {renderControl(props)}
       <Field.Description className="soft">{descriptionOf(name, schema)}</Field.Description>
       {error && (
         <Field.Error match className="field-error">
@@ -384,7 +384,7 @@ function Items({
 interface FieldsProps {
   schema: FieldSchema;
   values: Values;
-  /** Path of a field, such as `policy.limit`, → error message. */
+  /** Error messages by the path of the field, such as `policy.limit`. */
   errors: Readonly<Record<string, string>>;
   prefix?: string;
   /** Fields whose values the screen sets. */

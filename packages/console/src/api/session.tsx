@@ -11,7 +11,7 @@ const SessionContext = createContext<Session | undefined>(undefined);
 /** The session. Requires `SessionProvider` as an ancestor. */
 export function useSession(): Session {
   const session = use(SessionContext);
-  if (!session) throw new Error('SessionProvider is missing');
+  if (!session) throw new Error('useSession requires SessionProvider as an ancestor');
   return session;
 }
 

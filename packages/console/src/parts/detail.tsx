@@ -30,7 +30,7 @@ interface ReplyFactsProps<Id extends OperationId> {
   hiddenFields?: readonly string[];
 }
 
-/** The facts of a second read, below those of the resource. */
+/** The facts of a second read, below the facts of the resource. */
 export function ReplyFacts<Id extends OperationId>({
   id,
   path,

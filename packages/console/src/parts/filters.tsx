@@ -12,8 +12,8 @@ export interface Filter {
   name: string;
   label?: string;
   /**
-   * Selectable values. Default: those of the operation. A filter without values is a text or date
-   * field.
+   * Selectable values. Default: the values of the operation. A filter without values is a text or
+   * date field.
    */
   values?: readonly string[];
   /** Text of the choice without a value. Default: all. */

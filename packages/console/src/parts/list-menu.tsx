@@ -132,22 +132,23 @@ function Views({ id }: { id: OperationId }) {
 
 export function ListMenu({ id, input, columns, table, isShown }: ListMenuProps) {
   const [isExporting, setExporting] = useState(false);
-  const [hasFailed, setFailed] = useState(false);
+  const [notice, setNotice] = useState('');
   const exportRows = async () => {
     setExporting(true);
-    setFailed(false);
+    setNotice('');
     try {
-      const rows = (await readRows(id, input, MAX_ROWS)).rows.filter(isShown);
-      download(`${id}.csv`, csvOf(rows, columns));
+      const { rows, hasMore } = await readRows(id, input, MAX_ROWS);
+      download(`${id}.csv`, csvOf(rows.filter(isShown), columns));
+      if (hasMore) setNotice(TEXTS.list.exportLimited(MAX_ROWS));
     } catch {
-      setFailed(true);
+      setNotice(TEXTS.list.exportFailed);
     } finally {
       setExporting(false);
     }
   };
   return (
     <div className="actions">
-      {hasFailed && <span role="alert">{TEXTS.list.exportFailed}</span>}
+      {notice && <span role="alert">{notice}</span>}
       <Views id={id} />
       <Columns table={table} />
       <button

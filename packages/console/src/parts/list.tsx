@@ -171,8 +171,8 @@ function Rows<Row>(props: RowsProps<Row>) {
   const items = virtualizer.getVirtualItems();
   const lastIndex = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    const isNear = lastIndex >= rows.length - ROWS_AHEAD;
-    if (isNear && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+    const isNearEnd = lastIndex >= rows.length - ROWS_AHEAD;
+    if (isNearEnd && hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [lastIndex, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (pages.error && rows.length === 0)
     return <Problem error={pages.error} retry={() => void pages.refetch()} />;

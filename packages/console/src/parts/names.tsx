@@ -28,7 +28,7 @@ export const customersIn = (rows: readonly unknown[]): string[] => {
   return [...new Set(ids)];
 };
 
-/** Names that a screen has requested. `request` requests up to `MAX_CUSTOMERS` missing ones. */
+/** Names that a screen has requested. `request` requests up to `MAX_CUSTOMERS` missing names. */
 export function useNames() {
   const [names, setNames] = useState(NONE);
   const { mutate, isPending, isError } = useMutation({

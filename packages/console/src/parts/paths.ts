@@ -1,7 +1,7 @@
 // Maps resources to the screens that show them, and to their names.
 import { sentence } from '../texts/fields.ts';
 
-/** Prefix of an ID, or kind of a search hit → path of its screen. */
+/** Path of the screen by the prefix of an ID, or by the kind of a search result. */
 const SCREENS: Readonly<Record<string, string>> = {
   Transaction: '/payments',
   PAYMENT: '/payments',

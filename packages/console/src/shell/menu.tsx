@@ -30,16 +30,16 @@ function Section({ title, pages }: SectionProps) {
   const { pathname } = useLocation();
   const isCurrent = pages.some(({ path }) => isWithin(pathname, path));
   const key = `menu ${title}`;
-  const [isChosen, choose] = useState<boolean>(() => readStored(key, false));
+  const [isExpanded, setExpanded] = useState<boolean>(() => readStored(key, false));
   const [isClosed, close] = useState(false);
-  // A later page of the group expands the group again.
+  // When the user returns to the group, the group is expanded again.
   useEffect(() => {
     if (!isCurrent) close(false);
   }, [isCurrent]);
-  const isOpen = isCurrent ? !isClosed : isChosen;
+  const isOpen = isCurrent ? !isClosed : isExpanded;
   const change = (isNextOpen: boolean) => {
     close(!isNextOpen);
-    choose(isNextOpen);
+    setExpanded(isNextOpen);
     store(key, isNextOpen);
   };
   return (

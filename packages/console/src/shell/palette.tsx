@@ -36,15 +36,15 @@ function useQueryText(text: string) {
     const timer = setTimeout(() => setQuery(trimmedText), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [trimmedText]);
-  return { typed: trimmedText, query, searchNow: () => setQuery(trimmedText) };
+  return { typedText: trimmedText, query, searchNow: () => setQuery(trimmedText) };
 }
 
 function useEntries(searchText: string, query: string) {
   const permits = usePermits();
-  const isLong = query.length >= MIN_LETTERS;
+  const isLongEnough = query.length >= MIN_LETTERS;
   const results = useQuery({
     queryKey: ['searchResources', query],
-    enabled: isLong && permits('searchResources'),
+    enabled: isLongEnough && permits('searchResources'),
     queryFn: ({ signal }) => call('searchResources', { body: { query }, signal }),
     // Unchanged text does not start another search.
     staleTime: 60_000,
@@ -56,18 +56,20 @@ function useEntries(searchText: string, query: string) {
         permits(operationId) && title.toLowerCase().includes(searchText.toLowerCase()),
     )
     .map(({ path, title }) => ({ key: path, title, detail: '', path }));
-  const isPaused = searchText !== query && searchText.length >= MIN_LETTERS;
-  const hits = (isLong && !isPaused ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
-    const link = pathOf(hit.id, hit.kind);
-    const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;
-    const { id: key, customerId } = hit;
-    return link ? [{ key, title: titleOf(hit), detail, path: link, customerId }] : [];
-  });
+  const isWaiting = searchText !== query && searchText.length >= MIN_LETTERS;
+  const hits = (isLongEnough && !isWaiting ? (results.data?.data ?? []) : []).flatMap(
+    (hit): Entry[] => {
+      const link = pathOf(hit.id, hit.kind);
+      const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;
+      const { id: key, customerId } = hit;
+      return link ? [{ key, title: titleOf(hit), detail, path: link, customerId }] : [];
+    },
+  );
   const groups = [
     { value: TEXTS.palette.found, items: hits },
     { value: TEXTS.palette.pages, items: pages },
   ].filter(({ items }) => items.length > 0);
-  return { hits, groups, isSearching: results.isFetching || isPaused };
+  return { hits, groups, isSearching: results.isFetching || isWaiting };
 }
 
 /** `BUSINESS customer, APPROVED` → `Business customer, approved`. */
@@ -84,8 +86,8 @@ const lowerText = (code: string): string => {
 export function Palette({ close }: { close(): void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();
-  const { typed, query, searchNow } = useQueryText(text);
-  const { hits, groups, isSearching } = useEntries(typed, query);
+  const { typedText, query, searchNow } = useQueryText(text);
+  const { hits, groups, isSearching } = useEntries(typedText, query);
   const names = useNames();
   const nameOf = ({ customerId }: Entry) => customerId && names.names.get(customerId);
   const openEntry = (entry: Entry) => {
@@ -112,7 +114,7 @@ export function Palette({ close }: { close(): void }) {
               aria-label={TEXTS.palette.label}
               placeholder={TEXTS.palette.placeholder}
               onKeyDown={(event) => {
-                if (event.key !== 'Enter' || typed === query || groups.length > 0) return;
+                if (event.key !== 'Enter' || typedText === query || groups.length > 0) return;
                 event.preventDefault();
                 searchNow();
               }}

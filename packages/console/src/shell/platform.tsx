@@ -37,7 +37,7 @@ const PlatformContext = createContext<PlatformChoice | undefined>(undefined);
 
 export function usePlatform(): PlatformChoice {
   const choice = use(PlatformContext);
-  if (!choice) throw new Error('PlatformProvider is missing');
+  if (!choice) throw new Error('usePlatform must be called within PlatformProvider');
   return choice;
 }
 

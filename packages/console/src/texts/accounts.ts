@@ -33,7 +33,8 @@ export const ACCOUNT_TEXTS = {
   resume: 'Resume',
   verification: 'Ledger verification',
   verify: 'Verify ledger now',
-  verifyText: 'Recomputes every balance from its postings. This can take several minutes.',
+  verifyText:
+    'Recomputes every balance from its postings. The verification can take several minutes.',
   platformBalances: 'Balances of the platform',
   systemAccounts:
     'The counterpart accounts of these balances are system accounts of the installation. ' +

@@ -30,7 +30,8 @@ export const ADMINISTRATION_TEXTS = {
   recount: 'Recount payments',
   verification: 'Verification of the audit log',
   verify: 'Verify the audit log now',
-  verifyText: 'Detects records that were changed or removed. This can take several minutes.',
+  verifyText:
+    'Detects records that were changed or removed. The verification can take several minutes.',
   createPlatform: 'Create platform',
   refreshFunding: 'Refresh funding details',
   change: 'Change',
@@ -43,5 +44,5 @@ export const ADMINISTRATION_TEXTS = {
   auditRecord: 'Audit record',
   exportAudit: 'Export JSON lines',
   exportedUntil: (number: number) =>
-    `Records up to number ${number.toLocaleString()} were exported. The command audit export has no limit.`,
+    `Records up to number ${number.toLocaleString()} were exported. The command "audit export" has no limit.`,
 } as const;

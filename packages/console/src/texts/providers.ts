@@ -27,11 +27,12 @@ export const PROVIDER_TEXTS = {
     failed: 'Check failed',
   },
   states: {
-    available: 'Receives the transfers for which a route selects it.',
-    paused: 'Paused: receives no new transfers. Transfers in progress continue.',
+    available: 'This provider receives the transfers for which a route selects it.',
+    paused:
+      'This provider is paused and receives no new transfers. Transfers in progress continue.',
     unavailable:
-      'Unavailable: calls to it fail, so its routes are skipped until a call succeeds again.',
-    unchecked: 'Receives no transfers until a check has read its offers.',
+      'Calls to this provider fail, so its routes are skipped until a call succeeds again.',
+    unchecked: 'This provider receives no transfers until a check has read its offers.',
   },
   problem: 'The last check failed:',
   details: 'Details',
@@ -58,7 +59,7 @@ export const PROVIDER_TEXTS = {
   from: (amount: string) => `from ${amount}`,
   upTo: (amount: string) => `up to ${amount}`,
   between: (min: string, max: string) => `from ${min} to ${max}`,
-  address: 'Address for its messages',
+  address: 'Address for messages of this provider',
   addressText:
     'The provider sends signed messages to this address. If Railhead has a public URL, the host is that of ' +
     'the public URL.',
@@ -88,14 +89,14 @@ export const PROVIDER_TEXTS = {
   consequences: {
     check: 'One signed call requests the offers of the provider. Transfers are not affected.',
     pause: (count: number) =>
-      `${routes(count)} this provider. Their new transfers go to the next matching route, or to the ` +
+      `${routes(count)} this provider. Affected new transfers go to the next matching route, or to the ` +
       'built-in rail. New transfers of other providers are not affected.',
     pauseNone: 'No route selects this provider, so no transfer is affected.',
     resume: (count: number) =>
-      `${routes(count)} this provider. Their new transfers go to this provider again.`,
+      `${routes(count)} this provider. Affected new transfers go to this provider again.`,
     rotate:
-      'The new key is shown immediately and signs calls after the overlap, or after five seconds ' +
-      'without an overlap. Register it with the provider during the overlap. Otherwise the ' +
+      'The new key is shown immediately. It signs calls after the overlap, or after five seconds if ' +
+      'there is no overlap. Register the new key with the provider during the overlap. Otherwise the ' +
       'provider rejects calls, and transfers are delayed.',
     addKey:
       'Messages with the new key are accepted immediately. After the overlap, messages with an ' +
@@ -166,12 +167,12 @@ export const PROVIDER_TEXTS = {
     SELECTED: 'The first route that matches and whose provider can execute the transfer.',
     LOWER_PRIORITY: 'Matches, but an earlier route is selected.',
     OTHER_TRANSFERS: 'Applies to other transfers.',
-    PROVIDER_PAUSED: 'Its provider is paused.',
-    NOT_OFFERED: 'Its provider does not offer this transfer.',
-    UNAVAILABLE: 'Its provider is unavailable: calls currently fail.',
-    OVER_LIMIT: 'The amount exceeds the limit of its provider for one transfer.',
-    OVER_DAILY_LIMIT: 'The amount exceeds the remaining daily limit of its provider.',
-    OVER_BALANCE: 'The prefunded balance at its provider is too low or unknown.',
+    PROVIDER_PAUSED: 'The provider is paused.',
+    NOT_OFFERED: 'The provider does not offer this transfer.',
+    UNAVAILABLE: 'The provider is unavailable, because calls currently fail.',
+    OVER_LIMIT: 'The amount exceeds the limit of the provider for one transfer.',
+    OVER_DAILY_LIMIT: 'The amount exceeds the remaining daily limit of the provider.',
+    OVER_BALANCE: 'The prefunded balance at the provider is too low or unknown.',
     HIGHER_COST: 'Matches, but a route with the same priority costs less.',
   } as Readonly<Record<string, string>>,
   costs: (cost: string) => `Cost: ${cost}.`,
@@ -187,7 +188,7 @@ export const PROVIDER_TEXTS = {
     amount: (value: string) => `those ${value}`,
   },
   pausedBy: {
-    SYSTEM: 'Paused automatically, as its terms require.',
+    SYSTEM: 'Paused automatically, as the terms of the provider require.',
     OPERATOR: 'Paused by an operator.',
   },
   since: 'Since',
@@ -210,14 +211,16 @@ export const PROVIDER_TEXTS = {
   perTransfer: (amount: string) => `At most ${amount} for each transfer.`,
   perDay: (amount: string) => `At most ${amount} on each day (UTC).`,
   cutOff: (rail: string, time: string, zone: string) => `Cut-off of ${rail}: ${time} (${zone}).`,
-  prefunded: (currency: string) => `Prefunded in ${currency}: payouts need an available balance.`,
+  prefunded: (currency: string) =>
+    `Prefunded in ${currency}: payouts and refunds need an available balance.`,
   alertBelow: (amount: string) => `Alert below ${amount}.`,
   errorPause: (percent: number, minimum: number, window: string) =>
     `Paused automatically if more than ${percent} % of at least ${minimum} calls within ${window} fail.`,
   returnPause: (percent: number, minimum: number, window: string) =>
     `Paused automatically if more than ${percent} % of at least ${minimum} settled transfers within ` +
     `${window} are returned.`,
-  resumesItself: 'Resumed automatically when it responds again after a pause for failed calls.',
+  resumesItself:
+    'Resumed automatically when the provider responds again after a pause for failed calls.',
   prefunding: 'Prefunded balances',
   setBalance: 'Set balance',
   low: 'Low',

@@ -20,8 +20,8 @@ export const RECONCILIATION_TEXTS = {
   changeStatements: 'Change',
   changingStatements:
     'The settings apply to statements received from now on. Lines that were posted are unchanged.',
-  daysEnd: (zone: string) => `Its days end at midnight in the time zone ${zone}.`,
-  feesExpected: 'Its fees are posted as expenses immediately.',
+  daysEnd: (zone: string) => `Days of this provider end at midnight in the time zone ${zone}.`,
+  feesExpected: 'Fees of this provider are posted as expenses immediately.',
   feesDiffer: 'A fee that is not in the ledger is a difference, which an operator decides.',
   noDayRequested: 'No statement has been requested.',
   dayRequested: (day: string) => `The last day that was requested is ${day}.`,

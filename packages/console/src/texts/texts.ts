@@ -25,7 +25,7 @@ export const TEXTS = {
   optional: '(optional)',
   required: 'This field is required.',
   notSet: 'Not set',
-  notJson: 'This is not valid JSON.',
+  notJson: 'The input is not valid JSON.',
   tryAgain: 'Try again',
   platform: 'Platform',
   table: (name: string) => `Table: ${name}`,
@@ -66,6 +66,8 @@ export const TEXTS = {
     export: 'Export CSV',
     exporting: 'Exporting …',
     exportFailed: 'The export failed. Try again.',
+    exportLimited: (count: number) =>
+      `The file contains the first ${count.toLocaleString()} rows. Filter the list to export others.`,
     count: (count: number, hasMore: boolean | undefined) =>
       hasMore ? `${count.toLocaleString()} rows loaded` : pluralOf(count, 'row', 'rows'),
   },

@@ -47,7 +47,7 @@ interface ExportInput {
   platformId: string | undefined;
 }
 
-/** Downloads the rows and resolves with whether there were more. */
+/** Downloads the rows. Returns whether more rows exist. */
 async function exportRows({ kind, ...query }: ExportInput): Promise<boolean> {
   const { rows, hasMore } = await readRows(kind, { query }, MAX_ROWS);
   const name = `${kind === 'exportPostings' ? 'postings' : 'balances'}-${query.from}-${query.to}`;

@@ -145,7 +145,7 @@ const amountColumn = (name: 'amount' | 'balanceAfter' | 'heldAfter', currency: s
 });
 
 /** The columns of the postings of an account in this currency. */
-const postingsIn = (currency: string) => [
+const postingColumnsIn = (currency: string) => [
   ...(['amount', 'balanceAfter'] as const).map((name) => amountColumn(name, currency)),
   postingColumns.column('direction', ({ direction }) => <Status value={direction} />),
   ...postingColumns.fields('createdAt', 'transactionId'),
@@ -174,7 +174,7 @@ export function LedgerAccount() {
             <Facts value={{ currency, held: { amount: held, currency }, platformId }} />
           </Panel>
           <Panel title={T.postings}>
-            <List id="listLedgerAccountPostings" path={path} columns={postingsIn(currency)} />
+            <List id="listLedgerAccountPostings" path={path} columns={postingColumnsIn(currency)} />
           </Panel>
         </Screen>
       )}

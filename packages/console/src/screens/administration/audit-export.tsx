@@ -10,7 +10,7 @@ import { TEXTS } from '../../texts/texts.ts';
 /** Maximum number of requests of an export, with up to a thousand records each. */
 const MAX_REQUESTS = 100;
 
-/** Downloads the records and resolves with the number of the last one if there are more. */
+/** Downloads the records. Returns the number of the last record if more records exist. */
 async function exportRecords(): Promise<number | undefined> {
   const parts: string[] = [];
   let lastNumber = 0;

@@ -191,7 +191,7 @@ function Metrics({
   );
 }
 
-/** Kind of open work → screen of its queue. */
+/** Screens of the queues, by kind of open work. */
 const QUEUES: Readonly<Record<string, { path: string; search?: Record<string, string> }>> = {
   heldDeposits: { path: '/deposits' },
   awaitedTransfers: { path: '/payouts' },

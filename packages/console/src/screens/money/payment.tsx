@@ -112,7 +112,7 @@ function useRequests({ id, platformId }: Payment): readonly Request[] {
   return data?.data ?? [];
 }
 
-/** Order of entries with the same time, such as those of one commit. */
+/** Order of entries with the same time, such as the entries of one commit. */
 const ORDER: readonly Entry['kind'][] = ['request', 'result', 'posting', 'state', 'delivery'];
 
 function Timeline({ payment }: { payment: Payment }) {

@@ -157,7 +157,8 @@ export const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
 };
 
 /**
- * Statuses without the action that ends a mint or burn. The API can still complete an EXPIRED one.
+ * Statuses without the action that ends a mint or burn. The API can still complete an EXPIRED
+ * operation.
  */
 const FINAL_STATUSES: readonly string[] = ['COMPLETED', 'FAILED', 'EXPIRED'];
 

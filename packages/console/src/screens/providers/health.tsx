@@ -103,7 +103,7 @@ export function Terms({ provider: { providerId, environment, terms } }: Provider
   );
 }
 
-/** Renders nothing without prefunding and balances. */
+/** Renders nothing if the provider has neither prefunding nor balances. */
 export function Prefunding({ provider: { providerId, terms, balances } }: ProviderProps) {
   const currencies = (terms.prefunding ?? []).map(({ currency }) => currency);
   if (currencies.length === 0 && balances.length === 0) return null;
