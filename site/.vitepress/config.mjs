@@ -1,27 +1,15 @@
 // Configuration of the documentation site, whose pages are in docs/. `npm run docs` builds it into
 // site/dist.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { defineConfig } from 'vitepress';
 import { bundledPackages } from '../../scripts/release/bundled-packages.mjs';
+import { addressesAt } from './addresses.mjs';
+import { lastEditOf } from './dates.mjs';
 import { addDiagrams } from './diagrams.mjs';
 import { addLinks } from './links.mjs';
 import { operationGroups, searchText } from './operations/pages.mjs';
 import { sdkGroups } from './sdk-reference.mjs';
+import { REFERENCE, SIDEBAR } from './sidebar.mjs';
 import { themePatches } from './theme-patches.mjs';
-
-const docs = path.resolve(import.meta.dirname, '../../docs');
-
-const titleOf = (file) =>
-  /^# (.*)$/m.exec(readFileSync(path.join(docs, file), 'utf8'))?.[1].replaceAll('`', '') ?? file;
-
-const page = (file) => ({ text: titleOf(file), link: `/${file.replace(/(?:index)?\.md$/, '')}` });
-
-const pagesIn = (folder) =>
-  (existsSync(path.join(docs, folder)) ? readdirSync(path.join(docs, folder)) : [])
-    .filter((name) => name.endsWith('.md'))
-    .sort()
-    .map((name) => page(`${folder}/${name}`));
 
 const slugify = (heading) =>
   heading
@@ -61,90 +49,8 @@ function nameTabs(md) {
 /** Base path of the site, set by `npm run docs`. The server serves the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
-const sidebarGroup = (text, items, isCollapsed = false) => ({
-  text,
-  items,
-  collapsed: isCollapsed,
-});
-
-/** Guides for operators, listed with the other pages for them. */
-const OPERATOR_GUIDES = [
-  '/guides/install',
-  '/guides/operating',
-  '/guides/operators',
-  '/guides/console',
-];
-
-/** `npm run docs` writes this file next to the pages, so a link to it loads a complete document. */
-const OPERATOR_REFERENCE = {
-  text: 'Operator API',
-  link: '/operator-reference',
-  target: '_self',
-};
-
-const REFERENCE = sidebarGroup('Reference', [
-  page('api.md'),
-  page('cli.md'),
-  { text: 'Operations', link: '/operations/' },
-  { text: 'Interactive reference', link: '/reference', target: '_self' },
-  OPERATOR_REFERENCE,
-  { text: 'TypeScript SDK', link: '/sdk/' },
-  { text: 'Webhooks: all events', link: '/webhooks' },
-  page('errors.md'),
-]);
-
-const SIDEBAR = [
-  sidebarGroup('Start here', [
-    { text: 'A first payment', link: '/start' },
-    page('comparison.md'),
-    page('clients.md'),
-  ]),
-  sidebarGroup('Concepts', [
-    ...pagesIn('concepts'),
-    page('money.md'),
-    page('states.md'),
-    page('onboarding.md'),
-    page('tax-identifiers.md'),
-    page('glossary.md'),
-  ]),
-  sidebarGroup(
-    'Guides',
-    pagesIn('guides').filter(({ link }) => !OPERATOR_GUIDES.includes(link)),
-  ),
-  REFERENCE,
-  sidebarGroup('Operating', [
-    page('guides/install.md'),
-    page('guides/operating.md'),
-    page('guides/operators.md'),
-    page('guides/console.md'),
-    OPERATOR_REFERENCE,
-    page('settings.md'),
-    page('command.md'),
-    page('production-checklist.md'),
-    page('security.md'),
-    page('availability.md'),
-    page('metrics.md'),
-    page('traces.md'),
-    page('performance.md'),
-    page('scaling.md'),
-    page('backups.md'),
-    page('retention.md'),
-    page('jobs.md'),
-  ]),
-  sidebarGroup('Alerts', pagesIn('alerts'), true),
-  sidebarGroup(
-    'Architecture',
-    [
-      page('architecture.md'),
-      ...pagesIn('architecture'),
-      page('walkthroughs.md'),
-      page('imports.md'),
-    ],
-    true,
-  ),
-  sidebarGroup('Decisions', pagesIn('decisions'), true),
-  sidebarGroup('Changelog', [page('changelog.md')]),
-];
+/** Whether the site is an export for another host. */
+const isExport = process.env.RAILHEAD_DOCS_EXPORT === 'true';
 
 export default defineConfig({
   title: 'Railhead',
@@ -156,10 +62,10 @@ export default defineConfig({
   rewrites: { 'pages/:page*': ':page*' },
   outDir: './dist',
   base,
-  cleanUrls: true,
+  // A host of static files may not find a page without `.html`.
+  cleanUrls: !isExport,
   // Pages are built one at a time, so that the search index has the order of the pages.
   buildConcurrency: 1,
-  lastUpdated: true,
   metaChunk: true,
   head: [
     ['meta', { name: 'color-scheme', content: 'light dark' }],
@@ -178,29 +84,31 @@ export default defineConfig({
       highlightOnce(md);
       nameTabs(md);
       addDiagrams(md);
-      addLinks(md, base);
+      addLinks(md, addressesAt(base, isExport));
     },
   },
   vite: { resolve: { preserveSymlinks: true }, plugins: [themePatches(), bundledPackages()] },
   transformPageData(pageData) {
-    if (pageData.relativePath !== 'index.md') return undefined;
+    const lastUpdated = lastEditOf(pageData.relativePath);
+    if (pageData.relativePath !== 'index.md') return { lastUpdated };
     const frontmatter = {
       ...pageData.frontmatter,
       sidebar: false,
       aside: false,
       pageClass: 'home',
     };
-    return { frontmatter };
+    return { frontmatter, lastUpdated };
   },
   themeConfig: {
+    isExport,
     nav: [
       { text: 'Start', link: '/start' },
       { text: 'Concepts', link: '/concepts/payment' },
-      { text: 'Guides', link: '/guides/payouts' },
+      { text: 'Guides', link: '/guides/integration' },
       { text: 'Reference', link: '/operations/', activeMatch: '/operations/' },
       { text: 'Webhooks', link: '/webhooks' },
       { text: 'Errors', link: '/errors' },
-      { text: 'Operating', link: OPERATOR_GUIDES[0] },
+      { text: 'Operating', link: '/guides/install' },
       { text: 'Architecture', link: '/architecture' },
     ],
     sidebar: {

@@ -1,5 +1,6 @@
-// Mermaid blocks as SVG, drawn while the site is built, so that a page loads no script for its diagrams.
-// Colors are the tokens of the theme, so that a diagram has the colors of the light or the dark mode.
+// Mermaid blocks as SVG, drawn while the site is built, so that a page loads no script for its
+// diagrams. Colors are the tokens of the theme, so that a diagram has the colors of the light or
+// the dark mode.
 import { renderMermaidSVG } from 'beautiful-mermaid';
 
 const OPTIONS = {
@@ -57,9 +58,10 @@ function headingBefore(tokens, index) {
 
 /** Adds the rendering of `mermaid` fences to a markdown-it instance. */
 export function addDiagrams(md) {
-  const fence = md.renderer.rules.fence;
+  const renderFence = md.renderer.rules.fence;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
-    if (tokens[index].info.trim() !== 'mermaid') return fence(tokens, index, options, env, self);
+    if (tokens[index].info.trim() !== 'mermaid')
+      return renderFence(tokens, index, options, env, self);
     const label = md.utils.escapeHtml(`Diagram: ${headingBefore(tokens, index)}`);
     const svg = embeddedSvg(draw(tokens[index].content), `diagram-${index}`);
     return `<figure class="diagram" role="group" tabindex="0" aria-label="${label}">${svg}</figure>\n`;

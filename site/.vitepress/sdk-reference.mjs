@@ -13,7 +13,7 @@ export const FOLDER = 'sdk';
 const PACKAGE = 'railhead-sdk';
 
 /** Source files of the documented entries of the package, by the names of the entries. */
-const ENTRIES = {
+export const ENTRIES = {
   [PACKAGE]: 'src/index.ts',
   [`${PACKAGE}/node`]: 'src/node.ts',
   [`${PACKAGE}/wallets`]: 'src/wallets/index.ts',
@@ -79,7 +79,7 @@ export async function writeSdkReference() {
   const typedoc = await import('typedoc');
   const app = await typedoc.Application.bootstrapWithPlugins(OPTIONS);
   const project = await app.convert();
-  if (!project) throw new Error('The SDK cannot be read.');
+  if (!project) throw new Error('TypeDoc cannot read the SDK. See the messages above.');
   const names = Object.keys(ENTRIES);
   for (const [index, child] of (project.children ?? []).entries()) {
     const name = names.find((entryName) => ENTRIES[entryName] === `src/${child.name}.ts`);
@@ -89,7 +89,8 @@ export async function writeSdkReference() {
   shorten(project, typedoc);
   rmSync(OPTIONS.out, { recursive: true, force: true });
   await app.generateOutputs(project);
-  if (app.logger.hasErrors()) throw new Error('The reference of the SDK has errors.');
+  if (app.logger.hasErrors())
+    throw new Error('TypeDoc reported errors in the SDK. See the messages above.');
   writeStartPage();
 }
 
@@ -100,7 +101,7 @@ export async function writeSdkReference() {
 function writeStartPage() {
   const file = path.join(OPTIONS.out, 'index.md');
   const [, list] = readFileSync(file, 'utf8').split('## Modules');
-  if (!list) throw new Error('The reference of the SDK lists no entries.');
+  if (!list) throw new Error(`${file} has no section Modules. Adapt this module to TypeDoc.`);
   const readme = readFileSync(path.join(sdk, 'README.md'), 'utf8')
     .replace(/^# .*/, `# ${OPTIONS.name}`)
     .replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1');

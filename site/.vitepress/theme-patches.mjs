@@ -1,5 +1,9 @@
-// Changes to files of the default theme and to the design tokens while Vite reads them. A build fails when a
-// new version of the theme no longer has the text that is replaced.
+// Changes to files of the default theme and to the design tokens while Vite reads them. A build
+// fails when a new version of the theme no longer has the text that is replaced.
+
+import path from 'node:path';
+
+const search = path.join(import.meta.dirname, 'search.mjs').replaceAll('\\', '/');
 
 const PATCHES = [
   {
@@ -35,6 +39,20 @@ const PATCHES = [
     ],
   },
   {
+    // Functions among the options of the search cannot be part of the data of the site.
+    file: /VPLocalSearchBox\.vue$/,
+    replace: [
+      [
+        "import MiniSearch, { type SearchResult } from 'minisearch'",
+        `$&\nimport { searchOptions } from ${JSON.stringify(search)}`,
+      ],
+      [
+        /\.\.\.\(theme\.value\.search\?\.provider === 'local' &&\s+theme\.value\.search\.options\?\.miniSearch\?\.searchOptions\)/,
+        '...searchOptions',
+      ],
+    ],
+  },
+  {
     // The tokens of the hosted pages follow the color scheme of the system. The site has a switch.
     file: /pages[\\/]page[\\/]tokens\.css$/,
     replace: [
@@ -56,7 +74,7 @@ export const themePatches = () => ({
     if (!patch) return undefined;
     return patch.replace.reduce((text, [from, to]) => {
       const changedText = text.replace(from, to);
-      if (changedText === text) this.error(`${id} no longer contains ${from}.`);
+      if (changedText === text) this.error(`${id} no longer contains ${from}. Adapt the patch.`);
       return changedText;
     }, code);
   },

@@ -1,11 +1,12 @@
-// The operations and webhooks of `openapi.json`, the resolution of references, and the addresses in
-// the site and in the reference that sends requests.
+// The operations and webhooks of `openapi.json`, the operations of `operator-openapi.json`, the resolution
+// of references, and the addresses of operations in the site.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const file = path.resolve(import.meta.dirname, '../../../openapi.json');
+const read = (name) =>
+  JSON.parse(readFileSync(path.resolve(import.meta.dirname, '../../..', name), 'utf8'));
 
-export const document = JSON.parse(readFileSync(file, 'utf8'));
+export const document = read('openapi.json');
 
 /** Resolves a local reference. Fields next to `$ref` replace those of its target. */
 export function resolve(node) {
@@ -36,12 +37,20 @@ const entriesOf = (items, isWebhook) =>
 /** Every operation and webhook, in the order of the document. */
 export const entries = [...entriesOf(document.paths, false), ...entriesOf(document.webhooks, true)];
 
+const groupsOf = ({ tags }, documentEntries) =>
+  tags.map(({ name, description }) => ({
+    name,
+    description,
+    entries: documentEntries.filter(({ tag }) => tag === name),
+  }));
+
 /** Tags in the order of the document, each with its operations and webhooks. */
-export const groups = document.tags.map(({ name, description }) => ({
-  name,
-  description,
-  entries: entries.filter(({ tag }) => tag === name),
-}));
+export const groups = groupsOf(document, entries);
+
+const operatorDocument = read('operator-openapi.json');
+
+/** Tags of the operator API, each with its operations. */
+export const operatorGroups = groupsOf(operatorDocument, entriesOf(operatorDocument.paths, false));
 
 const ids = new Set(entries.map(({ id }) => id));
 
@@ -68,13 +77,3 @@ export const textFor = (entry, text = '') =>
     const page = pageOfName(name);
     return page === undefined || page === entry.id ? code : `[${code}](/operations/${page})`;
   });
-
-const slugOf = (tag) =>
-  tag
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 -]/g, '')
-    .replaceAll(' ', '-');
-
-/** Anchor of an operation in the reference that sends requests. */
-export const anchorOf = ({ tag, method, path: operationPath, isWebhook }) =>
-  `tag/${slugOf(tag)}/${isWebhook ? 'webhook/' : ''}${method}${isWebhook ? '/' : ''}${operationPath}`;

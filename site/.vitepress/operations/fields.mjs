@@ -3,12 +3,10 @@
 import { nameOf, resolve } from './document.mjs';
 
 /**
- * Depth at which objects with a named type, such as `a.b.c`, are not expanded. Other objects are.
+ * Depth from which objects with a named type are not expanded, such as `a.b.c`. Objects without a
+ * named type are expanded at every depth.
  */
 const MAX_DEPTH = 2;
-
-/** Longer lists of values are cut. */
-const MAX_VALUES = 60;
 
 const union = (ownValues = [], otherValues = []) => [...new Set([...ownValues, ...otherValues])];
 
@@ -53,50 +51,6 @@ export function typeOf(schema) {
     return shape.format === 'binary' ? 'file' : typesOf(shape).join(' or ') || 'any value';
   };
   return isNullable(shape) ? `${name()} or null` : name();
-}
-
-const code = (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-
-function valuesOf(values) {
-  const shownValues = values.slice(0, MAX_VALUES).map(code).join(', ');
-  const hiddenCount = values.length - MAX_VALUES;
-  const hiddenText = hiddenCount > 0 ? ` and ${hiddenCount} more` : '';
-  return values.length === 1 ? `Always ${shownValues}.` : `One of ${shownValues}${hiddenText}.`;
-}
-
-/** Formats that the type already states. */
-const TYPE_FORMATS = new Set(['binary', 'int64']);
-
-const maximumText = (length) => `At most ${length} characters.`;
-const minimumText = (min, max) => `${min === max ? 'Exactly' : 'At least'} ${min} characters.`;
-
-const LIMITS = [
-  ['format', (value) => (TYPE_FORMATS.has(value) ? undefined : `Format ${value}.`)],
-  ['minLength', (value, { maxLength }) => minimumText(value, maxLength)],
-  ['maxLength', (value, { minLength }) => (value === minLength ? undefined : maximumText(value))],
-  ['minimum', (value) => `Minimum ${value}.`],
-  ['exclusiveMinimum', (value) => `Greater than ${value}.`],
-  ['maximum', (value) => `Maximum ${value}.`],
-  ['minItems', (value) => `At least ${value} entries.`],
-  ['maxItems', (value) => `At most ${value} entries.`],
-  ['uniqueItems', () => 'Entries are unique.'],
-  ['pattern', (value) => `Pattern ${code(value)}.`],
-  ['default', (value) => `Default ${code(value)}.`],
-  ['deprecated', () => 'Deprecated.'],
-];
-
-/** Values and limits of a schema, in sentences. */
-export function limitsOf(schema) {
-  const shape = flatten(schema);
-  const items = shape.items ? flatten(shape.items) : {};
-  const values = shape.const === undefined ? shape.enum : [shape.const];
-  return [
-    ...(values ? [valuesOf(values)] : []),
-    ...(items.enum ? [`Entries: ${valuesOf(items.enum)}`] : []),
-    ...LIMITS.filter(([key]) => shape[key] !== undefined && shape[key] !== false).map(
-      ([key, sentence]) => sentence(shape[key], shape),
-    ),
-  ].filter((limit) => limit !== undefined);
 }
 
 /** The value of the discriminator, and the schema of each variant. */

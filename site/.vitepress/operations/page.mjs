@@ -1,6 +1,7 @@
 // A Markdown page for each operation and webhook, from the API document.
-import { anchorOf, document, nameOf, resolve, textFor } from './document.mjs';
-import { limitsOf, tablesOf, typeOf } from './fields.mjs';
+import { document, nameOf, resolve, textFor } from './document.mjs';
+import { tablesOf, typeOf } from './fields.mjs';
+import { limitsOf } from './limits.mjs';
 import { samplesOf } from './samples.mjs';
 
 /** Address of the server in the guides. */
@@ -59,6 +60,8 @@ function titleOfTable({ at, discriminator, value, name }) {
 /** Descriptions end with a period before further sentences follow. */
 const sentence = (text = '') => (text && !/[.!?:)]$/.test(text) ? `${text}.` : text);
 
+const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 const nameCell = (name, type, required) => `\`${name}\` ${type}${required ? ', **required**' : ''}`;
 
 function fieldRow(entry, row, isLinked) {
@@ -67,7 +70,7 @@ function fieldRow(entry, row, isLinked) {
   );
   const texts = [
     sentence(textFor(entry, row.description)),
-    ...limitsOf(row.schema),
+    ...limitsOf(row.schema, row.description),
     ...(variants.length ? [`Variants: ${variants.join(', ')}.`] : []),
   ];
   const type = row.typeName ? `${typeOf(row.schema)} ${row.typeName}` : typeOf(row.schema);
@@ -84,8 +87,9 @@ function fieldTables(entry, schema, isLinked) {
     if (fieldTable.value === undefined) return rowsText;
     const title = titleOfTable(fieldTable);
     const heading = isLinked ? `### ${title} {#${anchorOfTable(fieldTable)}}` : `**${title}**`;
-    const { title: schemaTitle } = resolve(fieldTable.schema);
-    return [heading, ...(schemaTitle ? [sentence(schemaTitle)] : []), rowsText].join('\n\n');
+    const { title: schemaTitle, description = schemaTitle } = resolve(fieldTable.schema);
+    const lead = description ? [sentence(textFor(entry, description))] : [];
+    return [heading, ...lead, rowsText].join('\n\n');
   });
 }
 
@@ -119,7 +123,9 @@ function parametersOf(entry) {
   const rows = parameters.map(({ name, in: location, required, description, schema }) =>
     [
       nameCell(name, `${typeOf(schema)} in ${location}`, required),
-      [sentence(textFor(entry, description)), ...limitsOf(schema)].filter(Boolean).join(' '),
+      [sentence(textFor(entry, description)), ...limitsOf(schema, description)]
+        .filter(Boolean)
+        .join(' '),
     ].map(cell),
   );
   return ['## Parameters', table(['Parameter', 'Description'], rows)];
@@ -190,20 +196,24 @@ function requestOf(entry) {
   return ['## Request', `::: code-group\n${tabs.join('\n')}\n:::`];
 }
 
-const FRONTMATTER = '---\npageClass: operation\nlastUpdated: false\n---';
+/** Opens the form of the theme. The link is its own anchor. */
+const TRY_IT = '[Try it](#try){#try}';
+
+const frontmatterOf = ({ isWebhook }) =>
+  `---\npageClass: operation\nhasRequest: ${!isWebhook}\n---`;
 
 /** The page of an operation or webhook. */
 export function pageOf(entry) {
   const { operation, method, path, id, isWebhook } = entry;
   const { text, Access, Idempotency, Events, Sandbox, Guides } = partsOf(entry);
   const fact = (name, value) => (value ? [`**${name}**: ${textFor(entry, value)}`] : []);
-  const section = (title, value) => (value ? [`## ${title}`, textFor(entry, value)] : []);
-  const link = `[Try it](${HOST}/docs/reference#${encodeURI(anchorOf(entry))})`;
+  const section = (title, value) =>
+    value ? [`## ${title}`, capitalize(textFor(entry, value))] : [];
   const address = isWebhook ? 'POST to the webhook endpoint' : `\`${method} ${path}\``;
   return [
-    FRONTMATTER,
+    frontmatterOf(entry),
     `# ${operation.summary}`,
-    `${address} \`${id}\`${isWebhook ? '' : ` ${link}`}`,
+    `${address} \`${id}\`${isWebhook ? '' : ` ${TRY_IT}`}`,
     ...(operation.deprecated ? ['**Deprecated**'] : []),
     textFor(entry, text),
     ...fact('Access', Access),

@@ -3,10 +3,13 @@
 // read dynamic routes.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { entries, groups } from './document.mjs';
+import { entries, groups, operatorGroups } from './document.mjs';
 import { pageOf } from './page.mjs';
 
 const FOLDER = 'operations';
+
+/** The page that lists the operator API. It has the name of no operation. */
+const OPERATOR_PAGE = 'operator';
 
 const rowOf = ({ id, method, path: operationPath, operation, isWebhook }) => {
   const note = operation.deprecated ? ' (deprecated)' : '';
@@ -16,10 +19,11 @@ const rowOf = ({ id, method, path: operationPath, operation, isWebhook }) => {
 /** The index, grouped by tag. */
 export const indexPage = () =>
   [
-    '---\npageClass: operations\nlastUpdated: false\nsearch: false\n---',
+    '---\npageClass: operations\nsearch: false\n---',
     '# Operations',
     'Every operation and webhook has a page with its fields, examples, code samples and errors. ' +
-      'The [interactive reference](http://localhost:4000/docs/reference) sends requests.',
+      '**Try it** opens a form that sends the request of an operation to the server of this page. The ' +
+      '[interactive reference](http://localhost:4000/docs/reference) shows all operations on one page.',
     ...groups.flatMap(({ name, description, entries: groupEntries }) => [
       `## ${name}`,
       description,
@@ -31,12 +35,39 @@ export const indexPage = () =>
     .join('\n\n')
     .concat('\n');
 
+const operatorRowOf = ({ id, method, path: operationPath, operation }) => {
+  const note = operation.deprecated ? ' (deprecated)' : '';
+  return `| ${method} | \`${operationPath}\` | \`${id}\` | ${operation.summary}${note} |`;
+};
+
+/** The operations of the operator API, grouped by tag. The search finds them by this page. */
+export const operatorPage = () =>
+  [
+    '---\npageClass: operations\n---',
+    '# Operator API operations',
+    'Operations for the operators of an installation, below `/operator/v1`. The ' +
+      '[operator reference](http://localhost:4000/docs/operator-reference) has their fields, examples ' +
+      'and errors. [Operators and approvals](/guides/operators) describes access to them.',
+    ...operatorGroups.flatMap(({ name, description, entries: groupEntries }) => [
+      `## ${name}`,
+      description,
+      [
+        '| Method | Path | Operation | Summary |',
+        '| --- | --- | --- | --- |',
+        ...groupEntries.map(operatorRowOf),
+      ].join('\n'),
+    ]),
+  ]
+    .join('\n\n')
+    .concat('\n');
+
 /** Writes all pages below a folder of Markdown. */
 export function writeOperations(source) {
   const folder = path.join(source, FOLDER);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, 'index.md'), indexPage());
+  writeFileSync(path.join(folder, `${OPERATOR_PAGE}.md`), operatorPage());
   for (const entry of entries) writeFileSync(path.join(folder, `${entry.id}.md`), pageOf(entry));
 }
 
@@ -69,6 +100,7 @@ export function searchText(source, env, md) {
   if (env.frontmatter?.search === false) return '';
   if (!isOperation) return html;
   const id = path.posix.basename(env.relativePath, '.md');
+  if (id === OPERATOR_PAGE) return html;
   const { method, path: operationPath } = entries.find((entry) => entry.id === id);
   // Search results show the operation after the title.
   return html.replace(/ <a class="header-anchor"/, ` (${id}, ${method} ${operationPath})$&`);

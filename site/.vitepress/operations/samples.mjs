@@ -169,7 +169,7 @@ function go({ method, url, auth, headers, body, form, hasForm }) {
     'package main\n',
     `import (\n${packages.map((packageName) => `\t"${packageName}"`).join('\n')}\n)\n`,
     'func main() {',
-    // A literal of several lines keeps its lines.
+    // Only the first line of a statement is indented, because indentation would change a raw string.
     ...statements.map((statement) => `\t${statement}`),
     '}',
   ].join('\n');
