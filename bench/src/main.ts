@@ -105,7 +105,7 @@ function createBench(options: Options, scratch: string, cluster: Cluster): Bench
   return bench;
 }
 
-async function header(bench: Bench): Promise<string> {
+async function describeRun(bench: Bench): Promise<string> {
   const cpus = os.cpus();
   const { rounds, seconds } = bench.settings;
   const memory = (os.totalmem() / 2 ** 30).toFixed(0);
@@ -122,7 +122,7 @@ async function header(bench: Bench): Promise<string> {
 
 async function measure(options: Options, bench: Bench): Promise<void> {
   const { only } = options;
-  const description = await header(bench);
+  const description = await describeRun(bench);
   printProgress(description.replaceAll('\n', '\n  '));
   const rows: Row[] = [];
   const seconds: Record<string, number> = {};
@@ -158,7 +158,7 @@ async function measure(options: Options, bench: Bench): Promise<void> {
   if (rows.some((row) => row.railhead.errors + row.peer.errors > 0)) process.exitCode = 1;
 }
 
-/** Runs the bench. All processes have exited when this resolves, and after Ctrl-C. */
+/** Runs the bench. All processes have exited when the promise resolves, and after Ctrl-C. */
 export async function main(options: Options): Promise<void> {
   const parent = path.join(options.root, 'bench', '.railhead');
   fs.mkdirSync(parent, { recursive: true });

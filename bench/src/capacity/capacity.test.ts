@@ -21,14 +21,12 @@ const demandOf = (...argv: string[]): Demand => {
 };
 const capacityOf = (paymentsPerDay: number, ...argv: string[]): Capacity =>
   capacityFor(demandOf('--payments-per-day', String(paymentsPerDay), ...argv));
-/**
- * Payments per day at which one cluster reaches its first limit, from the capacity for a million.
- */
+/** Payments per day at which one cluster reaches its first limit. */
 const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
   (1e6 * (limits[0]?.perSecond ?? 0)) / peakPerSecond;
 
 describe('the model', () => {
-  it('is proportional to the number of payments and to the peak', () => {
+  it('has results in proportion to the number of payments and to the peak', () => {
     const [smallCapacity, largeCapacity] = [capacityOf(1e6), capacityOf(1e7)];
     for (const name of [
       'peakPerSecond',
@@ -60,7 +58,7 @@ describe('the model', () => {
     expect(capacityWithBodies.keptPerDay).toBe(minimalCapacity.keptPerDay);
   });
 
-  it('retains rows for the period and the week of its partition', () => {
+  it('retains rows for the retention period and one week, the length of a partition', () => {
     const storedReplyBytes = 7 * 1e6 * PAYMENTS.payout.replyBytes;
     const [capacityFor8Days, capacityFor23Days] = [
       capacityOf(1e6, '--retention=8d'),
@@ -72,7 +70,7 @@ describe('the model', () => {
     ).toBeCloseTo(2);
   });
 
-  it('has at least two processes, and a second cluster above the first limit', () => {
+  it('requires at least two processes, and a second cluster above the first limit', () => {
     expect(capacityOf(1)).toMatchObject({ processes: 2, databaseProcessors: 2, clusters: 1 });
     const perDay = perDayAtFirstLimit(capacityOf(1e6));
     expect(capacityOf(Math.floor(perDay * 0.99)).clusters).toBe(1);
@@ -81,7 +79,7 @@ describe('the model', () => {
 
   it('lists the limits of a cluster in ascending order', () => {
     const namesOf = (...argv: string[]) => capacityOf(1e6, ...argv).limits.map(({ name }) => name);
-    // The table grows with the mean, so its limit is the highest at a high peak.
+    // The size of a table depends on the mean rate, so its limit is the highest at a high peak.
     const minimalFlags = ['--peak=50', '--events=0', '--reads=0'];
     expect(namesOf(...minimalFlags)).toEqual([
       'shared accounts',
@@ -122,7 +120,7 @@ describe('npm run capacity', () => {
     expect(readRequest([...argv, '--peak=2'])).toEqual({
       errors: [
         '--foo is unknown.',
-        '--peak is repeated.',
+        '--peak is repeated. Give each flag once.',
         '--payments-per-day is missing.',
         '--kind must be payout, conversion or deposit. The value is card.',
         '--events must be a whole number from 0 to 100. The value is x.',

@@ -3,7 +3,7 @@ import { type Demand, type Kind, PAYMENTS } from './model.ts';
 
 export const USAGE = `Usage: npm run capacity -- --payments-per-day N [flags]
 
-  --payments-per-day 10000000  payments a day
+  --payments-per-day 10000000  payments a day, without a default
   --kind payout                payout, conversion or deposit
   --events 5                   events per payment (default: those of the kind)
   --endpoints 1                endpoints that receive each event
@@ -13,7 +13,9 @@ export const USAGE = `Usage: npm run capacity -- --payments-per-day N [flags]
   --bodies                     bodies of requests are recorded
   --json                       print one JSON object
   --tables                     print the tables of docs/scaling.md
-  --measure                    measure the costs on this machine, about two minutes`;
+  --measure                    measure the costs on this machine, about two minutes
+
+The other values are the defaults.`;
 
 export const DEFAULTS = {
   ...{ kind: 'payout', endpoints: 1, reads: 2, retentionDays: 30, peak: 3, bodies: false },
@@ -63,7 +65,7 @@ function readValues(argv: readonly string[], errors: string[]): Map<string, stri
   for (let argument = args.shift(); argument !== undefined; argument = args.shift()) {
     const name = argument.replace(/^--/, '');
     const isKnown = argument.startsWith('--') && (name in RULES || name === 'kind');
-    if (values.has(name)) errors.push(`${argument} is repeated.`);
+    if (values.has(name)) errors.push(`${argument} is repeated. Give each flag once.`);
     if (SWITCHES.includes(name) && argument.startsWith('--')) values.set(name, '');
     else if (isKnown) values.set(name, args[0]?.startsWith('--') ? '' : (args.shift() ?? ''));
     else errors.push(`${argument} is unknown.`);

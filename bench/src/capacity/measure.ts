@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AUTHORIZATION,
   BASE,
-  eachOf,
   FUNDS,
+  mapConcurrently,
   personBody,
   requester,
   startServer,
@@ -27,14 +27,14 @@ const WARM_UP = 1_000;
 const SETTLE_MS = 120_000;
 
 /** Retention of the rows of each table. Rows of all other tables are kept permanently. */
-const KEPT_FOR: Readonly<Record<string, keyof Bytes>> = {
+const RETENTION_BY_TABLE: Readonly<Record<string, keyof Bytes>> = {
   events: 'events',
   webhook_attempts: 'events',
   api_requests: 'requests',
   api_request_reads: 'requests',
   api_request_bodies: 'bodies',
   idempotency: 'replies',
-  // Rows that are updated in place, or removed after their work.
+  // Rows that are updated in place, or removed when their job or delivery is completed.
   jobs: 'reused',
   webhook_queue: 'reused',
   ledger_accounts: 'reused',
@@ -62,7 +62,7 @@ interface Measurement {
 
 type Send = <R>(method: string, path: string, body?: unknown) => Promise<R>;
 
-/** Sends requests with an idempotency key, as clients of payments do. */
+/** Sends requests with an idempotency key, as payment clients do. */
 function keyedRequester(port: number): Send {
   return async <R>(method: string, address: string, body?: unknown) => {
     const reply = await fetch(`http://127.0.0.1:${port}${BASE}${address}`, {
@@ -122,14 +122,14 @@ const PENDING = `select (select count(*)::int from jobs where due_at < now() + i
  * Waits until no job is due within a minute, and with a receiver until all events are delivered.
  * Throws after `SETTLE_MS`.
  */
-async function waitForWork(cluster: Cluster, delivers: boolean): Promise<void> {
+async function waitForWork(cluster: Cluster, hasReceiver: boolean): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline) {
     const [row] = await cluster.rows<{ jobs: number; events: number }>(DATABASE, PENDING);
-    if (row?.jobs === 0 && (!delivers || row.events === 0)) return;
+    if (row?.jobs === 0 && (!hasReceiver || row.events === 0)) return;
     await sleep(200);
   }
-  throw new Error(`jobs or deliveries are not completed within ${SETTLE_MS} ms`);
+  throw new Error(`jobs or deliveries were not completed within ${SETTLE_MS} ms`);
 }
 
 async function eventsIn(cluster: Cluster): Promise<number> {
@@ -149,7 +149,7 @@ function growthOf(
   const tables: string[] = [];
   for (const [name, size] of sizesAfter) {
     const perPayment = (size - (sizesBefore.get(name) ?? 0)) / count;
-    bytes[KEPT_FOR[name] ?? 'kept'] += perPayment;
+    bytes[RETENTION_BY_TABLE[name] ?? 'kept'] += perPayment;
     if (perPayment >= 10) tables.push(`${name} ${perPayment.toFixed(0)}`);
   }
   return { bytes, tables: tables.join(', ') };
@@ -198,13 +198,13 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
   const log = path.join(scratch, 'server.log');
   const server = await startServer({ root, node: process.execPath }, args, { log });
   const sendWithoutKey = requester(server.port);
-  const people = await eachOf(Array.from({ length: PEOPLE }), (_, n) =>
+  const people = await mapConcurrently(Array.from({ length: PEOPLE }), (_, n) =>
     createPerson(sendWithoutKey, n),
   );
   const send = keyedRequester(server.port);
   const personOf = (index: number) => people[index % PEOPLE] as Person;
   const repeatWork = <R>(work: (index: number) => Promise<R>, count = COUNT) =>
-    eachOf(Array.from({ length: count }), (_, index) => work(index));
+    mapConcurrently(Array.from({ length: count }), (_, index) => work(index));
 
   const quote = (index: number) =>
     send<{ id: string; transactionId: string }>('POST', '/quotes', {
@@ -227,7 +227,7 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
     });
 
   const quotes = await repeatWork(quote, WARM_UP);
-  await eachOf(quotes, execute);
+  await mapConcurrently(quotes, execute);
   await repeatWork(payOut, WARM_UP);
   await repeatWork(deposit, WARM_UP);
   await waitForWork(cluster, false);
@@ -240,11 +240,11 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
     await measure('quote', async () => {
       preparedQuotes = await repeatWork(quote);
     }),
-    await measure('execute', () => eachOf(preparedQuotes, execute)),
+    await measure('execute', () => mapConcurrently(preparedQuotes, execute)),
     await measure('payout', () => repeatWork(payOut)),
     await measure('deposit', () => repeatWork(deposit)),
     await measure('read', () =>
-      eachOf(preparedQuotes, ({ transactionId }) =>
+      mapConcurrently(preparedQuotes, ({ transactionId }) =>
         sendWithoutKey('GET', `/transactions/${transactionId}`),
       ),
     ),
@@ -274,7 +274,7 @@ function tableOf(measurements: readonly Measurement[]): string {
   return rows.map((row) => row.map((cell) => cell.padStart(14)).join('')).join('\n');
 }
 
-/** Measures the costs and prints them. All processes have exited when this resolves. */
+/** Measures the costs and prints them. All processes have exited when the promise resolves. */
 export async function measureCosts(root: string): Promise<void> {
   const parent = path.join(root, 'bench', '.railhead');
   fs.mkdirSync(parent, { recursive: true });

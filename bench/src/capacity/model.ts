@@ -20,7 +20,7 @@ interface PaymentCost extends Cost {
   largestBytes: number;
   /** Replies of idempotency keys, kept for a week. */
   replyBytes: number;
-  /** Events, and recorded requests without bodies, kept for the period of retention. */
+  /** Events, and recorded requests without bodies, kept for the retention period. */
   events: number;
   eventBytes: number;
   requestBytes: number;
@@ -71,7 +71,7 @@ export const DELIVERY = { nodeUs: 344, postgresUs: 182, logBytes: 1_253, attempt
 const SPARE_CONNECTIONS = 10;
 /** Maximum utilization of a processor without queueing of requests. */
 export const UTILIZATION = 0.5;
-/** Days of a partition, which is removed completely. */
+/** Days in a partition. Retention removes whole partitions. */
 const PARTITION_DAYS = 7;
 const REPLY_DAYS = 7;
 
@@ -87,11 +87,11 @@ export const LIMITS = {
   /**
    * All payments change system accounts, so their batches commit one after another. `batch` is the measured
    * number of payments of a batch. `heldMs` is the time for which a batch locks the accounts until a
-   * replica has it.
+   * replica has received the batch.
    */
   batch: 50,
   heldMs: 10,
-  /** Bytes of a table in PostgreSQL. */
+  /** Maximum size of a table in PostgreSQL. */
   tableBytes: 32 * 2 ** 40,
 } as const;
 
@@ -135,7 +135,7 @@ export interface Capacity {
   logPerSecond: number;
   /** Number of database clusters among which platforms are distributed. */
   clusters: number;
-  /** Payments per second at which one cluster reaches each limit, the first one first. */
+  /** Payments per second at which one cluster reaches each limit, in ascending order. */
   limits: readonly { name: LimitName; perSecond: number }[];
   /** Days until the largest table of a cluster has the size that PostgreSQL permits. */
   daysUntilFull: number;
@@ -152,13 +152,14 @@ const perPayment = ({ kind, reads, events, endpoints }: Demand) => {
 /** Payments per second that one cluster can execute, by limit. */
 function clusterLimits(demand: Demand): { name: LimitName; perSecond: number }[] {
   const { postgresS, log } = perPayment(demand);
-  // The limit is reached when a table contains the payments of a year.
-  const yearly = LIMITS.tableBytes / PAYMENTS[demand.kind].largestBytes / YEAR_DAYS / DAY_S;
+  // The mean rate at which the largest table reaches its limit after one year.
+  const yearLimitPerSecond =
+    LIMITS.tableBytes / PAYMENTS[demand.kind].largestBytes / YEAR_DAYS / DAY_S;
   return [
     { name: 'processors', perSecond: (LIMITS.processors * UTILIZATION) / postgresS },
     { name: 'log', perSecond: LIMITS.logBytesPerSecond / log },
     { name: 'shared accounts', perSecond: SHARED_ACCOUNTS_PER_SECOND },
-    { name: 'size of a table', perSecond: yearly * demand.peak },
+    { name: 'size of a table', perSecond: yearLimitPerSecond * demand.peak },
   ];
 }
 

@@ -35,7 +35,7 @@ const duration = (days: number) =>
 const LIMIT_TEXTS = {
   processors: `${LIMITS.processors} processors of PostgreSQL at ${UTILIZATION * 100} %`,
   log: `${bytes(LIMITS.logBytesPerSecond)} of the log per second`,
-  'shared accounts': `batches of ${LIMITS.batch} that hold the system accounts for ${LIMITS.heldMs} ms`,
+  'shared accounts': `batches of ${LIMITS.batch} that lock the system accounts for ${LIMITS.heldMs} ms`,
   'size of a table': 'the largest table, which reaches 32 TiB within a year',
 } as const;
 

@@ -21,7 +21,7 @@ export const PEER_DATABASE = 'bench_api_peer';
 const START_MS = 60_000;
 const CONCURRENCY = 32;
 
-export const freePort = (): Promise<number> =>
+export const findFreePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = net.createServer();
     server.once('error', reject);
@@ -45,7 +45,7 @@ export async function startServer(
   args: readonly string[],
   options: StartOptions & { log: string; logLevel?: string },
 ): Promise<{ port: number; process: Child; startedMs: number }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const startMs = performance.now();
   const child = startNode([...startCommand(root), '--port', `${port}`, ...args], {
     cwd: root,
@@ -63,12 +63,12 @@ export async function startServer(
       ...options.env,
     },
   });
-  await firstOk(`http://127.0.0.1:${port}${BASE}/config`, child);
+  await waitUntilReady(`http://127.0.0.1:${port}${BASE}/config`, child);
   return { port, process: child, startedMs: performance.now() - startMs };
 }
 
 /** Polls until the response is 200. Throws if the process exits first, or after 60 s. */
-export async function firstOk(url: string, child: Child): Promise<void> {
+export async function waitUntilReady(url: string, child: Child): Promise<void> {
   const deadline = performance.now() + START_MS;
   let hasEnded = false;
   void child.exit.then(() => {
@@ -85,11 +85,11 @@ export async function firstOk(url: string, child: Child): Promise<void> {
     if (status === 200) return;
     await sleep(5);
   }
-  throw new Error(`no response from ${url}: ${child.output()}`);
+  throw new Error(`${url} did not return 200. Output of the server: ${child.output()}`);
 }
 
 /** Processes items with limited concurrency. Returns results in order. */
-export async function eachOf<T, R>(
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => Promise<R>,
 ) {
@@ -169,13 +169,13 @@ async function createQuote(request: Request, from: string, to: string): Promise<
 }
 
 async function createTemplates(request: Request, count: number): Promise<Templates> {
-  const holders = await eachOf(Array.from({ length: count }), (_, index) =>
+  const holders = await mapConcurrently(Array.from({ length: count }), (_, index) =>
     createHolder(request, index),
   );
-  const convert = await eachOf(holders, ({ dollarAccountId, euroAccountId }) =>
+  const convert = await mapConcurrently(holders, ({ dollarAccountId, euroAccountId }) =>
     createQuote(request, dollarAccountId, euroAccountId),
   );
-  const pay = await eachOf(holders, ({ dollarAccountId }, index) =>
+  const pay = await mapConcurrently(holders, ({ dollarAccountId }, index) =>
     createQuote(request, dollarAccountId, (holders[(index + 1) % count] as Holder).dollarAccountId),
   );
   return { convert, pay, hot: convert.slice(0, 1) };

@@ -50,7 +50,7 @@ export function createAuthorizationLoad() {
     approvalsByCard.set(cardId, { cardId, count: sum.count + 1, amount: sum.amount + amount });
   }
 
-  async function caller(prepare: Prepare, cards: readonly string[], tally: Tally) {
+  async function runCaller(prepare: Prepare, cards: readonly string[], tally: Tally) {
     while (tally.isRunning()) {
       const cardId = cards[Math.floor(Math.random() * cards.length)] as string;
       const request = requestFor(cardId, requestCount++);
@@ -73,7 +73,7 @@ export function createAuthorizationLoad() {
     async run(prepare: Prepare, options: AuthorizationLoad): Promise<Run> {
       const { cards, callers, warmupMs, seconds } = options;
       const tally = createTally(warmupMs, seconds);
-      const runs = Array.from({ length: callers }, () => caller(prepare, cards, tally));
+      const runs = Array.from({ length: callers }, () => runCaller(prepare, cards, tally));
       await Promise.all(runs);
       return tally.result();
     },

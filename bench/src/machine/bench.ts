@@ -40,7 +40,9 @@ export interface Bench {
   cluster: Cluster;
   settings: Settings;
   quick: boolean;
-  /** Payments of the large database of `operator-lists`. Absent for its default. */
+  /**
+   * Number of payments in the large database of `operator-lists`. Absent for the default number.
+   */
   payments?: number | undefined;
   /** The Node program that runs the server under test. */
   node: string;

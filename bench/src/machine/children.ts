@@ -1,6 +1,6 @@
-// Every process that is started here is tracked, and is stopped after its row, at the end, or on
-// Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work takes no
-// processor time from the peer that is being measured.
+// Starts and stops the child processes of the bench. Every process is tracked, and is stopped after
+// its row, at the end, or on Ctrl-C. A server under test may be suspended (SIGSTOP) so that its
+// background work takes no processor time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -37,7 +37,7 @@ export interface StartOptions {
 }
 
 const STOP_MS = 30_000;
-const KEPT_OUTPUT = 20_000;
+const MAX_OUTPUT_CHARACTERS = 20_000;
 const folder = path.dirname(fileURLToPath(import.meta.url));
 const runningChildren = new Set<Child>();
 
@@ -47,7 +47,7 @@ const profileArgs = ({ profile }: StartOptions) =>
 function watch(child: ChildProcess, log?: string): Child {
   let text = '';
   const append = (chunk: Buffer) => {
-    text = (text + chunk.toString()).slice(-KEPT_OUTPUT);
+    text = (text + chunk.toString()).slice(-MAX_OUTPUT_CHARACTERS);
   };
   child.stdout?.on('data', append);
   child.stderr?.on('data', append);
@@ -58,7 +58,7 @@ function watch(child: ChildProcess, log?: string): Child {
   };
   const trackedChild: Child = {
     pid: child.pid as number,
-    output: () => (log ? fs.readFileSync(log, 'utf8').slice(-KEPT_OUTPUT) : text),
+    output: () => (log ? fs.readFileSync(log, 'utf8').slice(-MAX_OUTPUT_CHARACTERS) : text),
     exit,
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
@@ -89,7 +89,8 @@ export function startProgram(
     stdio: ['ignore', output, output],
   });
   if (typeof output === 'number') fs.closeSync(output);
-  if (child.pid === undefined) throw new Error(`${program} cannot be started`);
+  if (child.pid === undefined)
+    throw new Error(`${program} cannot be started. Check that it is installed.`);
   return watch(child, options.log);
 }
 
@@ -111,14 +112,14 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
   let callCount = 0;
   const trackedChild = watch(child);
   child.on('message', ({ call, result, error }: Reply) => {
-    const waiter = pendingCalls.get(call);
+    const pendingCall = pendingCalls.get(call);
     pendingCalls.delete(call);
-    if (error === undefined) waiter?.resolve(result as never);
-    else waiter?.reject(new Error(`${name}: ${error}`));
+    if (error === undefined) pendingCall?.resolve(result as never);
+    else pendingCall?.reject(new Error(`${name}: ${error}`));
   });
   trackedChild.exit.then(() => {
     const reason = new Error(`${name} ended: ${trackedChild.output()}`);
-    for (const waiter of pendingCalls.values()) waiter.reject(reason);
+    for (const pendingCall of pendingCalls.values()) pendingCall.reject(reason);
   });
   return {
     ...trackedChild,

@@ -1,6 +1,6 @@
-// The PostgreSQL of a run, shared by all rows: the embedded one with flushed commits, in a separate
-// folder that is removed at the end. Each side has its own database with the same migrations, so
-// that the rows of one side do not slow down the other.
+// The embedded PostgreSQL of a run, with flushed commits. All rows except the start share this
+// PostgreSQL, and its folder is removed at the end. Each side has its own database with the same
+// migrations, so that the rows of one side do not slow down the other.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -8,7 +8,7 @@ import { migrate } from '../../../server/src/runtime/db/migrate.ts';
 import { type Embedded, startEmbedded } from '../../../server/src/runtime/postgres/embedded.ts';
 
 export interface Cluster {
-  /** A connection string for one of its databases. */
+  /** A connection string for one of the databases. */
   readonly url: string;
   /** Process ID of PostgreSQL. */
   readonly pid: number;
@@ -22,7 +22,7 @@ export interface Cluster {
   rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
   /** Flushes earlier work, so that every run starts from the same state. */
   checkpoint(): Promise<void>;
-  /** Description for the header of the run. */
+  /** Version and settings of PostgreSQL, for the header of the run. */
   describe(): Promise<string>;
   stop(): Promise<void>;
 }

@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Bench } from './bench.ts';
 
-/** Runs a verb of the command on a database. Returns its JSON. */
+/**
+ * Runs a subcommand with environment variables that select the database. Returns its JSON output.
+ */
 export async function runCommand<R>(
   { root }: Pick<Bench, 'root'>,
   env: NodeJS.ProcessEnv,

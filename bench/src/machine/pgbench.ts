@@ -58,7 +58,8 @@ select bench_transfer(1, :b, 1);
 /** Share of the transactions whose latency is logged. Logging all would cost the peer time. */
 const SAMPLING_RATE = 0.2;
 /**
- * Warm-up before the measured run. Its rate and latencies are not measured, as for the committer.
+ * Seconds of the warm-up before the measured run. The warm-up of the committer is not measured
+ * either.
  */
 const WARMUP_S = 1;
 
@@ -87,25 +88,25 @@ function readLatencies(folder: string): number[] {
 }
 
 function readOutput(output: string) {
-  const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
+  const readNumber = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
   return {
-    perSecond: number(/tps = ([\d.]+)/),
-    done: number(/actually processed: (\d+)/),
-    failed: number(/failed transactions: (\d+)/),
+    perSecond: readNumber(/tps = ([\d.]+)/),
+    done: readNumber(/actually processed: (\d+)/),
+    failed: readNumber(/failed transactions: (\d+)/),
   };
 }
 
 type RunOnce = (spread: Spread, clients: number, seconds: number) => Promise<Run>;
 
 function runnerOf(cluster: Cluster, scratch: string): RunOnce {
-  const connect = ['-h', cluster.socket, '-p', '5432', '-U', 'railhead'];
+  const connectionFlags = ['-h', cluster.socket, '-p', '5432', '-U', 'railhead'];
   return async (spread, clients, seconds) => {
     const folder = fs.mkdtempSync(path.join(scratch, 'pgbench-'));
     const options = ['-n', '-M', 'prepared', '-j', '2', '-c', `${clients}`, '-T', `${seconds}`];
     const log = ['-l', `--log-prefix=${folder}/run`, `--sampling-rate=${SAMPLING_RATE}`];
     const script = ['-f', path.join(scratch, `${spread}.sql`)];
     const child = startProgram('pgbench', [
-      ...connect,
+      ...connectionFlags,
       ...options,
       ...log,
       ...script,

@@ -1,7 +1,7 @@
 // Memory and processor time of processes, from Linux's /proc. On other systems all values are 0.
 import fs from 'node:fs';
 
-const MB = 1_024;
+const KB_PER_MB = 1_024;
 /** Duration of a clock tick in /proc. */
 const TICK_MS = 10;
 
@@ -15,7 +15,7 @@ function read(pid: number | string, name: string): string {
 
 /** A line like `VmRSS:   123 kB`, in megabytes. */
 const megabytes = (text: string, name: string) =>
-  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / MB;
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / KB_PER_MB;
 
 /** Resident memory of a process. */
 export const residentMb = (pid: number) => megabytes(read(pid, 'status'), 'VmRSS');
@@ -44,7 +44,7 @@ export function familyOf(pid: number): number[] {
 export const sharedMb = (pids: readonly number[]) =>
   pids.reduce((sum, pid) => sum + megabytes(read(pid, 'smaps_rollup'), 'Pss'), 0);
 
-/** Processor time that a process has used, milliseconds. */
+/** Processor time that a process has used, in milliseconds. */
 function processorMs(pid: number): number {
   const fields = read(pid, 'stat')
     .replace(/^.*\) /s, '')

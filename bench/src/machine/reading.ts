@@ -1,5 +1,5 @@
-// Reads an HTTP/1.1 response from a socket. Only status and end are parsed, because the bench's
-// client takes processor time from the server that it measures.
+// Reads an HTTP/1.1 response from a socket. Only status and end are parsed, because the client
+// takes processor time from the measured server.
 
 /**
  * A response that is being received. `total` is -1 until the head is complete, and remains -1 if

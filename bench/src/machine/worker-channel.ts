@@ -1,5 +1,6 @@
 // The child's side of the message channel to the bench: named jobs, one message and one reply each.
-// A child exits when the bench exits for any reason, and ignores Ctrl-C, which the bench handles.
+// A child exits when the bench exits for any reason. Ctrl-C is ignored, because the bench handles
+// it.
 
 type Jobs = Record<string, (input: never) => unknown>;
 
@@ -25,7 +26,7 @@ export function serveJobs(jobs: Jobs): void {
   process.on('message', async ({ call, job, input }: Call) => {
     try {
       const work = jobs[job];
-      if (!work) throw new Error(`no job ${job}`);
+      if (!work) throw new Error(`the job ${job} is unknown`);
       send({ call, result: await work(input as never) });
     } catch (error) {
       send({ call, error: error instanceof Error ? (error.stack ?? error.message) : `${error}` });

@@ -1,13 +1,13 @@
-// Attacks against servers that respond late, early, with and without keeping the connection,
-// partially, or never.
+// Attacks against servers that respond completely, early or partially, that close the connection,
+// or that never respond.
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Attack, type AttackReport, bodyOf, startAttack } from './attack.ts';
 
-const KEYS = 75_000;
-const BODY = bodyOf(KEYS);
+const KEY_COUNT = 75_000;
+const BODY = bodyOf(KEY_COUNT);
 
 const responseOf = (status: number, extraHeaders = '') =>
   `HTTP/1.1 ${status} Any\r\nContent-Length: 2\r\n${extraHeaders}\r\n{}`;
@@ -67,7 +67,7 @@ async function attackUntil(
   isEnough: () => boolean,
   overrides: Partial<Attack> = {},
 ): Promise<AttackReport> {
-  const attack = startAttack({ port, connections: 1, path: '/any', keys: KEYS, ...overrides });
+  const attack = startAttack({ port, connections: 1, path: '/any', keys: KEY_COUNT, ...overrides });
   for (let waitCount = 0; !isEnough() && waitCount < 1_000; waitCount++) await sleep(10);
   expect(isEnough()).toBe(true);
   return attack.stop();
@@ -77,7 +77,7 @@ const total = (counts: Record<string, number>) => Object.values(counts).reduce((
 
 describe('bodyOf', () => {
   it('returns about 800 kB of JSON for 75,000 keys', () => {
-    expect(Object.keys(JSON.parse(BODY))).toHaveLength(KEYS);
+    expect(Object.keys(JSON.parse(BODY))).toHaveLength(KEY_COUNT);
     expect(BODY.length).toBeGreaterThan(780_000);
     expect(BODY.length).toBeLessThan(820_000);
   });
@@ -134,7 +134,7 @@ describe('startAttack', () => {
 
   it('accepts an early response, sends the remaining body, and sends the next request', async () => {
     // More than the socket buffers can store, so that a part of the body is still in transit.
-    const keys = 5 * KEYS;
+    const keys = 5 * KEY_COUNT;
     const bodyLength = bodyOf(keys).length;
     let headCount = 0;
     const lengths: number[] = [];

@@ -64,25 +64,25 @@ interface AttackState {
   isOver(): boolean;
 }
 
-/** Sends requests on one connection until it or the attack ends. */
+/** Sends requests on one connection until the connection or the attack ends. */
 function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<void> {
   return new Promise((resolve) => {
     let reading = newReading();
-    let [isConnected, isAwaiting, isSent] = [false, false, false];
+    let [isConnected, isAwaitingResponse, isSent] = [false, false, false];
     let cause = 'closed';
     const begin = () => {
       if (isOver()) return void socket.destroy();
       reading = newReading();
-      [isAwaiting, isSent] = [true, false];
+      [isAwaitingResponse, isSent] = [true, false];
       // A write error is also emitted by the socket, where it is counted.
       socket.write(bytes, (error) => {
         if (error) return;
         isSent = true;
-        if (!isAwaiting) begin();
+        if (!isAwaitingResponse) begin();
       });
     };
     const finish = () => {
-      isAwaiting = false;
+      isAwaitingResponse = false;
       count(report.responses, reading.status);
     };
     const continueAfterResponse = () => {
@@ -92,7 +92,8 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
       else if (isOver()) socket.destroy();
     };
     const onData = (length: number, buffer: Uint8Array) => {
-      if (!isAwaiting || !addChunk(reading, (buffer as Buffer).subarray(0, length))) return true;
+      if (!isAwaitingResponse || !addChunk(reading, (buffer as Buffer).subarray(0, length)))
+        return true;
       finish();
       continueAfterResponse();
       return true;
@@ -118,7 +119,7 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
     socket.on('end', () => {
       // Without a content length, the end of the connection is the end of the response.
       const isComplete = reading.total < 0 && /\r\n\r\n/.test(reading.receivedHead);
-      if (isAwaiting && isComplete && !/\r\ntransfer-encoding:/i.test(reading.receivedHead))
+      if (isAwaitingResponse && isComplete && !/\r\ntransfer-encoding:/i.test(reading.receivedHead))
         finish();
       socket.destroy();
     });
@@ -126,7 +127,7 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
       cause = error.code ?? error.message;
     });
     socket.on('close', () => {
-      if (isAwaiting) count(report.unansweredCounts, cause);
+      if (isAwaitingResponse) count(report.unansweredCounts, cause);
       if (isConnected) return resolve();
       count(report.connectionErrors, cause);
       void sleep(RECONNECT_MS).then(resolve);

@@ -84,7 +84,7 @@ async function verifyMessage(message: SignableRequest) {
   await verifyRequest(message, publicKeys, effects.now());
   const value = JSON.parse(message.body);
   const errors = fieldErrors(Message, value, 'body');
-  if (errors.length > 0) throw new Error('the message is invalid');
+  if (errors.length > 0) throw new Error(`the message is invalid: ${JSON.stringify(errors)}`);
   return {
     id: `${BENCH_PROVIDER}/${value.id}`,
     provider_id: BENCH_PROVIDER,
@@ -97,7 +97,7 @@ async function verifyMessage(message: SignableRequest) {
 
 async function authorize(request: CardRequest, message?: SignableRequest): Promise<CardDecision> {
   const storedMessage = message && (await verifyMessage(message));
-  if (!peer) throw new Error('the peer is not open');
+  if (!peer) throw new Error('the peer is not open. Call `open` first.');
   const { pool, vault, deps, platformId } = peer;
   const client = await pool.connect();
   try {
@@ -115,7 +115,7 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
     const card = await cardOf(ctx, request.cardId);
     const decision = await decide(ctx, deps, card, request);
     const unlockedRow = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
-    if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required and not locked`);
+    if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required, but not locked`);
     await writeRows(client, ctx.set);
     const balances = await writeTransfers(client, ctx.set.transfers, { areAccountsLocked: true });
     await writeEvents(client, ctx.set.events, balances);

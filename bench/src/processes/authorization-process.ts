@@ -50,9 +50,9 @@ async function start({ url, dataDir }: AuthorizationOptions) {
   const vault = createVault(effects, () => masterKey);
   const db = openDatabase({ url });
   const committer = createCommitter({ connect: () => connectLane(url) });
-  const idle = () => undefined;
+  const doNothing = () => undefined;
   const clocks = createClocks(db, effects);
-  const wake = { events: idle, jobs: idle };
+  const wake = { events: doNothing, jobs: doNothing };
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
   const deps: CardDeps = { connectors, origin: () => '' };
@@ -86,8 +86,8 @@ async function receive(
       reportProblem: () => undefined,
       cards: () => handler,
     },
-    statements: () => Promise.reject(new Error('no statements in this row')),
-    stablecoinOrders: () => Promise.reject(new Error('no orders in this row')),
+    statements: () => Promise.reject(new Error('this row has no statements')),
+    stablecoinOrders: () => Promise.reject(new Error('this row has no stablecoin orders')),
   };
   const sender = await authenticateProvider(deps, BENCH_PROVIDER, request);
   const reply = await receiveMessage(deps, sender, request.body, JSON.parse(request.body));
@@ -107,19 +107,20 @@ async function grant(ctx: Ctx, { connectors }: CardDeps, cardId: string): Promis
   const owner = source && (await ctx.read(customers, source.customer_id));
   const key = owner && dataKeyOf(owner);
   const { custody } = connectors('sandbox');
-  if (!source || !key || !custody) throw new Error(`${cardId} cannot have a delegated key`);
+  if (!source || !key || !custody)
+    throw new Error(`${cardId} has no funding source, no data key or no custodian`);
   const id = ctx.id('DelegatedKey');
   const delegatedKey = { id, ...(await custody.newSigner({ id })) };
   activateKey(ctx, addKey(ctx, source, delegatedKey, { nickname: 'Bench', key }));
 }
 
-interface Grants extends AuthorizationOptions {
+interface GrantOptions extends AuthorizationOptions {
   platformId: string;
   cards: readonly string[];
 }
 
 /** Creates a delegated key for each card's wallet and closes the database. */
-async function grantKeys({ cards, platformId, ...options }: Grants): Promise<void> {
+async function grantKeys({ cards, platformId, ...options }: GrantOptions): Promise<void> {
   const { runtime, deps, stop } = await start(options);
   const caller = systemCaller(platformId, 'sandbox');
   await Promise.all(
@@ -135,7 +136,7 @@ serveJobs({
   },
   run(options: AuthorizationLoad) {
     const handler = startedHandler;
-    if (!handler) throw new Error('the handler is not open');
+    if (!handler) throw new Error('the handler is not open. Call `open` first.');
     return load.run(async (request) => {
       if (!options.isSigned) {
         return () => handler.handler.authorize(request, effects.now() + WAIT_MS);

@@ -11,8 +11,8 @@ export interface ListOptions {
   poolSize: number;
   path: string;
   /**
-   * Statements of one page. The first returns its rows. The first row of an optional second one,
-   * such as their count, is added to the body.
+   * Statements of one page. The first statement returns the rows of the page. The first row of an
+   * optional second statement, such as a count, is added to the body.
    */
   statements: { text: string; values: unknown[] }[];
 }

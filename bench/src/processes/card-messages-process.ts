@@ -1,6 +1,6 @@
 // A provider that issues cards and requests authorizations over HTTP with signed messages, for rows
-// 7e and 7f. Each request starts at a fixed time, independent of earlier requests, and its latency
-// counts from that time, because terminals are independent of each other.
+// 7e and 7f. Each request starts at a fixed time, because terminals are independent of each other.
+// The latency counts from that time.
 import http from 'node:http';
 import { requestFor } from '../machine/authorization-load.ts';
 import { createProvider, decisionOf } from '../machine/provider-message.ts';
@@ -40,7 +40,7 @@ const send = ({ url, headers, body }: SignedRequest) =>
   });
 
 async function authorize(cardId: string): Promise<string | undefined> {
-  if (!provider) throw new Error('the provider has no address');
+  if (!provider) throw new Error('the origin is not set. Call `sendTo` first.');
   const { status, text } = await send(
     await provider.signMessage(requestFor(cardId, requestCount++)),
   );

@@ -8,7 +8,7 @@ const openResponses = new Set<http.ServerResponse>();
 let isHanging = false;
 let maxWaitingCount = 0;
 
-const accept = (reply: http.ServerResponse) => {
+const respond = (reply: http.ServerResponse) => {
   reply.statusCode = 204;
   reply.end();
 };
@@ -16,7 +16,7 @@ const accept = (reply: http.ServerResponse) => {
 function listen(): Promise<number> {
   const server = http.createServer((request, reply) => {
     request.resume();
-    if (!isHanging) return accept(reply);
+    if (!isHanging) return respond(reply);
     openResponses.add(reply);
     maxWaitingCount = Math.max(maxWaitingCount, openResponses.size);
     reply.on('close', () => openResponses.delete(reply));
@@ -35,7 +35,7 @@ serveJobs({
   /** Responds to all waiting requests. Returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
-    for (const reply of openResponses) accept(reply);
+    for (const reply of openResponses) respond(reply);
     openResponses.clear();
     return maxWaitingCount;
   },

@@ -1,8 +1,8 @@
 // Base of the peers with the conventional implementation: one database transaction per request, on
-// a pooled connection, statement by statement. The peers run the operations of the server, so only
-// the access to the database differs. Rows of one table that are read by ID at the same time are
-// read by one statement. Statements are prepared. Transfers and events are inserted by one
-// statement each, and accounts are locked in the order of their IDs.
+// a pooled connection, with one prepared statement per step. The peers run the operations of the
+// server, so only the access to the database differs. Rows of one table that are read by ID at the
+// same time are read by one statement. Transfers and events are inserted by one statement each, and
+// accounts are locked in the order of their IDs.
 import pg from 'pg';
 import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
 import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';
@@ -25,7 +25,7 @@ export function openPool(url: string, size: number): pg.Pool {
   return pool;
 }
 
-const names = new Map<string, string>();
+const statementNames = new Map<string, string>();
 
 /** Runs a statement, prepared under one name per text. */
 async function run(
@@ -33,10 +33,10 @@ async function run(
   text: string,
   values: unknown[],
 ): Promise<pg.QueryResult> {
-  let name = names.get(text);
+  let name = statementNames.get(text);
   if (!name) {
-    name = `peer_${names.size + 1}`;
-    names.set(text, name);
+    name = `peer_${statementNames.size + 1}`;
+    statementNames.set(text, name);
   }
   return client.query({ name, text, values });
 }
@@ -58,7 +58,7 @@ const keyOf = ({ name }: Table, id: string) => `${name} ${id}`;
 /** A reader within the transaction that applies the requested locks. */
 export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   const lockOf = ({ name }: Table) => (locks[name] ? ` ${locks[name]}` : '');
-  const readRows = new Map<string, Promise<Row | undefined>>();
+  const rowsByKey = new Map<string, Promise<Row | undefined>>();
   let requestedIds = new Map<Table, string[]>();
   let responses: Promise<Map<string, Row>> | undefined;
   async function fetchAll(): Promise<Map<string, Row>> {
@@ -77,12 +77,12 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   function read(table: Table, id: string): Promise<Row | undefined> {
     // An internal account and its ledger account have the same ID.
     const key = keyOf(table, id);
-    const cachedRow = readRows.get(key);
+    const cachedRow = rowsByKey.get(key);
     if (cachedRow) return cachedRow;
     requestedIds.set(table, [...(requestedIds.get(table) ?? []), id]);
     responses ??= fetchAll();
     const row = responses.then((rows) => rows.get(key));
-    readRows.set(key, row);
+    rowsByKey.set(key, row);
     return row;
   }
   async function find(table: Table, conditions: object): Promise<Row[]> {
@@ -93,7 +93,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   return { read, find } as unknown as Database;
 }
 
-function bound(type: ColumnType | undefined, value: unknown): unknown {
+function parameterOf(type: ColumnType | undefined, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (type === 'json') return JSON.stringify(value);
   if (type === 'time') return new Date(value as number);
@@ -119,12 +119,12 @@ export async function writeRows(client: pg.PoolClient, changeSet: ChangeSet): Pr
     const mutableColumns = table.mutableNames.filter((name) => name !== 'version');
     const sets = mutableColumns.map((name, index) => `${name} = $${index + 3}`).join(', ');
     const text = `update ${table.name} set ${sets}, version = version + 1 where id = $1 and version = $2`;
-    const values = mutableColumns.map((name) => bound(typeOf(table, name), row[name]));
+    const values = mutableColumns.map((name) => parameterOf(typeOf(table, name), row[name]));
     const { rowCount } = await run(client, text, [id, version, ...values]);
-    if (rowCount !== 1) throw new Error(`${id} has changed`);
+    if (rowCount !== 1) throw new Error(`${id} was changed by another transaction`);
   }
   for (const { table, row } of changeSet.inserts) {
-    const values = table.columnNames.map((name) => bound(typeOf(table, name), row[name]));
+    const values = table.columnNames.map((name) => parameterOf(typeOf(table, name), row[name]));
     await insert(client, table.name, table.columnNames, [values]);
   }
 }
@@ -179,7 +179,9 @@ export async function writeTransfers(
   { areAccountsLocked = false }: { areAccountsLocked?: boolean } = {},
 ): Promise<Map<string, AccountBalances>> {
   const rows = transfers.map((transfer) =>
-    TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', transfer[name])),
+    TRANSFER_COLUMNS.map((name) =>
+      parameterOf(name === 'created_at' ? 'time' : 'text', transfer[name]),
+    ),
   );
   await insert(client, 'ledger_transfers', TRANSFER_COLUMNS, rows);
   const changesByAccount = balanceChangesOf(transfers);
@@ -188,7 +190,8 @@ export async function writeTransfers(
   const changes = [...changesByAccount.values()];
   const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
   const balanceRows = await run(client, POST, values);
-  if (balanceRows.rowCount !== changesByAccount.size) throw new Error('insufficient funds');
+  if (balanceRows.rowCount !== changesByAccount.size)
+    throw new Error('an account does not exist, is frozen or has insufficient funds');
   return new Map(balanceRows.rows.map((row) => [row.id as string, row as AccountBalances]));
 }
 
@@ -211,7 +214,7 @@ export async function writeEvents(
   const rows = events.map((event) => {
     const balances = event.account === null ? undefined : balancesByAccount.get(event.account);
     const values = EVENT_COLUMNS.map((name) =>
-      bound(name.endsWith('_at') ? 'time' : 'text', event[name]),
+      parameterOf(name.endsWith('_at') ? 'time' : 'text', event[name]),
     );
     return [...values, balances?.balance ?? null, balances?.held ?? null];
   });

@@ -26,7 +26,7 @@ const effects = systemEffects();
 const ids = Array.from({ length: ACCOUNTS }, (_, index) => `${ID_HEAD}${FIRST_NUMBER + index + 1}`);
 let committer: Committer | undefined;
 
-function transfer(spread: Spread) {
+function createTransfer(spread: Spread) {
   const from = spread === 'hot' ? 0 : Math.floor(Math.random() * ACCOUNTS);
   const to = (from + 1 + Math.floor(Math.random() * (ACCOUNTS - 1))) % ACCOUNTS;
   const changeSet = emptyChangeSet();
@@ -43,11 +43,11 @@ function transfer(spread: Spread) {
   return changeSet;
 }
 
-async function caller(target: Committer, spread: Spread, tally: Tally): Promise<void> {
+async function runCaller(target: Committer, spread: Spread, tally: Tally): Promise<void> {
   while (tally.isRunning()) {
     const startMs = performance.now();
     try {
-      const outcome = await target.commit(transfer(spread));
+      const outcome = await target.commit(createTransfer(spread));
       if (outcome.ok) tally.ok(startMs);
       else tally.error(JSON.stringify(outcome.rejection));
     } catch (error) {
@@ -59,9 +59,9 @@ async function caller(target: Committer, spread: Spread, tally: Tally): Promise<
 
 async function run({ spread, callers, warmupMs, seconds }: Transfers): Promise<Run> {
   const target = committer;
-  if (!target) throw new Error('the committer is not open');
+  if (!target) throw new Error('the committer is not open. Call `open` first.');
   const tally = createTally(warmupMs, seconds);
-  await Promise.all(Array.from({ length: callers }, () => caller(target, spread, tally)));
+  await Promise.all(Array.from({ length: callers }, () => runCaller(target, spread, tally)));
   return tally.result();
 }
 

@@ -19,8 +19,8 @@ export interface Load {
   isSinglePass: boolean;
   authorization: string;
   /**
-   * Each request starts at a fixed time, independent of earlier ones, and its latency counts from
-   * that time. Absent: each connection sends its next request after a response.
+   * Each request starts at a fixed time, independent of earlier requests, and its latency counts
+   * from that time. Absent: each connection sends its next request after a response.
    */
   perSecond?: number | undefined;
   /** Sends a new Idempotency-Key with each request. */
@@ -57,7 +57,7 @@ function schedule({ perSecond }: Load): (() => number) | undefined {
 }
 
 /** Sends the requests of one connection until the run ends. All connections share `nextStart`. */
-function connection(
+function runConnection(
   load: Load,
   tally: Tally,
   nextRequest: () => string | undefined,
@@ -120,7 +120,7 @@ async function run(load: Load): Promise<Run> {
   const nextRequest = requestMaker(load);
   const nextStart = schedule(load);
   const usageBefore = process.cpuUsage();
-  const startConnection = () => connection(load, tally, nextRequest, nextStart);
+  const startConnection = () => runConnection(load, tally, nextRequest, nextStart);
   await Promise.all(Array.from({ length: load.connections }, startConnection));
   const { user, system } = process.cpuUsage(usageBefore);
   const result = tally.result();

@@ -30,7 +30,7 @@ export interface PeerOptions {
 
 const effects = systemEffects();
 const vault = createVault(effects, () => {
-  throw new Error('the execution of a quote decrypts no personal data');
+  throw new Error('the vault was used, but the execution of a quote decrypts no personal data');
 });
 const operation = quoteOperations({
   connectors: connectorRegistry(effects),
@@ -52,7 +52,8 @@ async function execute(
   const ctx = createContext({ effects, db: readerOf(client, LOCKS), vault }, caller, time);
   const input = { params: { quoteId }, query: {}, headers: {}, body: {} };
   const result = await operation?.run(ctx, input as never);
-  if (!result || 'rejected' in result) throw new Error('the quote was not executed');
+  if (!result || 'rejected' in result)
+    throw new Error(`the quote was not executed: ${JSON.stringify(result)}`);
   const reply = JSON.stringify(result.body);
   await writeRows(client, ctx.set);
   const idempotencyValues = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];

@@ -9,7 +9,7 @@ export interface Probe {
   path: string;
   /** JSON of a POST. Absent for a GET. */
   body?: string | undefined;
-  /** Credential of this request. By default that of the run. */
+  /** Credential of this request. Default: the credential of the run. */
   authorization?: string | undefined;
   /** Expected status code. 200 by default. */
   status?: number;

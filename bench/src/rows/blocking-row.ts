@@ -21,7 +21,8 @@ const MAX_ROUNDS = 1;
 const IDLE_SHARE = 0.2;
 /** Time in which the server compiles every schema. */
 const SETTLE_MS = 3_000;
-const QUICK_EVERY = 10;
+/** A quick run sends every tenth body. */
+const QUICK_STEP = 10;
 const SHOWN_OPERATIONS = 3;
 
 const METRIC = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
@@ -30,7 +31,8 @@ const METRIC = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
 async function longestDelay(origin: string): Promise<number> {
   const text = await (await fetch(`${origin}/metrics`)).text();
   const seconds = METRIC.exec(text)?.[1];
-  if (seconds === undefined) throw new Error(`no delay in /metrics: ${text.slice(0, 200)}`);
+  if (seconds === undefined)
+    throw new Error(`/metrics contains no event loop delay: ${text.slice(0, 200)}`);
   return Number(seconds) * 1000;
 }
 
@@ -66,7 +68,7 @@ const runOf = (blocks: readonly number[]): Run => ({
   completedCount: blocks.length,
 });
 
-/** The latencies of the row are the median block of all bodies, and as p99 the longest block. */
+/** The p50 of the row is the median block of all bodies. The p99 is the longest block. */
 export async function blockingRows(bench: Bench): Promise<Row[]> {
   const { cluster, root, scratch, logLevel, settings, quick } = bench;
   const url = await cluster.create('bench_blocking');
@@ -82,7 +84,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   const origin = `http://127.0.0.1:${port}`;
   await sleep(SETTLE_MS);
   const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
-  const bodies = costlyBodies(document).filter((_, index) => !quick || index % QUICK_EVERY === 0);
+  const bodies = costlyBodies(document).filter((_, index) => !quick || index % QUICK_STEP === 0);
   const [bodyRuns, idleRuns]: [Run[], Run[]] = [[], []];
   let longestBlocks: { name: string; ms: number }[] = [];
   for (let round = 1; round <= Math.min(settings.rounds, MAX_ROUNDS); round++) {

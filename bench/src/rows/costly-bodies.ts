@@ -60,7 +60,7 @@ function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
   return choices;
 }
 
-function manyKeys(): Json {
+function createManyKeys(): Json {
   const object: Json = {};
   for (let index = 0; index < MEMBERS; index++) object[`k${1000 + index}`] = 1;
   return object;
@@ -91,7 +91,7 @@ export function costlyBodies(document: OpenApi): CostlyBody[] {
           path: url,
           body,
         });
-      add('many keys', JSON.stringify({ ...choices, ...manyKeys() }));
+      add('many keys', JSON.stringify({ ...choices, ...createManyKeys() }));
       add('deep', '['.repeat(DEPTH) + ']'.repeat(DEPTH));
       for (const [name, value] of Object.keys(properties).flatMap(valuesFor)) {
         const [property = ''] = name.split(',');

@@ -20,10 +20,11 @@ const SINGLE_ROUND_SIDES: ReadonlySet<string> = new Set([
   'bare loop, 8 connections',
 ]);
 const TIMEOUT_MS = 180_000;
-/** Requests that a platform has in progress at one time. */
+/** Maximum number of concurrent requests of one platform. */
 const LANE_WIDTH = 8;
 
-// Times of the server have milliseconds. The cursor of a page and positions in the queue depend on that.
+// Times are truncated to milliseconds like the times of the server, because page cursors and queue
+// positions require this precision.
 const PLATFORMS = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
     terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint,
     standard_webhooks, currencies,
@@ -65,7 +66,7 @@ const insertPlatforms = async ({ bench }: RowContext, count: number, port: numbe
 
 /**
  * Requests per second at the receiver, measured from a tenth to nine tenths of `expectedCount`, so
- * that start and end are excluded. `start` begins to send them.
+ * that start and end are excluded. `start` sends the events.
  */
 async function waitForDeliveries(
   { bench, receiver }: RowContext,
@@ -259,7 +260,7 @@ function rowsOf(runs: Record<string, DeliveryRun[]>): Row[] {
     {
       ...{
         id: '11d',
-        label: 'Node for each delivery beyond the bare loop',
+        label: 'Node time per delivery above the bare loop',
         unit: 'µs',
         maxValue: 60,
       },

@@ -1,7 +1,7 @@
-// Row 2: executing quotes between internal accounts over HTTP, with all steps. Each request has credentials
-// and an Idempotency-Key, events are written, and webhooks are delivered to a receiver. The peers are
-// pgbench, which only posts one transfer per transaction, and the same operation in one interactive
-// transaction per request.
+// Row 2: executing quotes between internal accounts over HTTP, with all steps. Each request has
+// credentials and an Idempotency-Key. Events are written, and webhooks are delivered to a receiver.
+// The peers are pgbench, which only posts one transfer per transaction, and the same operation in
+// one interactive transaction per request.
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from '../machine/api.ts';
 import type { Api, Bench, Templates } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
@@ -47,7 +47,7 @@ export interface RunOptions {
 }
 
 /** The run, with an error if its quotes ran out before a rate could be measured. */
-function assertSufficient(run: Run, seconds: number): Run {
+function addExhaustionError(run: Run, seconds: number): Run {
   if ((run.measuredS ?? seconds) >= seconds / 10) return run;
   return {
     ...run,
@@ -57,7 +57,10 @@ function assertSufficient(run: Run, seconds: number): Run {
   };
 }
 
-/** Executes new quotes at a port for a number of seconds. Records how many the next run may need. */
+/**
+ * Executes new quotes at a port for a number of seconds. Records how many quotes the next run may
+ * need.
+ */
 export function executor(context: RowContext, database: string) {
   const { bench, api, load } = context;
   const { warmupMs } = bench.settings;
@@ -97,7 +100,7 @@ export function executor(context: RowContext, database: string) {
         hasIdempotencyKeys: true,
         status: 200,
       } satisfies Load);
-      const run = count === undefined ? assertSufficient(measuredRun, seconds) : measuredRun;
+      const run = count === undefined ? addExhaustionError(measuredRun, seconds) : measuredRun;
       lastRun = run;
       printProgress(processorUse.report(run.completedCount));
       resume?.();
@@ -120,7 +123,7 @@ const CHECK = `select
   (select count(*) from events) as events`;
 
 /** Number of executed quotes in a database. */
-export async function executedIn(bench: Bench, name: string): Promise<number> {
+export async function countExecuted(bench: Bench, name: string): Promise<number> {
   const [row] = await bench.cluster.rows<{ completed: string }>(name, CHECK);
   return Number(row?.completed);
 }

@@ -37,7 +37,7 @@ function fileOf(run: string, domain: string, rowCount: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The same customer as a request. */
+/** Body of the request that registers the same customer. */
 const bodyOf = (run: string, domain: string, index: number) =>
   JSON.stringify({
     umaAddress: `$${run}-${index}@${domain}`,
@@ -70,7 +70,8 @@ async function importFile(port: number, content: string): Promise<Run> {
   const startMs = performance.now();
   const reply = await fetch(`${url}/csv`, { method: 'POST', headers, body: form });
   const acceptedImport = (await reply.json()) as { jobId: string };
-  if (reply.status !== 202) throw new Error(`${reply.status} ${JSON.stringify(acceptedImport)}`);
+  if (reply.status !== 202)
+    throw new Error(`the import was rejected: ${reply.status} ${JSON.stringify(acceptedImport)}`);
   for (;;) {
     await sleep(POLL_MS);
     const response = await fetch(`${url}/jobs/${acceptedImport.jobId}`, { headers });
@@ -153,9 +154,9 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     );
     return run;
   };
-  const importRows = () =>
+  const runImport = () =>
     measure('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rowCount)));
-  const peer = (connections: number, count = individualCount) =>
+  const runPeer = (connections: number, count = individualCount) =>
     measure('peer', (run) =>
       registerIndividually(api.port, (index) => bodyOf(run, umaDomain, index), count, connections),
     );
@@ -163,10 +164,13 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   const bestConnections = await bestOf(
     'POST /customers, connections',
     quick ? [64] : [16, 64],
-    (n) => peer(n, requestCount),
+    (n) => runPeer(n, requestCount),
   );
   peaks.peer = [];
-  const sides = { 'import, a file': importRows, 'import, one by one': () => peer(bestConnections) };
+  const sides = {
+    'import, a file': runImport,
+    'import, one by one': () => runPeer(bestConnections),
+  };
   const results = await alternate(sides, ROUNDS);
   const [{ n }] = (await cluster.rows<{ n: string }>(
     DATABASE,
@@ -179,7 +183,12 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     `POST /customers, ${bestConnections}`,
     results['import, one by one'],
   );
-  const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
+  const memorySide = (side: Side, values: number[]): Side => ({
+    ...side,
+    values,
+    p50: [],
+    p99: [],
+  });
   return [
     // An import reports no latencies of single rows.
     {
@@ -194,8 +203,8 @@ export async function importRows(bench: Bench): Promise<Row[]> {
       id: '5b',
       label: 'peak memory of the server during the import',
       unit: 'MB',
-      railhead: memory(file, peaks.railhead),
-      peer: memory(singleRequests, peaks.peer),
+      railhead: memorySide(file, peaks.railhead),
+      peer: memorySide(singleRequests, peaks.peer),
     },
   ];
 }

@@ -11,7 +11,7 @@ import type { Run } from '../table/stats.ts';
 const LEDGER_DATABASE = 'bench_ledger';
 
 /** Compares the ledger with the acknowledged transfers. Any difference is an error. */
-async function differences(bench: Bench, name: string, doneCount: number): Promise<number> {
+async function countDifferences(bench: Bench, name: string, doneCount: number): Promise<number> {
   const [row] = await bench.cluster.rows<{ transfers: string; wrong: string; total: string }>(
     name,
     `with posted as (
@@ -67,8 +67,8 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   );
   await worker.call('close');
   await worker.stop();
-  const wrongCount = await differences(bench, LEDGER_DATABASE, transferCount);
-  const wrongPeerCount = await differences(bench, PGBENCH_DATABASE, pgbench.transferCount());
+  const wrongCount = await countDifferences(bench, LEDGER_DATABASE, transferCount);
+  const wrongPeerCount = await countDifferences(bench, PGBENCH_DATABASE, pgbench.transferCount());
   const side = (name: string, runs: readonly Run[], errors: number) => {
     const side = sideOf(name, runs);
     return { ...side, errors: side.errors + errors };

@@ -9,8 +9,8 @@ import { familyOf } from '../machine/proc.ts';
 import { printProgress, type Row, type Side, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 import {
+  countExecuted,
   differences,
-  executedIn,
   executor,
   type Kind,
   preparePeer,
@@ -23,7 +23,7 @@ const CONNECTIONS = 256;
 const LONG_S = 60;
 
 /** Stops the shared server and starts another one on its database. */
-export async function startOn(
+export async function restartServer(
   bench: Bench,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
@@ -51,7 +51,7 @@ const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
   ...(peer ? { interactive: () => [peer.pid] } : {}),
 });
 
-const sizeOf = (values: number[], name: string, errors: number): Side => ({
+const sideWith = (values: number[], name: string, errors: number): Side => ({
   name,
   values,
   p50: [],
@@ -62,13 +62,13 @@ const sizeOf = (values: number[], name: string, errors: number): Side => ({
 /** Open-loop latency of both sides, each at half of its rate under closed load. */
 export async function latencyRows(bench: Bench): Promise<Row[]> {
   const { rounds, seconds, tuningSeconds } = bench.settings;
-  const api = await startOn(bench);
+  const api = await restartServer(bench);
   const load = startWorker('load');
   const worker = startWorker('peer');
   const context: RowContext = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
   const server = executor(context, DATABASE);
   const peer = await preparePeer(context, worker);
-  const executedBefore = await executedIn(bench, DATABASE);
+  const executedBefore = await countExecuted(bench, DATABASE);
   await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
   const serverRun = await server.run('convert', api.port, CONNECTIONS, tuningSeconds);
   const peerRun = await peer.run('convert');
@@ -108,7 +108,7 @@ const COST_S = 5;
 const KINDS = { a: 'convert', b: 'hot' } as const;
 
 interface Costs {
-  /** Processor time of each execute, microseconds, one value per round. */
+  /** Processor time of each execution, in microseconds. One value per round. */
   us: number[];
   perSecond: number[];
   errors: number;
@@ -116,12 +116,12 @@ interface Costs {
 
 const costsKey = (kind: Kind, processCount: number) => `${kind} ${processCount}`;
 
-/** Measures the processor time of an execute of each kind with a number of processes. */
+/** Measures the processor time of an execution of each kind with a number of processes. */
 async function measureCosts(bench: Bench, processCount: number, costsByKey: Map<string, Costs>) {
   const { rounds, seconds } = bench.settings;
-  const api = await startOn(bench, ['--processes', `${processCount}`]);
+  const api = await restartServer(bench, ['--processes', `${processCount}`]);
   const load = startWorker('load');
-  const executedBefore = await executedIn(bench, DATABASE);
+  const executedBefore = await countExecuted(bench, DATABASE);
   const server = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
   await server.run('convert', api.port, CONNECTIONS, LONG_S, {
     count: WARM_UP_QUOTES * processCount,
@@ -153,7 +153,7 @@ export async function processRows(bench: Bench): Promise<Row[]> {
     const costsWithProcesses = (processCount: number) =>
       costsByKey.get(costsKey(kind, processCount)) as Costs;
     const side = (processCount: number) =>
-      sizeOf(
+      sideWith(
         costsWithProcesses(processCount).us,
         `${processCount} processes`,
         costsWithProcesses(processCount).errors,
@@ -163,7 +163,7 @@ export async function processRows(bench: Bench): Promise<Row[]> {
     return [2, 4].map(
       (processCount, index): Row => ({
         id: `13${letter}${index + 1}`,
-        label: `processor time of an execute, ${kind === 'hot' ? 'one hot source' : 'spread'}`,
+        label: `processor time of an execution, ${kind === 'hot' ? 'one hot source' : 'spread'}`,
         unit: 'µs',
         railhead: side(processCount),
         peer: side(1),
@@ -201,8 +201,11 @@ export async function walBytes(
   return row?.bytes ?? 0;
 }
 
-/** Growth of each table (largest first) and of the log while `run` executes quotes, in bytes per execute. */
-async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
+/**
+ * Growth of each table (largest first) and of the log while `run` executes quotes, in bytes per
+ * quote.
+ */
+async function measureGrowth(bench: Bench, database: string, run: () => Promise<Run>) {
   // Free space of earlier runs would hide the growth.
   await bench.cluster.rows(database, 'vacuum full transactions, quotes, ledger_accounts');
   const sizesBefore = await sizesOf(bench, database);
@@ -225,31 +228,31 @@ async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
  * transfers and the idempotency record, with indexes.
  */
 export async function bytesRows(bench: Bench): Promise<Row[]> {
-  const api = await startOn(bench);
+  const api = await restartServer(bench);
   const load = startWorker('load');
   const worker = startWorker('peer');
   const context: RowContext = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
   const peer = await preparePeer(context, worker);
   const { run } = executor(context, DATABASE);
   const count = bench.quick ? 2_000 : 20_000;
-  const serverGrowth = await growth(bench, DATABASE, () =>
+  const serverGrowth = await measureGrowth(bench, DATABASE, () =>
     run('convert', api.port, CONNECTIONS, LONG_S, { count }),
   );
   // Executes as many of the quotes as the time allows.
-  const peerGrowth = await growth(bench, PEER_DATABASE, () =>
+  const peerGrowth = await measureGrowth(bench, PEER_DATABASE, () =>
     peer.run('convert', { count: 2_000 }),
   );
   for (const child of [load, worker, api.process]) await child.stop();
   const tableTexts = serverGrowth.tables.map(({ name, bytes }) => `${name} ${bytes.toFixed(0)}`);
   const requests = serverGrowth.tables.filter(({ name }) => name.startsWith('api_request'));
   const requestBytes = requests.reduce((sum, { bytes }) => sum + bytes, 0);
-  const peerSide = sizeOf([peerGrowth.total], 'interactive', peerGrowth.errors);
+  const peerSide = sideWith([peerGrowth.total], 'interactive', peerGrowth.errors);
   return [
     {
       id: '14a',
       label: 'bytes on disk of an executed quote',
       unit: 'B',
-      railhead: sizeOf([serverGrowth.total - requestBytes], 'server', serverGrowth.errors),
+      railhead: sideWith([serverGrowth.total - requestBytes], 'server', serverGrowth.errors),
       peer: peerSide,
       maxValue: 8_000,
       remark: `by table: ${tableTexts.join(', ')}`,
@@ -258,15 +261,15 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
       id: '14b',
       label: 'bytes on disk with the recorded request',
       unit: 'B',
-      railhead: sizeOf([serverGrowth.total], 'server', serverGrowth.errors),
+      railhead: sideWith([serverGrowth.total], 'server', serverGrowth.errors),
       peer: peerSide,
     },
     {
       id: '14c',
       label: 'bytes of the log of an executed quote',
       unit: 'B',
-      railhead: sizeOf([serverGrowth.wal], 'server', serverGrowth.errors),
-      peer: sizeOf([peerGrowth.wal], 'interactive', peerGrowth.errors),
+      railhead: sideWith([serverGrowth.wal], 'server', serverGrowth.errors),
+      peer: sideWith([peerGrowth.wal], 'interactive', peerGrowth.errors),
     },
   ];
 }

@@ -1,7 +1,14 @@
 // Row 3: reading one transaction. The peers are a minimal Fastify route that returns the same bytes
 // without a database, and Prism, which generates a response from the OpenAPI document.
 import path from 'node:path';
-import { AUTHORIZATION, BASE, copyQuotes, DATABASE, firstOk, freePort } from '../machine/api.ts';
+import {
+  AUTHORIZATION,
+  BASE,
+  copyQuotes,
+  DATABASE,
+  findFreePort,
+  waitUntilReady,
+} from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
 import { type Child, startNode, startWorker } from '../machine/children.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
@@ -18,11 +25,11 @@ const prismProgram = (root: string) =>
 export async function startPrism(
   root: string,
 ): Promise<{ port: number; process: Child; startedMs: number }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const startMs = performance.now();
   const args = ['mock', path.join(root, 'openapi.json'), '-h', '127.0.0.1', '-p', `${port}`];
   const child = startNode([prismProgram(root), ...args, '--verboseLevel', 'silent']);
-  await firstOk(`http://127.0.0.1:${port}/config`, child);
+  await waitUntilReady(`http://127.0.0.1:${port}/config`, child);
   return { port, process: child, startedMs: performance.now() - startMs };
 }
 

@@ -21,7 +21,7 @@ interface Case {
 /** Typical length of a payload that wallets sign. */
 const LENGTH = 400;
 /** Numbers of keys below and above the size of the server's cache. */
-const [KNOWN, NEW] = [100, 5_000];
+const [KNOWN_KEYS, NEW_KEYS] = [100, 5_000];
 
 function createCases(count: number): Case[] {
   const effects = systemEffects();
@@ -85,7 +85,7 @@ interface RowOptions {
   peer: Check;
 }
 
-async function row(bench: Bench, { id, keys, count, peer }: RowOptions): Promise<Row> {
+async function measureRow(bench: Bench, { id, keys, count, peer }: RowOptions): Promise<Row> {
   const cases = createCases(count);
   const runs = await alternate(
     {
@@ -105,6 +105,6 @@ async function row(bench: Bench, { id, keys, count, peer }: RowOptions): Promise
 }
 
 export const stampRows = async (bench: Bench): Promise<Row[]> => [
-  await row(bench, { id: '6a', keys: 'known key', count: KNOWN, peer: verifyWithKey }),
-  await row(bench, { id: '6b', keys: 'new key', count: NEW, peer: verifyFromPoint }),
+  await measureRow(bench, { id: '6a', keys: 'known key', count: KNOWN_KEYS, peer: verifyWithKey }),
+  await measureRow(bench, { id: '6b', keys: 'new key', count: NEW_KEYS, peer: verifyFromPoint }),
 ];

@@ -8,8 +8,8 @@ import type { Bench } from '../machine/bench.ts';
 import { startWorker } from '../machine/children.ts';
 import { familyOf } from '../machine/proc.ts';
 import { printProgress, type Row, type Side } from '../table/row.ts';
-import { differences, executedIn, executor } from './execute-row.ts';
-import { startOn, WARM_UP_QUOTES } from './load-rows.ts';
+import { countExecuted, differences, executor } from './execute-row.ts';
+import { restartServer, WARM_UP_QUOTES } from './load-rows.ts';
 
 const CONNECTIONS = 256;
 /** More than for other rows, because the difference is smaller than the variation between runs. */
@@ -51,15 +51,15 @@ const sideOf = (name: string, values: number[], errors: number): Side => ({
 export async function traceRows(bench: Bench): Promise<Row[]> {
   const collector = await startCollector();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: '0.01' };
-  const tracedServer = await startOn(bench, [], env);
-  const untracedServer = await startOn(bench);
+  const tracedServer = await restartServer(bench, [], env);
+  const untracedServer = await restartServer(bench);
   const load = startWorker('load');
   const groups = {
     traced: () => familyOf(tracedServer.process.pid),
     plain: () => familyOf(untracedServer.process.pid),
   };
   const server = executor({ bench, api: untracedServer, load, groups }, DATABASE);
-  const executedBefore = await executedIn(bench, DATABASE);
+  const executedBefore = await countExecuted(bench, DATABASE);
   const us = { traced: [] as number[], plain: [] as number[] };
   const turns = bench.quick ? 2 : TURNS;
   for (let turn = 0; turn < turns; turn++) {
@@ -84,7 +84,7 @@ export async function traceRows(bench: Bench): Promise<Row[]> {
   return [
     {
       id: '17',
-      label: 'Node for an execute with traces of 1 %',
+      label: 'Node time per execution with traces of 1 %',
       unit: 'µs',
       railhead: sideOf('server with a collector', us.traced, errors),
       peer: sideOf('the same without', us.plain, 0),

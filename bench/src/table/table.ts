@@ -35,12 +35,12 @@ function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): s
   return [name, value, latency(p50), latency(p99), `${errors}`];
 }
 
-const isBelow = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
+const isBelowTarget = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
 
-const isSlowed = (row: Row) =>
+const isAboveMaxSlowdown = (row: Row) =>
   row.slowdown?.maximum !== undefined && !(ratiosOf(row).median <= row.slowdown.maximum);
 
-const isSlow = ({ railhead, maxP99Ms }: Row) =>
+const isAboveMaxP99 = ({ railhead, maxP99Ms }: Row) =>
   maxP99Ms !== undefined && median(railhead.p99) > maxP99Ms;
 
 const isAboveMaximum = ({ railhead, maxValue }: Row) =>
@@ -56,7 +56,9 @@ function verdictOf(row: Row): [string, string] {
     ...(maxValue === undefined ? [] : [`≤ ${integerFormat.format(maxValue)} ${unit}`]),
   ];
   if (!targets.length) return ['', ''];
-  const isMissed = [isBelow, isSlow, isSlowed, isAboveMaximum].some((misses) => misses(row));
+  const isMissed = [isBelowTarget, isAboveMaxP99, isAboveMaxSlowdown, isAboveMaximum].some(
+    (misses) => misses(row),
+  );
   return [targets.join(', '), isMissed ? 'MISSED' : 'met'];
 }
 
@@ -110,21 +112,21 @@ export const remarksOf = (rows: readonly Row[]): string[] =>
 
 /** One sentence for each missed target, and for each row with unanswered requests or errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
-  const missedTargets = rows.filter(isBelow).map((row) => {
+  const missedTargets = rows.filter(isBelowTarget).map((row) => {
     const { median: measuredRatio } = ratiosOf(row);
     const target = row.target as number;
     const percentBelow = ((1 - measuredRatio / target) * 100).toFixed(0);
     const shortfall = `target ${target}, ${percentBelow} % short.`;
     return `${row.id} ${row.label}: ${formatValue(measuredRatio)} of ${row.peer.name}, ${shortfall}`;
   });
-  const slowRows = rows.filter(isSlow).map(({ id, label, railhead, maxP99Ms }) => {
+  const slowRows = rows.filter(isAboveMaxP99).map(({ id, label, railhead, maxP99Ms }) => {
     const measuredP99 = median(railhead.p99);
     const limit = maxP99Ms as number;
     const percentOver = ((measuredP99 / limit - 1) * 100).toFixed(0);
     const excess = `${percentOver} % over`;
     return `${id} ${label}: p99 of ${formatValue(measuredP99)} ms, target at most ${limit}, ${excess}.`;
   });
-  const slowedRows = rows.filter(isSlowed).map((row) => {
+  const slowedRows = rows.filter(isAboveMaxSlowdown).map((row) => {
     const { id, label, railhead, peer, slowdown } = row;
     const ratioText = `${formatValue(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
     return `${id} ${label}: ${ratioText}, target at most ${slowdown?.maximum}.`;

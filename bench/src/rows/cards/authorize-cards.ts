@@ -4,8 +4,8 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  eachOf,
   FUNDS,
+  mapConcurrently,
   personBody,
   type Request,
   requester,
@@ -33,7 +33,7 @@ interface Account {
   type: string;
 }
 
-const FULL = { holders: 2_000, wallets: 500 };
+const FULL_SIZES = { holders: 2_000, wallets: 500 };
 const QUICK_SIZES = { holders: 200, wallets: 50 };
 const POLL_MS = 200;
 const ISSUE_MS = 120_000;
@@ -96,8 +96,8 @@ export async function createCards(bench: Bench, handler: Worker): Promise<Cards>
   const args = ['--database-url', url, '--data-dir', dataDir];
   const server = await startServer(bench, args, { log: path.join(scratch, 'cards.log') });
   const request = requester(server.port);
-  const { holders, wallets: walletCount } = quick ? QUICK_SIZES : FULL;
-  const createdHolders = await eachOf(Array.from({ length: holders }), (_, index) =>
+  const { holders, wallets: walletCount } = quick ? QUICK_SIZES : FULL_SIZES;
+  const createdHolders = await mapConcurrently(Array.from({ length: holders }), (_, index) =>
     createHolder(request, index, index < walletCount),
   );
   await waitForCards(bench);

@@ -21,55 +21,56 @@ const MAX_P99_MS = 100;
 type Kind = 'spread' | 'hot' | 'wallets' | 'messages';
 
 /** Compares approvals by card with all their records. One cent is 10,000 units of a wallet. */
-const CHECK = `with acknowledged as (
+const CHECK = `with approval_sums as (
     select id, count, amount, funding->>0 as account
       from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount)
       join cards using (id)),
-  logged as (
+  message_sums as (
     select card_id as id, count(*), sum(amount) as amount,
       count(distinct transaction_id) as payments,
       count(*) filter (where not approved) as declined
     from card_messages group by card_id),
-  paid as (
+  payment_sums as (
     select card->>'cardId' as id, count(*), sum(card_authorized) as amount,
       sum(sent_amount) as units
     from transactions where type = 'CARD' and status = 'AUTHORIZED' group by 1),
-  moved as (
+  ledger_sums as (
     select account, sum(net) as net, sum(hold) as hold from (
       select debit as account, case phase when 'posted' then -amount else 0 end as net,
         case phase when 'pending' then amount else 0 end as hold from ledger_transfers
       union all select credit, amount, 0 from ledger_transfers where phase = 'posted') legs
     group by 1),
-  owed as (
+  expected_holds as (
     select account, sum(amount * case currency when 'USD' then 1 else 10000 end) as hold
-    from acknowledged join ledger_accounts a on a.id = account group by 1, currency)
-select (select sum(count) from acknowledged) as approved,
-  (select count(*) from acknowledged full join logged l using (id)
+    from approval_sums join ledger_accounts a on a.id = account group by 1, currency)
+select (select sum(count) from approval_sums) as approved,
+  (select count(*) from approval_sums full join message_sums l using (id)
     where l.declined is distinct from 0
-    or l.count is distinct from acknowledged.count or l.payments is distinct from acknowledged.count
-    or l.amount is distinct from acknowledged.amount) as wrong_messages,
-  (select count(*) from acknowledged full join paid p using (id)
-    where p.count is distinct from acknowledged.count
-      or p.amount is distinct from acknowledged.amount) as wrong_payments,
-  (select count(*) from ledger_accounts a left join moved m on m.account = a.id
-    left join owed o on o.account = a.id
+      or l.count is distinct from approval_sums.count
+      or l.payments is distinct from approval_sums.count
+      or l.amount is distinct from approval_sums.amount) as wrong_messages,
+  (select count(*) from approval_sums full join payment_sums p using (id)
+    where p.count is distinct from approval_sums.count
+      or p.amount is distinct from approval_sums.amount) as wrong_payments,
+  (select count(*) from ledger_accounts a left join ledger_sums m on m.account = a.id
+    left join expected_holds o on o.account = a.id
     where a.balance <> coalesce(m.net, 0) or a.held <> coalesce(m.hold, 0)
       or a.held <> coalesce(o.hold, 0) or a.balance - a.held < a.floor) as wrong_balances,
   (select count(*) from (select currency from ledger_accounts
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced,
-  (select abs(count(*) - (select sum(count) from acknowledged)) from jobs
+  (select abs(count(*) - (select sum(count) from approval_sums)) from jobs
     where kind = 'cards.pull') as wrong_jobs,
-  (select abs(count(*) - (select sum(count) from acknowledged)) from events
+  (select abs(count(*) - (select sum(count) from approval_sums)) from events
     where type = 'CARD_TRANSACTION.AUTHORIZED') as wrong_events,
   (select abs(count(*) - (select count(*) from card_messages
       where id like 'sandbox ${BENCH_PROVIDER}/%'))
     from provider_messages where result = 'APPLIED') as wrong_stored,
-  (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from acknowledged
+  (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from approval_sums
       join internal_accounts i on i.id = account where i.type = 'EMBEDDED_WALLET'))
     from wallet_authorizations w where w.operation = 'cardPull') as wrong_signatures`;
 
 /** Compares the database with the approvals. Any difference is an error. */
-async function differences(bench: Bench, name: string, handler: Worker): Promise<number> {
+async function countDifferences(bench: Bench, name: string, handler: Worker): Promise<number> {
   const cardApprovals = await handler.call<CardApprovals[]>('approved');
   const columns = [
     cardApprovals.map(({ cardId }) => cardId),
@@ -164,8 +165,8 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     },
     bench.settings.rounds,
   );
-  const wrongCount = await differences(bench, CARDS_DATABASE, handler);
-  const wrongPeerCount = await differences(bench, PEER_CARDS_DATABASE, peerHandler);
+  const wrongCount = await countDifferences(bench, CARDS_DATABASE, handler);
+  const wrongPeerCount = await countDifferences(bench, PEER_CARDS_DATABASE, peerHandler);
   for (const child of [handler, peerHandler]) {
     await child.call('close');
     await child.stop();
@@ -186,7 +187,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
   return [
     row('7a', `${formatCount(cards.accountCards.length)} cards and accounts`, 'spread'),
     row('7b', 'one hot card and account', 'hot'),
-    row('7c', `${formatCount(cards.walletCards.length)} wallets, signed for`, 'wallets'),
+    row('7c', `${formatCount(cards.walletCards.length)} wallets with delegated keys`, 'wallets'),
     row('7d', 'through a signed message of a provider', 'messages'),
   ];
 }

@@ -1,11 +1,11 @@
-// Rows 7e and 7f: the latency of a card authorization over HTTP for a provider, while the
-// same process executes payments. The provider is added with the command of operators, its cards belong to
-// customers of the same platform, and its messages are signed. The peer is the same server without
-// payments. Rows 7a to 7d measure the decisions per second of a saturated handler.
+// Rows 7e and 7f: the latency of a card authorization over HTTP for a provider, while the same
+// process executes payments. The provider is added with the command of operators, and its messages
+// are signed. The peer is the same server without payments. Rows 7a to 7d measure the decisions per
+// second of a saturated handler.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { DATABASE, eachOf, requester } from '../../machine/api.ts';
+import { DATABASE, mapConcurrently, requester } from '../../machine/api.ts';
 import type { Api, Bench } from '../../machine/bench.ts';
 import { startWorker, type Worker } from '../../machine/children.ts';
 import { databaseUrl } from '../../machine/cluster.ts';
@@ -14,8 +14,8 @@ import { BENCH_PROVIDER } from '../../machine/provider-message.ts';
 import type { CardMessages } from '../../processes/card-messages-process.ts';
 import { printProgress, type Row, sideOf } from '../../table/row.ts';
 import type { Run } from '../../table/stats.ts';
-import { differences, executedIn, executor } from '../execute-row.ts';
-import { startOn } from '../load-rows.ts';
+import { countExecuted, differences, executor } from '../execute-row.ts';
+import { restartServer } from '../load-rows.ts';
 import { createHolder, ISSUED_BY_PROVIDER, waitForCards } from './authorize-cards.ts';
 
 const MAX_P99_MS = 100;
@@ -48,7 +48,7 @@ function addProvider(bench: Bench, publicKeyPem: string): void {
 async function createCards(bench: Bench, { port }: Api): Promise<string[]> {
   const request = requester(port);
   const count = bench.quick ? 20 : HOLDERS;
-  const holders = await eachOf(Array.from({ length: count }), (_, index) =>
+  const holders = await mapConcurrently(Array.from({ length: count }), (_, index) =>
     createHolder(request, FIRST_HOLDER + index, false),
   );
   await waitForCards(bench, DATABASE);
@@ -65,7 +65,10 @@ interface Load {
 }
 
 /** Authorizations without payments, or with payments at a rate or at the maximum rate of the server. */
-async function authorizations(load: Load, payments: 'none' | 'saturated' | number): Promise<Run> {
+async function measureAuthorizations(
+  load: Load,
+  payments: 'none' | 'saturated' | number,
+): Promise<Run> {
   const { bench, api, provider, cards, execute } = load;
   const seconds = bench.quick ? bench.settings.seconds : SECONDS;
   const { warmupMs } = bench.settings;
@@ -84,7 +87,7 @@ async function authorizations(load: Load, payments: 'none' | 'saturated' | numbe
 
 export async function cardMessageRows(bench: Bench): Promise<Row[]> {
   const { rounds, tuningSeconds } = bench.settings;
-  const api = await startOn(bench);
+  const api = await restartServer(bench);
   const [payments, provider] = [startWorker('load'), startWorker('card-messages')];
   const origin = `http://127.0.0.1:${api.port}`;
   addProvider(bench, await provider.call<string>('sendTo', origin));
@@ -96,13 +99,13 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
   };
   const execute = executor({ bench, api, load: payments, groups }, DATABASE);
   const load: Load = { bench, api, provider, cards, execute };
-  const executedBefore = await executedIn(bench, DATABASE);
+  const executedBefore = await countExecuted(bench, DATABASE);
   const { perSecond: maxRate } = await execute.run('convert', api.port, CONNECTIONS, tuningSeconds);
   const runs = { alone: [] as Run[], half: [] as Run[], saturated: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
-    runs.alone.push(await authorizations(load, 'none'));
-    runs.half.push(await authorizations(load, maxRate / 2));
-    runs.saturated.push(await authorizations(load, 'saturated'));
+    runs.alone.push(await measureAuthorizations(load, 'none'));
+    runs.half.push(await measureAuthorizations(load, maxRate / 2));
+    runs.saturated.push(await measureAuthorizations(load, 'saturated'));
   }
   for (const child of [payments, provider, api.process]) await child.stop();
   const errors = await differences(bench, DATABASE, executedBefore + execute.done());

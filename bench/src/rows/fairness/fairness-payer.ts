@@ -26,7 +26,7 @@ export interface Bounds {
   seconds: number;
   /** Number of payments that are measured even after `seconds`. */
   minPayments: number;
-  /** No payment starts later, even if there were fewer than the minimum. */
+  /** No payment starts after this time, even if fewer than `minPayments` were measured. */
   maxSeconds: number;
 }
 
@@ -46,7 +46,7 @@ interface HttpReply {
   text: string;
 }
 
-function caller(port: number) {
+function createCaller(port: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   let keyCount = 0;
   const runId = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
@@ -86,7 +86,7 @@ function caller(port: number) {
 
 /** A payer with a separate connection. */
 export function createPayer(port: number, { source, destination }: Accounts): Payer {
-  const { call, close } = caller(port);
+  const { call, close } = createCaller(port);
   const waitForCompletion = async (id: string, startedAt: number) => {
     for (; performance.now() - startedAt < TIMEOUT_MS; await sleep(POLL_MS)) {
       const { status } = await call<{ status: string }>('GET', `/transactions/${id}`, 200);

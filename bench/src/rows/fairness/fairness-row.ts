@@ -1,10 +1,9 @@
 // Row 8: sequential payments of one platform without other load, and during load from other
 // clients. These clients post large bodies without a credential, with the credential of another
 // platform, or to an unknown path. In another case, text messages are queued while the text message
-// service does not respond. Rate limits are enabled except that of bytes, and every payment is
-// compared with the database afterwards.
+// service does not respond. All rate limits except the limit of bytes are enabled.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
+import { BASE, FUNDS, mapConcurrently } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';
 import { startWorker, type Worker } from '../../machine/children.ts';
 import { familyOf, watchProcessor } from '../../machine/proc.ts';
@@ -114,13 +113,13 @@ async function withPayer(
   }
 }
 
-const counts = (countsByName: Record<string, number>) =>
+const countTextsOf = (countsByName: Record<string, number>) =>
   Object.entries(countsByName).map(([name, times]) => `${name} × ${times}`);
 
 const sum = (countsByName: Record<string, number>) =>
   Object.values(countsByName).reduce((a, b) => a + b, 0);
 
-function add(target: AttackReport, addition: AttackReport): void {
+function addReport(target: AttackReport, addition: AttackReport): void {
   for (const counter of ['responses', 'unansweredCounts', 'connectionErrors'] as const) {
     for (const [name, times] of Object.entries(addition[counter])) {
       target[counter][name] = (target[counter][name] ?? 0) + times;
@@ -132,7 +131,8 @@ function add(target: AttackReport, addition: AttackReport): void {
 
 function summaryOf(report: AttackReport): string {
   const { responses, unansweredCounts, connectionErrors, connections, bodyBytes } = report;
-  const names = (countsByName: Record<string, number>) => counts(countsByName).join(', ') || 'none';
+  const names = (countsByName: Record<string, number>) =>
+    countTextsOf(countsByName).join(', ') || 'none';
   const connectionText =
     sum(connectionErrors) === 0 ? '' : `. Not connected: ${names(connectionErrors)}`;
   return (
@@ -142,7 +142,9 @@ function summaryOf(report: AttackReport): string {
   );
 }
 
-/** A run during an attack. The attack and all its requests are complete when this resolves. */
+/**
+ * A run during an attack. The attack and all its requests are complete when the promise resolves.
+ */
 async function runDuringAttack(
   context: RowContext,
   attack: Attack,
@@ -161,7 +163,7 @@ async function runDuringAttack(
     printProgress(processorUse.report(run.completedCount));
     const report = await attacker.call<AttackReport>('stop');
     printProgress(summaryOf(report));
-    add(total, report);
+    addReport(total, report);
     return run;
   });
 }
@@ -191,8 +193,8 @@ interface MessageCounts {
 }
 
 /**
- * A run while text messages are queued for the unresponsive service. Resolves when all are sent, or
- * after `DRAIN_MS`.
+ * A run while text messages are queued for the unresponsive service. Resolves when all messages are
+ * sent, or after `DRAIN_MS`.
  */
 async function runDuringServiceOutage(
   context: RowContext,
@@ -203,7 +205,7 @@ async function runDuringServiceOutage(
   const { production, service } = setup;
   const run = await withPayer(context, 'payout', async (pay) => {
     await service.call('hang');
-    await eachOf(customers, (id) => production('POST', `/customers/${id}/verify-phone`));
+    await mapConcurrently(customers, (id) => production('POST', `/customers/${id}/verify-phone`));
     await sleep(ONSET_MS);
     return paySequentially(pay, { ...boundsOf(bench), minPayments: 1 });
   });
@@ -236,7 +238,7 @@ const CHECK = `select
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced`;
 
 /** Compares the database with the payer's acknowledged payments. Any difference is an error. */
-async function differences(context: RowContext): Promise<number> {
+async function countDifferences(context: RowContext): Promise<number> {
   const { bench, setup, acknowledged } = context;
   await waitUntilEmpty(context, UNFINISHED);
   const values = [setup.accounts.source, FUNDS];
@@ -306,7 +308,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     );
   };
   const runs = await alternate(sides, rounds);
-  const wrongCount = await differences(context);
+  const wrongCount = await countDifferences(context);
   for (const child of [attacker, setup.process, setup.service]) await child.stop();
   const row = (id: string, subject: string, load: string, baselineName: string): Row => {
     const serverSide = latencySide(`with ${load}`, runs[`${id}, under load`] as Run[]);
@@ -338,7 +340,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const { sentCount, maxConcurrent, minQueuedCount, unsent } = messageCounts;
   const remark =
     `${sentCount} messages, at most ${maxConcurrent} concurrently at the service, ` +
-    `at least ${minQueuedCount} queued at the end of a round, ${unsent} unsent after it recovered`;
+    `at least ${minQueuedCount} queued at the end of a round, ${unsent} unsent after the service recovered`;
   const outage = `${messageCount} messages without a response`;
   const payoutRow = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);
   return [...attackRows, { ...payoutRow, slowdown: { maximum: MAX_SLOWDOWN }, remark }];

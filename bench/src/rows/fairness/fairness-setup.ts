@@ -1,12 +1,12 @@
-// Setup of row 8: a server with the default rate limits except that of bytes, and three platforms.
-// The payments of the first platform are measured. A second sandbox platform sends large bodies,
-// and the customers of a production platform receive text messages. The last two platforms are
-// created with the operator's command.
+// Setup of row 8: a server with the default rate limits except the limit of bytes, and three
+// platforms. The payments of the first platform are measured. A second sandbox platform sends large
+// bodies, and the customers of a production platform receive text messages. The last two platforms
+// are created with the operator's command.
 import path from 'node:path';
 import {
   basic,
-  eachOf,
   FUNDS,
+  mapConcurrently,
   personBody,
   type Request,
   requester,
@@ -101,7 +101,7 @@ export async function prepareFairness(
   ];
   const productionPlatform = await createPlatform(bench, serverEnv, productionFlags);
   const accounts = await createAccounts(requester(firstServer.port));
-  const customers = await eachOf(Array.from({ length: recipientCount }), (_, index) =>
+  const customers = await mapConcurrently(Array.from({ length: recipientCount }), (_, index) =>
     createRecipient(requester(firstServer.port, productionPlatform), index),
   );
   await firstServer.process.stop();

@@ -4,9 +4,9 @@ import { BASE } from '../../machine/api.ts';
 import type { Probe } from '../../processes/probe-process.ts';
 import { numberedId } from './fill.ts';
 
-export interface KnownOfClient {
+export interface KnownValues {
   authorization: string;
-  /** A payment at most 50,000 payments older than the newest of its platform, and its time. */
+  /** ID of a payment among the 50,000 newest of its platform, and its time. */
   payment: string;
   at: Date;
   reference: string;
@@ -19,12 +19,12 @@ const HOUR_MS = 3_600_000;
 const iso = (time: number) => new Date(time).toISOString();
 
 /** A request of a client. `name` is shown in the progress. */
-const probeOf = ({ authorization }: KnownOfClient, name: string, path: string): Probe => ({
+const probeOf = ({ authorization }: KnownValues, name: string, path: string): Probe => ({
   ...{ name: `client: ${name}`, path: `${BASE}/${path}`, authorization },
 });
 
 /** A payment by ID, and lists. Filters that match few of the rows are in `rareClientProbes`. */
-export function clientProbes(facts: KnownOfClient): Probe[] {
+export function clientProbes(facts: KnownValues): Probe[] {
   const { payment, at, reference, people } = facts;
   const busiestCustomer = numberedId('Customer', 1);
   const rareCustomer = numberedId('Customer', Math.floor(people / 2));
@@ -36,11 +36,11 @@ export function clientProbes(facts: KnownOfClient): Probe[] {
     probeOf(facts, 'a payment', `transactions/${payment}`),
     payments('', ''),
     payments(', oldest first', '&sortOrder=asc'),
-    payments(' of a customer with a third', `&customerId=${busiestCustomer}`),
-    payments(' of a customer with few', `&customerId=${rareCustomer}`),
+    payments(' of a customer with a third of all', `&customerId=${busiestCustomer}`),
+    payments(' of a customer with few payments', `&customerId=${rareCustomer}`),
     payments(" of the platform's ID of a customer", '&platformCustomerId=person 50'),
-    payments(' of an account with a third', `&accountIdentifier=${accounts[0]}`),
-    payments(' of an account with few', `&accountIdentifier=${accounts[1]}`),
+    payments(' of an account with a third of all', `&accountIdentifier=${accounts[0]}`),
+    payments(' of an account with few payments', `&accountIdentifier=${accounts[1]}`),
     payments(' of a sender', `&senderAccountIdentifier=${accounts[1]}`),
     payments(' of a receiver', `&receiverAccountIdentifier=${accounts[1]}`),
     payments(' of a status', '&status=COMPLETED'),
@@ -50,12 +50,16 @@ export function clientProbes(facts: KnownOfClient): Probe[] {
     payments(' of a customer in two hours', `&customerId=${busiestCustomer}&${hour}`),
     probeOf(facts, 'customers', 'customers?limit=20'),
     probeOf(facts, "a customer by the platform's ID", 'customers?platformCustomerId=person 50'),
-    probeOf(facts, 'customers of a time', `customers?limit=20&createdAfter=${iso(at.getTime())}`),
+    probeOf(
+      facts,
+      'customers created after a time',
+      `customers?limit=20&createdAfter=${iso(at.getTime())}`,
+    ),
     probeOf(facts, 'customers of a type', 'customers?limit=20&customerType=INDIVIDUAL'),
     probeOf(facts, 'external accounts', 'customers/external-accounts?limit=20'),
     probeOf(
       facts,
-      'external accounts of one',
+      'external accounts of a customer',
       `customers/external-accounts?customerId=${rareCustomer}`,
     ),
     probeOf(facts, 'internal accounts', 'customers/internal-accounts?limit=20'),
@@ -67,13 +71,13 @@ export function clientProbes(facts: KnownOfClient): Probe[] {
 }
 
 /** Filters that match one row in a hundred, or none. */
-export const rareClientProbes = (facts: KnownOfClient): Probe[] => [
+export const rareClientProbes = (facts: KnownValues): Probe[] => [
   probeOf(facts, 'payments of a rare status', 'transactions?limit=20&status=FAILED'),
-  probeOf(facts, 'payments of a type without any', 'transactions?limit=20&type=INCOMING'),
+  probeOf(facts, 'payments of a type without payments', 'transactions?limit=20&type=INCOMING'),
 ];
 
 /** A quote that is executed immediately. */
-export const executeProbes = (facts: KnownOfClient): Probe[] => [
+export const executeProbes = (facts: KnownValues): Probe[] => [
   {
     ...probeOf(facts, 'an executed quote', 'quotes'),
     status: 201,

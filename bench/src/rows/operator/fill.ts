@@ -1,7 +1,7 @@
-// Fills a database with payments of a year, in SQL. The payments are copies of a few that were created over
-// HTTP, with their postings, outcomes and sums. Customers and external accounts are created in proportion.
-// Quotes and events are a tenth of the payments, and events are at most three weeks old, because older
-// events are removed.
+// Fills a database with payments of a year, in SQL. The payments are copies of a few that were
+// created over HTTP, with their postings, outcomes and sums. Customers, external accounts, quotes
+// and events are created in proportion. Events are at most three weeks old, because older events
+// are removed.
 import pg from 'pg';
 import {
   OUTCOME,
@@ -31,14 +31,14 @@ const idSql = (resource: string, time: string, n: string) =>
   `'${resource}:' || overlay(lpad(to_hex((${time})::bigint), 12, '0') placing '-' from 9 for 0)
     || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
-/** The ID of the row with this number where the time does not matter. */
+/** The ID of the row with this number, if the time is irrelevant. */
 const numberedIdSql = (resource: string, n: string) => idSql(resource, '1700000000000', n);
 
 /** The customer or account with this number. */
 export const numberedId = (resource: string, n: number): string =>
   `${resource}:018bcfe5-6800-7000-8000-${String(n).padStart(12, '0')}`;
 
-/** The customer or account of a payment. The first one has every third payment. */
+/** The customer or account of a payment. The first customer or account has every third payment. */
 const resourceOfPaymentSql = (resource: string, maximum: number) =>
   `case when n % 3 = 0 then ${numberedIdSql(resource, '1')}
     else ${numberedIdSql(resource, `2 + n % ${maximum}`)} end`;
@@ -167,8 +167,8 @@ interface Fill {
   platformColumn: { platform_id: string };
 }
 
-/** Milliseconds since 1970 of a row: the rows are evenly spread over the time before now. */
-const spread = (now: number, length: number, rowCount: number, n = 'n') =>
+/** Milliseconds since 1970 of a row: the rows are spread evenly over the time before now. */
+const evenTimeSql = (now: number, length: number, rowCount: number, n = 'n') =>
   `${now - length} + ${n} * ${length}::bigint / ${rowCount + 1}`;
 
 const timeSql = (time: string) => `to_timestamp((${time}) / 1000.0)`;
@@ -177,7 +177,7 @@ async function fillTransactions(
   { client, count, people, now, platformColumn }: Fill,
   payments: readonly string[],
 ): Promise<void> {
-  const paidMs = spread(now, YEAR_MS, count);
+  const paidMs = evenTimeSql(now, YEAR_MS, count);
   const customer = resourceOfPaymentSql('Customer', people);
   const quotes = await idsOf(
     client,
@@ -203,7 +203,7 @@ async function fillTransactions(
     },
   });
   const n = `(n * ${PER_QUOTE})`;
-  const quotedMs = spread(now, YEAR_MS, count, n);
+  const quotedMs = evenTimeSql(now, YEAR_MS, count, n);
   await copy(client, {
     ...{ table: 'quotes', templates: quotes, count: Math.floor(count / PER_QUOTE) },
     columns: {
@@ -220,7 +220,7 @@ async function fillTransactions(
 
 /** The postings of all payments. A posting has the time of its payment. */
 async function fillTransfers({ client, count, now }: Fill, payments: readonly string[]) {
-  const paidMs = spread(now, YEAR_MS, count);
+  const paidMs = evenTimeSql(now, YEAR_MS, count);
   const table = 'ledger_transfers';
   await withoutLog(client, table);
   await withoutIndexes(client, table, () =>
@@ -239,7 +239,7 @@ async function fillTransfers({ client, count, now }: Fill, payments: readonly st
 }
 
 async function fillPeople({ client, people, now, platformColumn }: Fill): Promise<void> {
-  const joinedAt = timeSql(spread(now, YEAR_MS, people));
+  const joinedAt = timeSql(evenTimeSql(now, YEAR_MS, people));
   await copy(client, {
     table: 'customers',
     templates: await idsOf(client, 'select id from customers order by id'),
@@ -276,7 +276,7 @@ async function fillPeople({ client, people, now, platformColumn }: Fill): Promis
 
 async function fillEvents({ client, count, now, platformColumn }: Fill): Promise<void> {
   const events = Math.ceil(count / PER_EVENT);
-  const emittedMs = spread(now, EVENTS_MS, events);
+  const emittedMs = evenTimeSql(now, EVENTS_MS, events);
   await createPartitions(onClient(client), now - EVENTS_MS);
   await copy(client, {
     ...{ table: 'events', isPartitioned: true },
@@ -286,7 +286,7 @@ async function fillEvents({ client, count, now, platformColumn }: Fill): Promise
       ...platformColumn,
       id: idSql('Webhook', emittedMs, 'n'),
       created_at: timeSql(emittedMs),
-      // Increases with the time, and is below that of all transactions that are in progress.
+      // Increases with the time, and is below the positions of transactions in progress.
       position: `n * pg_snapshot_xmin(pg_current_snapshot())::text::bigint / ${events + 1}`,
     },
   });

@@ -60,7 +60,7 @@ const secondsOf = ({ payments, settings: { seconds } }: Bench) =>
   payments === undefined ? Math.min(seconds, SECONDS) : seconds;
 
 /** Prints both sides of every request, which the table shows as one row. */
-function printEach(
+function printLatencies(
   smallRuns: readonly Run[],
   largeRuns: readonly Run[],
   sizes: [number, number],
@@ -118,7 +118,7 @@ async function growthRows(
       runs[`${kind}, small`] as Run[],
       runs[`${kind}, large`] as Run[],
     ];
-    printEach(smallRuns, largeRuns, [small.payments, large.payments]);
+    printLatencies(smallRuns, largeRuns, [small.payments, large.payments]);
     rows.push({
       ...{ id, label, unit: 'ms', slowdown: { maximum } },
       railhead: latencySide(`${countText(large.payments)} payments`, largeRuns),

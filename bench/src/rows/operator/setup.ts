@@ -3,8 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AUTHORIZATION,
-  eachOf,
   FUNDS,
+  mapConcurrently,
   personBody,
   type Request,
   requester,
@@ -14,7 +14,7 @@ import type { Bench } from '../../machine/bench.ts';
 import type { Child } from '../../machine/children.ts';
 import { runCommand } from '../../machine/command.ts';
 import type { Probe } from '../../processes/probe-process.ts';
-import { clientProbes, executeProbes, type KnownOfClient, rareClientProbes } from './api-probes.ts';
+import { clientProbes, executeProbes, type KnownValues, rareClientProbes } from './api-probes.ts';
 import { FIRST_AMOUNT, fillPayments, numberedId } from './fill.ts';
 
 const PEOPLE = 10;
@@ -45,7 +45,7 @@ type ProbeKind =
   | 'rareOfClient'
   | 'execute';
 
-type Payment = KnownOfClient['payer'] & { id: string };
+type Payment = KnownValues['payer'] & { id: string };
 
 /** Creates a customer and executes a payment to an external account. */
 async function pay(request: Request, index: number): Promise<Payment> {
@@ -95,12 +95,12 @@ const search = (name: string, body: object): Probe => ({
 });
 
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+const isoDaysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
-interface Known {
+interface ServerFacts {
   /**
-   * A payment at most 50,000 payments older than the newest of its platform, its quote and
-   * reference.
+   * IDs of a payment and its quote, and the reference of the payment. The payment is among the
+   * 50,000 newest of its platform.
    */
   payment: string;
   quote: string;
@@ -118,20 +118,23 @@ interface Known {
  * Lists of payments, quotes, customers and events, with filters that find rows after reading few
  * others.
  */
-function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
+function listsOf({ cursor, platform, people, rail }: ServerFacts): Probe[] {
   const busiestCustomer = numberedId('Customer', 1);
   const rareCustomer = numberedId('Customer', Math.floor(people / 2));
   const accounts = [1, Math.floor(people / 2)].map((n) => numberedId('InternalAccount', n));
-  const week = `createdAfter=${ago(107)}&createdBefore=${ago(100)}`;
+  const week = `createdAfter=${isoDaysAgo(107)}&createdBefore=${isoDaysAgo(100)}`;
   return [
     get('payments', 'payments?limit=20'),
     get('payments, in the middle', `payments?limit=20&cursor=${cursor}`),
     get('payments of a platform', `payments?limit=20&platformId=${platform}`),
     get('payments of the sandbox', 'payments?limit=20&mode=sandbox'),
-    get('payments of a customer with a third', `payments?limit=20&customerId=${busiestCustomer}`),
-    get('payments of a customer with few', `payments?limit=20&customerId=${rareCustomer}`),
-    get('payments of an account with a third', `payments?limit=20&accountId=${accounts[0]}`),
-    get('payments of an account with few', `payments?limit=20&accountId=${accounts[1]}`),
+    get(
+      'payments of a customer with a third of all',
+      `payments?limit=20&customerId=${busiestCustomer}`,
+    ),
+    get('payments of a customer with few payments', `payments?limit=20&customerId=${rareCustomer}`),
+    get('payments of an account with a third of all', `payments?limit=20&accountId=${accounts[0]}`),
+    get('payments of an account with few payments', `payments?limit=20&accountId=${accounts[1]}`),
     get('payments of a type', 'payments?limit=20&type=OUTGOING'),
     get('payments of a status', 'payments?limit=20&status=COMPLETED'),
     get('payments of a currency', 'payments?limit=20&currency=USD'),
@@ -140,7 +143,7 @@ function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
     get('payments of a platform in a week', `payments?limit=20&platformId=${platform}&${week}`),
     get('quotes', 'quotes?limit=20'),
     get('quotes of a platform', `quotes?limit=20&platformId=${platform}`),
-    get('quotes of a customer with few', `quotes?limit=20&customerId=${rareCustomer}`),
+    get('quotes of a customer with few quotes', `quotes?limit=20&customerId=${rareCustomer}`),
     get('customers', 'customers?limit=20'),
     get('customers of a platform', `customers?limit=20&platformId=${platform}`),
     get('events', 'events?limit=20'),
@@ -151,13 +154,13 @@ function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
  * Filters that match few or no rows. The search for such a page ends after a time, so the page may be
  * short.
  */
-const RARE = [
+const RARE_PROBES = [
   get('payments of a rare status', 'payments?limit=20&status=FAILED'),
-  get('payments of a currency without any', 'payments?limit=20&currency=KES'),
-  get('payments over a rail without any', 'payments?limit=20&rail=SEPA'),
+  get('payments of a currency without payments', 'payments?limit=20&currency=KES'),
+  get('payments over a rail without payments', 'payments?limit=20&rail=SEPA'),
 ];
 
-function searchesOf({ payment, quote, reference }: Known): Probe[] {
+function searchesOf({ payment, quote, reference }: ServerFacts): Probe[] {
   const amount = { amount: FIRST_AMOUNT + 77, currency: 'USD' };
   return [
     search('ID of a payment', { query: payment }),
@@ -174,13 +177,13 @@ function searchesOf({ payment, quote, reference }: Known): Probe[] {
   ];
 }
 
-const sumsOf = ({ platform }: Known): Probe[] => [
+const sumsOf = ({ platform }: ServerFacts): Probe[] => [
   get('sums of 30 days', 'metrics/payments'),
-  get('sums of a year by week', `metrics/payments?bucket=week&from=${ago(364)}`),
-  get('sums of 30 days by hour', `metrics/payments?bucket=hour&from=${ago(30)}`),
+  get('sums of a year by week', `metrics/payments?bucket=week&from=${isoDaysAgo(364)}`),
+  get('sums of 30 days by hour', `metrics/payments?bucket=hour&from=${isoDaysAgo(30)}`),
   get(
     'sums of a year by rail and platform',
-    `metrics/payments?groupBy=rail,platform&from=${ago(364)}`,
+    `metrics/payments?groupBy=rail,platform&from=${isoDaysAgo(364)}`,
   ),
   get('sums of a platform', `metrics/payments?platformId=${platform}`),
 ];
@@ -189,18 +192,18 @@ const sumsOf = ({ platform }: Known): Probe[] => [
 const sumsOfPlatforms = (authorization: string): Probe[] =>
   [
     get('overview', 'overview?mode=sandbox'),
-    get('sums of 30 days', `metrics/payments?bucket=day&mode=sandbox&from=${ago(30)}`),
-    get('sums of a day by hour', `metrics/payments?bucket=hour&mode=sandbox&from=${ago(1)}`),
-    get('sums of a year by week', `metrics/payments?bucket=week&from=${ago(364)}`),
+    get('sums of 30 days', `metrics/payments?bucket=day&mode=sandbox&from=${isoDaysAgo(30)}`),
+    get('sums of a day by hour', `metrics/payments?bucket=hour&mode=sandbox&from=${isoDaysAgo(1)}`),
+    get('sums of a year by week', `metrics/payments?bucket=week&from=${isoDaysAgo(364)}`),
     get('trial balance', 'ledger/trial-balance'),
   ].map((probe) => ({ ...probe, authorization, name: `${probe.name}, several platforms` }));
 
-async function knownOf(
+async function readFacts(
   bench: Bench,
   { database, payments }: Pick<OperatorServer, 'database' | 'payments'>,
   request: Request,
   platform: string,
-): Promise<Known> {
+): Promise<ServerFacts> {
   const [row] = await bench.cluster.rows<{ id: string; quote: string; rail: string; at: Date }>(
     database,
     `select t.id, q.id as quote, t.rail, t.created_at as at
@@ -236,7 +239,9 @@ export async function startOperatorServer(
   const log = path.join(scratch, `operator-${name}.log`);
   const firstServer = await startServer(bench, args, { log });
   const request = requester(firstServer.port);
-  const templates = await eachOf(Array.from({ length: PEOPLE }), (_, index) => pay(request, index));
+  const templates = await mapConcurrently(Array.from({ length: PEOPLE }), (_, index) =>
+    pay(request, index),
+  );
   const templateIds = templates.map(({ id }) => id);
   for (const id of templateIds) await waitForCompletion(request, id);
   const env = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
@@ -247,17 +252,17 @@ export async function startOperatorServer(
     ]);
     otherPlatforms.push(createdPlatform.platformId);
   }
-  const tokenWith = (...args: string[]) =>
+  const createToken = (...args: string[]) =>
     runCommand<{ secret: string }>(bench, env, [
       ...['operator-token', 'create', '--name', 'Bench', '--role', 'administrator', ...args],
     ]);
-  const token = await tokenWith();
+  const token = await createToken();
   const [mainPlatform] = await cluster.rows<{ id: string }>(
     database,
     'select platform_id as id from transactions limit 1',
   );
   const platform = mainPlatform?.id as string;
-  const limitedToken = await tokenWith(
+  const limitedToken = await createToken(
     '--platforms',
     [platform, ...otherPlatforms.slice(1)].join(','),
   );
@@ -269,7 +274,7 @@ export async function startOperatorServer(
   );
   await cluster.checkpoint();
   const runningServer = await startServer(bench, args, { log, logLevel, profile });
-  const facts = await knownOf(
+  const facts = await readFacts(
     bench,
     { database, payments },
     requester(runningServer.port),
@@ -282,7 +287,7 @@ export async function startOperatorServer(
     authorization: `Bearer ${token.secret}`,
     probes: {
       lists: listsOf(facts),
-      rare: RARE,
+      rare: RARE_PROBES,
       search: searchesOf(facts),
       sums: sumsOf(facts),
       platforms: sumsOfPlatforms(`Bearer ${limitedToken.secret}`),
