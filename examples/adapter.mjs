@@ -11,6 +11,7 @@ const USAGE = `Usage: start.mjs keys FOLDER
 
   FOLDER      contains adapter.pem, railhead.pub.pem and the state of the adapter
   --railhead  address for messages: https://…/connectors/NAME
+  --port      port of the adapter on 127.0.0.1. Default: 9300
   --test      reads outcomes from the remittance information`;
 
 const OPTIONS = {
@@ -27,7 +28,9 @@ function createKeys(folder) {
   writeFileSync(`${folder}/adapter.pub.pem`, publicKey.export({ type: 'spki', format: 'pem' }));
 }
 
-/** Loads the module of the adapter. It is bundled, because Node.js 20 cannot run TypeScript. */
+/**
+ * Loads the module of the adapter. The module is bundled, because Node.js 20 cannot run TypeScript.
+ */
 async function load(entry) {
   await ensureInstalled({ dev: false });
   const { build } = await import('esbuild');

@@ -53,22 +53,24 @@ function exitWithError(line) {
 }
 
 /** Names of the groups. A number is accepted as well. */
-const groupsOf = (text) => text.split(',').map((word) => GROUPS[Number(word) - 1] ?? word);
+const groupsOf = (text) => text.split(',').map((name) => GROUPS[Number(name) - 1] ?? name);
 
 function readFlags(argv) {
   const flags = { root, quick: false, only: [], rounds: 0, profile: false, logLevel: 'info' };
-  const args = argv.flatMap((word) => (word.startsWith('--') ? word.split('=') : [word]));
-  for (let word = args.shift(); word !== undefined; word = args.shift()) {
-    if (word === '--quick') flags.quick = true;
-    else if (word === '--profile') flags.profile = true;
-    else if (word === '--only') flags.only = groupsOf(args.shift() ?? '');
-    else if (word === '--rounds') flags.rounds = Number(args.shift());
-    else if (word === '--payments') flags.payments = Number(args.shift());
-    else if (word === '--log-level') flags.logLevel = args.shift() ?? '';
-    else if (word === '--json') flags.json = args.shift();
-    else if (word === '--compare') flags.compare = args.shift();
-    else if (word === '--node') flags.node = args.shift();
-    else exitWithError(`${word} is unknown. Flags: ${FLAGS}.`);
+  const args = argv.flatMap((argument) =>
+    argument.startsWith('--') ? argument.split('=') : [argument],
+  );
+  for (let argument = args.shift(); argument !== undefined; argument = args.shift()) {
+    if (argument === '--quick') flags.quick = true;
+    else if (argument === '--profile') flags.profile = true;
+    else if (argument === '--only') flags.only = groupsOf(args.shift() ?? '');
+    else if (argument === '--rounds') flags.rounds = Number(args.shift());
+    else if (argument === '--payments') flags.payments = Number(args.shift());
+    else if (argument === '--log-level') flags.logLevel = args.shift() ?? '';
+    else if (argument === '--json') flags.json = args.shift();
+    else if (argument === '--compare') flags.compare = args.shift();
+    else if (argument === '--node') flags.node = args.shift();
+    else exitWithError(`${argument} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
     exitWithError(`--only must be names of groups: ${GROUPS.join(', ')}.`);

@@ -1,7 +1,7 @@
 // Bundles the server's entry files into server/dist if a source has changed. One bundle with its
-// packages starts in 0.12 s, hundreds of small files in 0.3 s. Each build has its own folder, and
-// files of fixed names refer to the newest build. These files are replaced by a rename, so
-// concurrent builds do not conflict. The three newest builds are kept for running servers.
+// packages starts in 0.12 s, hundreds of small files in 0.3 s. Each build has its own folder, so
+// that concurrent builds do not conflict. The files of fixed names that refer to the newest build
+// are replaced by a rename.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(root, 'server', 'dist');
 const STAMP = path.join(dist, 'stamp.json');
 const ENTRIES = ['main', 'operator', 'document', 'conformance/conformance'];
+/** Number of the newest builds that are kept for running servers. */
 const KEPT_BUILDS = 3;
 /** Not bundled: programs, static files and unused packages. */
 const EXTERNAL_PACKAGES = [
@@ -41,6 +42,7 @@ function replace(file, text) {
   fs.renameSync(temporaryFile, file);
 }
 
+/** Size and modification time of a file. Undefined if the file does not exist. */
 function markOf(file) {
   const stats = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
   return stats && `${stats.size} ${stats.mtimeMs}`;

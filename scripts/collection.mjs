@@ -1,10 +1,11 @@
 // Converts the OpenAPI document to a Postman collection (format 2.1, which Bruno and Insomnia
 // import as well). A tag is a folder, and an operation is a request with the first example as body.
-// Examples of replies are included, except those that operations share.
-// `npm run collection -- FILE` writes the collection. `npm run docs` adds it to the site.
+// Examples of replies are included, except those that operations share. `npm run collection --
+// FILE` writes the collection, and `npm run docs` adds it to the site.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+const SERVER = 'http://localhost:4000';
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 const formatJson = (value) => JSON.stringify(value, null, 2);
@@ -60,6 +61,9 @@ function repliesOf(operation, originalRequest) {
   );
 }
 
+/** Addresses of the documentation on a local server, because a collection has no base address. */
+const withServer = (text) => text.replaceAll('](/docs/', `](${SERVER}/docs/`);
+
 function requestOf(path, method, operation) {
   const body = bodyOf(operation.requestBody);
   const isAgentOperation = operation.security?.some((scheme) => 'AgentAuth' in scheme);
@@ -74,7 +78,7 @@ function requestOf(path, method, operation) {
     method: method.toUpperCase(),
     header: body?.mode === 'raw' ? [...header, jsonHeader] : header,
     url: urlOf(path, operation.parameters),
-    description: operation.description ?? '',
+    description: withServer(operation.description ?? ''),
     ...(body ? { body } : {}),
     ...(isAgentOperation
       ? { auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{agentToken}}' }] } }
@@ -108,7 +112,7 @@ export function collectionOf(document) {
     info: { name: document.info.title, description: document.info.description, schema: SCHEMA },
     auth: { type: 'basic', basic },
     variable: [
-      { key: 'baseUrl', value: `http://localhost:4000${document.servers[0].url}` },
+      { key: 'baseUrl', value: `${SERVER}${document.servers[0].url}` },
       { key: 'clientId', value: '' },
       { key: 'clientSecret', value: '' },
       { key: 'agentToken', value: '' },

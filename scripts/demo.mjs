@@ -20,8 +20,8 @@ const HELP = `npm run demo [-- FLAGS]
 Uses the server that runs on the data folder, or starts a separate one. To choose the server:
   --data-dir FOLDER       its data folder (.railhead), for the key of its webhooks and its ledger
   --base-url URL          its address. Default: from credentials.json
-  --client-id TEXT        credentials. Default: from credentials.json
-  --client-secret TEXT`;
+  --client-id TEXT        client ID of an API token. Default: from credentials.json
+  --client-secret TEXT    secret of this API token. Default: from credentials.json`;
 
 /** Restores the webhook endpoint of a server that was already running. */
 async function restore({ credentials }, endpoint) {

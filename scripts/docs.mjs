@@ -1,12 +1,13 @@
 // `npm run docs`: installs the packages of the site and of the SDK, and builds the site into
 // site/dist. The server serves the site at /docs, with the references of the SDK and of the operator
-// API. With `--out FOLDER`, a static export for any host is written, with the API reference.
+// API. With `--out FOLDER`, an export for any host of static files is written, with the API reference.
 // `--base /` is the path of the export on its host (default `/docs/`).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { addressesAt } from '../site/.vitepress/addresses.mjs';
 import { writeOperations } from '../site/.vitepress/operations/pages.mjs';
 import { writeCollection } from './collection.mjs';
 import { llmsTexts, pagesOf } from './llms.mjs';
@@ -54,11 +55,12 @@ function options() {
   }
 }
 
-async function build(folder, base) {
+async function build(folder, base, isExport) {
   if (!isInstalled()) {
     print('Installing the packages of the site …');
     const args = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'];
-    if (run('npm', args) !== 0) fail('The packages of site/ cannot be installed.', NOT_INSTALLED);
+    if (run('npm', args) !== 0)
+      fail('The packages of site/ cannot be installed. See the messages above.', NOT_INSTALLED);
   }
   const link = path.join(site, 'pages');
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
@@ -72,7 +74,11 @@ async function build(folder, base) {
   await writeSdkReference();
   const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const args = [vitepress, 'build', '.', '--outDir', folder];
-  const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base, NODE_ENV: 'production' });
+  const status = run(process.execPath, args, {
+    RAILHEAD_DOCS_BASE: base,
+    RAILHEAD_DOCS_EXPORT: String(isExport),
+    NODE_ENV: 'production',
+  });
   if (status !== 0) process.exit(status);
 }
 
@@ -80,28 +86,34 @@ async function build(folder, base) {
  * Writes the reference of the operator API. An export also contains the API reference, which a
  * server serves itself.
  */
-async function writeReferences(folder, base, isStatic) {
+async function writeReferences(folder, base, addressOf, isStatic) {
   const [{ ensureInstalled }, { ensureBuilt }] = [
     await import('./install.mjs'),
     await import('./build.mjs'),
   ];
   await ensureInstalled({ dev: false });
   const { document } = await ensureBuilt();
-  const { referenceFiles, operatorReferenceFiles } = await import(pathToFileURL(document).href);
+  const { referenceFiles, operatorReferenceFiles, withAddresses } = await import(
+    pathToFileURL(document).href
+  );
   const read = (name) => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'));
+  const openApi = withAddresses(addressOf, read('openapi.json'));
+  const operatorOpenApi = withAddresses(addressOf, read('operator-openapi.json'));
   const files = {
-    ...(isStatic ? await referenceFiles(base, read('openapi.json')) : {}),
-    ...operatorReferenceFiles(base, read('operator-openapi.json'), { isStatic }),
+    'openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
+    ...(isStatic ? await referenceFiles(base, openApi) : {}),
+    ...operatorReferenceFiles(base, operatorOpenApi, { isStatic }),
   };
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text);
 }
 
 const { out, base } = options();
 const folder = out === undefined ? path.join(site, 'dist') : path.resolve(out);
-await build(folder, base);
-const texts = llmsTexts(pagesOf(path.join(root, 'docs')), base);
+const isExport = out !== undefined;
+const addressOf = addressesAt(base, isExport);
+await build(folder, base, isExport);
+const texts = llmsTexts(pagesOf(path.join(root, 'docs')), addressOf);
 for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(folder, name), text);
-fs.copyFileSync(path.join(root, 'openapi.json'), path.join(folder, 'openapi.json'));
 writeCollection(path.join(folder, 'railhead.postman_collection.json'));
-await writeReferences(folder, base, out !== undefined);
+await writeReferences(folder, base, addressOf, isExport);
 print(`The site is in ${folder}.`);

@@ -22,7 +22,7 @@ const PARTS = [
   { name: 'operator', path: /^operator(\.ts$|\/)/ },
   {
     name: 'composition',
-    path: /^([^/]+\.ts|(?:observability|processes)\/[^/]+\.ts|connectors\/registry\.ts)$/,
+    path: /^([^/]+\.ts|(?:observability|processes|sample)\/[^/]+\.ts|connectors\/registry\.ts)$/,
   },
   { name: 'operator-api', path: /^operator-api\// },
   { name: 'http', path: /^http\// },
@@ -42,7 +42,8 @@ const NAMES = PARTS.map(({ name }) => name);
 
 const partOf = (path) => {
   const part = PARTS.find((part) => part.path.test(path));
-  if (part === undefined) throw new Error(`server/src/${path} belongs to no part of this page`);
+  if (part === undefined)
+    throw new Error(`server/src/${path} has no part. Add its part to PARTS in this script.`);
   return part.name;
 };
 const inSource = (path) => /^server\/src\/(.*\.ts)$/.exec(path)?.[1];
@@ -77,14 +78,16 @@ const upwardImportsIn = (imports) =>
 
 const directOf = (imports, from) => NAMES.filter((to) => imports.get(from).has(to));
 
-// Omits an arrow if a longer path leads to the same part. The recursion terminates because there are no
+// Whether imports lead from one part to another. The recursion terminates because there are no
 // upward arrows.
 const reaches = (imports, from, to) =>
-  directOf(imports, from).some((stop) => stop === to || reaches(imports, stop, to));
+  directOf(imports, from).some((part) => part === to || reaches(imports, part, to));
+
+// Omits an arrow if a longer path leads to the same part.
 const directImportsOf = (imports, from) => {
   const directImports = directOf(imports, from);
   return directImports.filter(
-    (to) => !directImports.some((stop) => stop !== to && reaches(imports, stop, to)),
+    (to) => !directImports.some((part) => part !== to && reaches(imports, part, to)),
   );
 };
 

@@ -1,7 +1,9 @@
 // Generates `llms.txt` and `llms-full.txt` from the documentation: an index with one sentence per
-// page, and all pages except decisions in one file.
+// page, and all pages except decisions in one file. Both have the order of the sidebar,
+// except alerts and decisions, which are last.
 import fs from 'node:fs';
 import path from 'node:path';
+import { SIDEBAR } from '../site/.vitepress/sidebar.mjs';
 
 const HEAD = '# Railhead\n\n> A payments platform that you run yourself, behind one HTTP API.\n';
 
@@ -28,7 +30,7 @@ export function firstSentence(markdown) {
   return /^.*?[.!?](?=\s+[A-Z`]|$)/.exec(text)?.[0] ?? text.replace(/:$/, '.');
 }
 
-/** The pages of a folder in the order of their paths. */
+/** The pages of a folder. */
 export function pagesOf(folder) {
   return fs
     .readdirSync(folder, { recursive: true })
@@ -42,19 +44,55 @@ export function pagesOf(folder) {
     });
 }
 
-/** Returns `llms.txt` and `llms-full.txt` for a site at `base`. */
-export function llmsTexts(pages, base) {
-  const line = ({ name, title, firstSentence }) =>
-    `- [${title}](${base}${name.replace(/(?:index)?\.md$/, '')})${firstSentence && `: ${firstSentence}`}`;
+/** Groups of the sidebar that a program can omit if its context is short. */
+const OPTIONAL_GROUPS = ['Alerts', 'Decisions'];
+
+const linkOf = ({ name }) => `/${name.replace(/(?:index)?\.md$/, '')}`;
+
+/** Titles of sections with their pages: the start page, the sidebar, and at the end `Optional`. */
+function sectionsOf(pages) {
+  const pageByLink = new Map(pages.map((page) => [linkOf(page), page]));
+  const take = (links) =>
+    links.flatMap((link) => {
+      const page = pageByLink.get(link);
+      pageByLink.delete(link);
+      return page ? [page] : [];
+    });
+  const groups = SIDEBAR.map(({ text, items }, index) => ({
+    title: text,
+    links: [...(index === 0 ? ['/'] : []), ...items.map(({ link }) => link)],
+  }));
+  const isOptional = ({ title }) => OPTIONAL_GROUPS.includes(title);
+  const sections = groups
+    .filter((group) => !isOptional(group))
+    .map(({ title, links }) => ({ title, pages: take(links) }));
+  const optionalPages = take(groups.filter(isOptional).flatMap(({ links }) => links));
+  return {
+    sections: sections.filter((section) => section.pages.length > 0),
+    optionalPages: [...pageByLink.values(), ...optionalPages],
+  };
+}
+
+/** Returns `llms.txt` and `llms-full.txt`. `addressOf` returns the address of a page or file. */
+export function llmsTexts(pages, addressOf) {
+  const line = (page) => {
+    const link = `[${page.title}](${addressOf(linkOf(page).slice(1))})`;
+    return `- ${link}${page.firstSentence && `: ${page.firstSentence}`}`;
+  };
+  const collection = addressOf('railhead.postman_collection.json');
+  const { sections, optionalPages } = sectionsOf(pages);
   const index = [
     HEAD,
-    '## Documentation\n',
-    ...pages.map(line),
-    '\n## API\n',
-    `- [Operations](${base}operations/): a page for each operation and webhook.`,
-    `- [OpenAPI document](${base}openapi.json): all operations, webhooks, errors and examples.`,
-    `- [Request collection](${base}railhead.postman_collection.json): for Postman, Bruno or Insomnia.\n`,
+    ...sections.map((section) => `## ${section.title}\n\n${section.pages.map(line).join('\n')}\n`),
+    '## API\n',
+    `- [Operations](${addressOf('operations/')}): a page for each operation and webhook.`,
+    `- [Operator API operations](${addressOf('operations/operator')}): all operations of the operator API.`,
+    `- [OpenAPI document](${addressOf('openapi.json')}): all operations, webhooks, errors and examples.`,
+    `- [Request collection](${collection}): for Postman, Bruno or Insomnia.\n`,
+    `## Optional\n\n${optionalPages.map(line).join('\n')}\n`,
   ];
-  const texts = pages.filter(({ name }) => !name.startsWith('decisions/')).map(({ text }) => text);
+  const texts = [...sections.flatMap((section) => section.pages), ...optionalPages]
+    .filter(({ name }) => !name.startsWith('decisions/'))
+    .map(({ text }) => text);
   return { 'llms.txt': index.join('\n'), 'llms-full.txt': [HEAD, ...texts].join('\n\n') };
 }

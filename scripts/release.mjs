@@ -51,7 +51,7 @@ const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8'
 function releaseOf({ uncommitted }) {
   const { version } = readJson(inRoot('package.json'));
   if (readJson(inRoot('server', 'package.json')).version !== version)
-    fail('The versions in package.json and server/package.json differ.');
+    fail('The versions in package.json and server/package.json differ. Set the same version.');
   const commit = git('rev-parse', 'HEAD');
   const isChanged = git('status', '--porcelain') !== '';
   if (isChanged && !uncommitted)

@@ -31,7 +31,7 @@ const LONG_FILES = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
     ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
-    ...['screens', 'stories', 'changes', 'upgrade', 'release'],
+    ...['screens', 'stories', 'changes', 'upgrade', 'release', 'errors'],
   ].map((name) => `${name}.test.ts`),
 );
 

@@ -64,7 +64,7 @@ function stateOf({ status, payment_id: reference }: BankPayment): sdk.TransferSt
   return states[status];
 }
 
-/** Sends orders to the bank. Each is executed once. */
+/** Sends orders to the bank. Each order is executed once. */
 function paymentsOf(
   { data, save }: ReturnType<typeof openStore>,
   bank: ReturnType<typeof bankApi>,
@@ -150,12 +150,12 @@ function messageOf(event: BankEvent, transferId: string | undefined): sdk.Messag
 }
 
 export function startAdapter({ folder, port, railhead, isTest }: Options) {
-  const setting = (name: string) => process.env[name] ?? '';
+  const readSetting = (name: string) => process.env[name] ?? '';
   const settings = {
-    url: setting('BANK_URL'),
-    clientId: setting('BANK_CLIENT_ID'),
-    clientSecret: setting('BANK_CLIENT_SECRET'),
-    webhookSecret: setting('BANK_WEBHOOK_SECRET'),
+    url: readSetting('BANK_URL'),
+    clientId: readSetting('BANK_CLIENT_ID'),
+    clientSecret: readSetting('BANK_CLIENT_SECRET'),
+    webhookSecret: readSetting('BANK_WEBHOOK_SECRET'),
   };
   const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
   const store = openStore(`${folder}/payments.json`);

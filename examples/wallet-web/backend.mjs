@@ -3,7 +3,7 @@
 // address. Reads and payments require a session of the API.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { client, enter, rejection, routesOf } from './relay.mjs';
+import { client, openVisit, rejection, routesOf } from './relay.mjs';
 
 const LARGEST_BODY = 64 * 1024;
 const VISIT_MS = 60 * 60_000;
@@ -25,14 +25,15 @@ async function bodyOf(request) {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk;
-    if (text.length > LARGEST_BODY) throw rejection(413, 'TOO_LARGE', 'The body is too large.');
+    if (text.length > LARGEST_BODY)
+      throw rejection(413, 'TOO_LARGE', 'The body is larger than 64 KiB.');
   }
   if (!text) return {};
   try {
     const body = JSON.parse(text);
     if (body && typeof body === 'object' && !Array.isArray(body)) return body;
   } catch {}
-  throw rejection(400, 'INVALID_INPUT', 'The body is not a JSON object.');
+  throw rejection(400, 'INVALID_INPUT', 'The body must be a JSON object.');
 }
 
 /** Visits by cookie, in memory, so a restart signs all users out. */
@@ -76,7 +77,7 @@ export async function startBackend({ api, files, port, sandbox }) {
 
   async function beginVisit(request) {
     const { email } = await bodyOf(request);
-    const entry = await enter(
+    const entry = await openVisit(
       call,
       String(email ?? '')
         .trim()

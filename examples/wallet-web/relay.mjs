@@ -1,5 +1,5 @@
-// The calls that the page may use, and the API call for each. All others are rejected. Every call is
-// restricted to the wallet of the visit, independent of the parameters of the page.
+// The calls that the page may use, and the API call for each. All other calls are rejected. Every
+// call is restricted to the wallet of the visit, independent of the parameters of the page.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,8 +66,8 @@ async function walletOf(call, customerId) {
   throw rejection(503, 'SERVICE_UNAVAILABLE', 'The wallet is not ready yet. Please try again.');
 }
 
-/** Finds the wallet of an address for the sign-in of a visit. */
-export async function enter(call, email) {
+/** Finds the wallet of an e-mail address for the sign-in of a visit. */
+export async function openVisit(call, email) {
   const { id: customerId } = await customerOf(call, email);
   const accountId = await walletOf(call, customerId);
   const credentials = await call('GET', `/auth/credentials?accountId=${accountId}`);
@@ -95,10 +95,10 @@ const listOf = (call, visit, collection) =>
 async function requireOwn(call, visit, collection, id) {
   const { body } = await listOf(call, visit, collection);
   if (!body.data.some((entry) => entry.id === id))
-    throw rejection(404, 'NOT_FOUND', 'The ID was not found.');
+    throw rejection(404, 'NOT_FOUND', 'No credential or session of this wallet has this ID.');
 }
 
-/** Available before sign-in. */
+/** Calls that are available before sign-in. */
 const openRoutes = (call) => ({
   'POST credentials/{id}/challenge': async ({ visit, id, body }) => {
     await requireOwn(call, visit, 'credentials', id);
@@ -149,7 +149,8 @@ const paymentRoutes = (call) => ({
 });
 
 function ownQuote({ quotes }, id) {
-  if (!quotes.has(id)) throw rejection(404, 'NOT_FOUND', 'Quote not found.');
+  if (!quotes.has(id))
+    throw rejection(404, 'NOT_FOUND', 'The quote was not found. Create a new quote.');
   return id;
 }
 

@@ -21,7 +21,7 @@ function credentials() {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     throw new Error(
-      'No credentials. Start a server with `npm start`, or set API_BASE_URL, API_CLIENT_ID and ' +
+      'There are no credentials. Start a server with `npm start`, or set API_BASE_URL, API_CLIENT_ID and ' +
         'API_CLIENT_SECRET.',
     );
   }

@@ -1,6 +1,6 @@
 // A webhook receiver of a platform: verifies the signature over the raw body, stores new events, and
-// replies. `expect` prints the events received and waits until each resource has
-// emitted the expected ones, in the expected order.
+// replies. `expect` prints the received events and waits for the expected events of each resource,
+// in the expected order.
 import { verify } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -82,10 +82,10 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   function compare(subject, events, expectedTexts) {
     for (let index = 0; index < Math.max(events.length, expectedTexts.length); index += 1) {
       if (events[index] && matches(events[index], expectedTexts[index])) continue;
-      const actualText = events[index] ? `was ${fullText(events[index])}` : 'did not arrive';
+      const actualText = events[index] ? `is ${fullText(events[index])}` : 'did not arrive';
       const expectation = expectedTexts[index]
         ? `should be ${expectedTexts[index]}`
-        : 'should not be';
+        : 'was not expected';
       throw new Error(`Webhook ${index + 1} about ${subject} ${expectation} and ${actualText}.`);
     }
   }

@@ -63,7 +63,7 @@ async function createCustomer({ call, webhooks, customerRecord }) {
   printFact('Customer', `${customer.fullName}, ${customer.kycStatus}`);
   assertThat(
     customer.kycStatus === 'APPROVED',
-    'Customers of this platform must be verified first.',
+    `The customer is ${customer.kycStatus}. Use a platform that verifies its customers itself.`,
   );
   await webhooks.expect({ [customer.id]: ['CUSTOMER.KYC_APPROVED'] });
   return customer;
@@ -136,18 +136,18 @@ async function pay(demo, owner, balanceBefore, target, lock) {
       balanceEvent(balanceAfter, balanceAfter),
     ],
   });
-  return { quote, remaining: balanceAfter };
+  return { quote, remainingBalance: balanceAfter };
 }
 
 async function payAndComplete(demo, owner, balanceBefore, target, lock) {
-  const { quote, remaining } = await pay(demo, owner, balanceBefore, target, lock);
+  const { quote, remainingBalance } = await pay(demo, owner, balanceBefore, target, lock);
   const payment = await demo.call('GET', `/transactions/${quote.transactionId}`);
   const { amount, currency } = payment.receivedAmount;
   assertThat(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
   assertThat(amount === quote.totalReceivingAmount, `${payment.id} paid out an unexpected amount.`);
   printFact('Arrived', money(amount, currency));
-  await checkBalance(demo, owner, remaining);
-  return { quote, remaining };
+  await checkBalance(demo, owner, remainingBalance);
+  return { quote, remainingBalance };
 }
 
 async function payAndReturn(demo, owner, balanceBefore, target, lock) {
@@ -173,7 +173,7 @@ async function checkPostings({ operate }, { account }, label, { transactionId },
   const debitedAmount = -balanceChange(postings, account.id);
   assertThat(
     debitedAmount === amount,
-    `${transactionId} debited ${formatDollars(debitedAmount)}, not ${formatDollars(amount)}.`,
+    `${transactionId} debited ${formatDollars(debitedAmount)} instead of ${formatDollars(amount)}.`,
   );
   printCheck(label, `debited ${formatDollars(amount)} in ${postings.length} postings`);
   return postings;
@@ -206,7 +206,7 @@ export async function runScenario(demo) {
   const pesoPayment = await payAndComplete(
     demo,
     owner,
-    euroPayment.remaining,
+    euroPayment.remainingBalance,
     PESO_ACCOUNT,
     lockReceiving(10_000_00),
   );
@@ -214,7 +214,7 @@ export async function runScenario(demo) {
   const returnedQuote = await payAndReturn(
     demo,
     owner,
-    pesoPayment.remaining,
+    pesoPayment.remainingBalance,
     RETURNING_ACCOUNT,
     lockSending(250_00),
   );

@@ -56,7 +56,7 @@ function copyBundle(from, to, base, excludedFiles) {
 
 /**
  * Writes all files except package.json, release.json, the lists of packages, the checksums and the
- * database. Returns the folders of its packages.
+ * database. Returns the folders of the packages in the bundles.
  */
 export async function stage(root, folder) {
   const inRoot = (...names) => path.join(root, ...names);

@@ -2,7 +2,7 @@
 // Subjects of merges, reverts, fixups and squashes are exempt.
 import fs from 'node:fs';
 
-const TYPES = ['feat', 'fix', 'perf', 'refactor', 'test', 'docs', 'build', 'ci', 'bench', 'chore'];
+const TYPES = ['feat', 'fix', 'perf', 'refactor', 'test', 'docs', 'build', 'chore'];
 const MAX_COLUMNS = 72;
 
 const [subject = ''] = fs.readFileSync(process.argv[2] ?? '', 'utf8').split('\n');
@@ -13,7 +13,7 @@ if (!/^(Merge|Revert|fixup!|squash!) /.test(subject)) {
     process.exit(1);
   }
   if (subject.length > MAX_COLUMNS) {
-    console.error(`The subject has ${subject.length} columns. The limit is ${MAX_COLUMNS}.`);
+    console.error(`The subject has ${subject.length} columns. Shorten it to ${MAX_COLUMNS}.`);
     process.exit(1);
   }
 }

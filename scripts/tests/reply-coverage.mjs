@@ -2,10 +2,11 @@
 // finds operations of operators that are declared to post money but have not posted in any test, while the
 // test harness reports undeclared ones. server/test/untested-replies.json lists operations that share the
 // functions of a tested one as `same as` that operation, with `*` for all codes. The file also lists codes
-// that no test can produce, with the reason.
+// that no test can produce, with the reason. Examples of errors that no test observed are problems too.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../build.mjs';
+import { operationErrorProblems, readOperationErrors } from './operation-errors.mjs';
 
 const read = (name) =>
   JSON.parse(fs.readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
@@ -28,7 +29,7 @@ function checkUntested(operationId, replies, repliesByOperation, observedReplies
     const otherOperation = /^same as (\w+)$/.exec(reason)?.[1];
     const isEveryCode = reply === '*';
     if (isEveryCode && !repliesByOperation.has(otherOperation)) {
-      problems.push(`untested but not the same as any operation: ${operationId} *`);
+      problems.push(`"*" needs the reason "same as" an operation: ${operationId} *`);
       continue;
     }
     const codes = isEveryCode
@@ -37,11 +38,12 @@ function checkUntested(operationId, replies, repliesByOperation, observedReplies
     for (const code of codes) {
       exempt.add(code);
       const pair = `${operationId} ${code}`;
-      if (!declaredCodes.includes(code)) problems.push(`untested but not declared: ${pair}`);
+      if (!declaredCodes.includes(code))
+        problems.push(`listed as untested, but not declared: ${pair}`);
       if (!isEveryCode && observedReplies.has(pair))
-        problems.push(`untested but produced by a test: ${pair}`);
+        problems.push(`listed as untested, but produced by a test: ${pair}`);
       if (otherOperation && !observedReplies.has(`${otherOperation} ${code}`)) {
-        problems.push(`untested of ${otherOperation} but not produced there: ${pair}`);
+        problems.push(`same as ${otherOperation}, but no test of it produces the code: ${pair}`);
       }
     }
   }
@@ -82,7 +84,7 @@ export function replyProblems({ lines, successes, errors, untested, posting = []
   }
   for (const operationId of Object.keys(untested)) {
     if (!repliesByOperation.has(operationId))
-      problems.push(`untested but no operation: ${operationId}`);
+      problems.push(`listed as untested, but not an operation: ${operationId}`);
   }
   // Codes that follow from the kind of an operation. One operation of the kind is sufficient.
   const codes = new Set(lineWords.map(([, , code]) => code));
@@ -97,15 +99,20 @@ export function replyProblems({ lines, successes, errors, untested, posting = []
   return problems;
 }
 
+/** The recorded replies of a run. */
+export const linesOf = (file) => fs.readFileSync(file, 'utf8').split('\n').filter(Boolean);
+
 /** The problems of the run that wrote `file`. */
 export async function uncoveredReplies(file) {
   const { document } = await ensureBuilt();
   const { publishedErrors, postingOperations } = await import(pathToFileURL(document).href);
-  return replyProblems({
-    lines: fs.readFileSync(file, 'utf8').split('\n').filter(Boolean),
+  const lines = linesOf(file);
+  const problems = replyProblems({
+    lines,
     successes: [...successesOf(read('openapi.json'))],
     errors: publishedErrors(),
     posting: postingOperations(),
     untested: read('server/test/untested-replies.json'),
   });
+  return [...problems, ...operationErrorProblems(lines, readOperationErrors())];
 }

@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../../scripts/build.mjs';
 import { ensureInstalled } from '../../scripts/install.mjs';
 
+if (process.argv[2] === 'help' && process.argv[3] === 'start')
+  process.argv.splice(2, 2, 'start', '--help');
 if (process.argv[2] === 'start') {
   process.argv.splice(2, 1);
   await import('../../scripts/start.mjs');

@@ -25,7 +25,7 @@ afterEach(() => database.drop());
 
 function onSystem<T>(work: (system: System) => Promise<T>): Promise<T> {
   const result = readConfig({ DATABASE_URL: database.url }, []);
-  if (!('config' in result)) throw new Error('the settings are valid');
+  if (!('config' in result)) throw new Error(`The settings are invalid: ${JSON.stringify(result)}`);
   return withSystem(result.config, work);
 }
 

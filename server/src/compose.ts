@@ -41,7 +41,7 @@ import { createSlots, type Slots } from './http/admission/slots.ts';
 import { type Operation, perform } from './http/bind.ts';
 import { type DrainOptions, drainConnections } from './http/connection/connection-close.ts';
 import { listeningOrigin } from './http/connection/listen.ts';
-import { readExamples } from './http/examples.ts';
+import { type Examples, readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { addHostedApp } from './http/pages/hosted.ts';
 import { addPages, originOf } from './http/pages/pages.ts';
@@ -88,7 +88,8 @@ import type { Runtime } from './runtime/operation/operate.ts';
 import { createDataKeys } from './runtime/security/data-keys.ts';
 import type { KeyRing, SigningKeys } from './runtime/security/key-ring.ts';
 import { createVault } from './runtime/security/vault.ts';
-import { sampleReference } from './sample-reference.ts';
+import { preconditionOf } from './sample/preconditions.ts';
+import { sampleReference } from './sample/reference.ts';
 import {
   addMessagesOfProviders,
   type OpenRequests,
@@ -164,7 +165,7 @@ export interface App {
   /** Starts to accept requests. Returns the address. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Closes each connection with its next reply. Call `stop` afterwards. */
-  drain(draining: DrainOptions): Promise<void>;
+  drain(options: DrainOptions): Promise<void>;
   /** Starts the loops of the roles. `keysChanged` is called after a change of the signing key. */
   start(keysChanged?: () => void): void;
   /**
@@ -341,8 +342,15 @@ function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, deps, operations, bearers, limiter, log, openApi, siteFolder } = options;
   addWebhookKeys(server, options.publishedKeys);
   addMessagesOfProviders(server, { publicUrl: undefined, ...options });
-  const reference = sampleReference(runtime, operations, readExamples);
-  addSite(server, { openApi, siteFolder, referenceDocument: reference });
+  const { naming } = options;
+  let examples: Examples | undefined;
+  const sample = sampleReference(runtime, operations, () => {
+    examples ??= naming.toApiNames(readExamples()) as Examples;
+    return examples;
+  });
+  const apiName = (operationId: string) => naming.toApiNames(operationId) as string;
+  const reference = { ...sample, preconditionOf, apiName };
+  addSite(server, { openApi, siteFolder, reference });
   const pages = PAGES.map((page) => page(runtime, deps));
   addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
@@ -450,7 +458,7 @@ export async function compose(
     openApi,
     readiness,
     listen,
-    drain: (draining) => drainAll(server, followers, draining),
+    drain: (options) => drainAll(server, followers, options),
     start(keysChanged = () => undefined) {
       keyRing.start(keysChanged);
       directory.start();

@@ -10,20 +10,21 @@ type Env = Record<string, string>;
 
 function validConfig(env: Env, argv: string[] = []): Config {
   const result = readConfig(env, argv, '/base');
-  if (!('config' in result)) throw new Error(JSON.stringify(result));
+  if (!('config' in result)) throw new Error(`Invalid settings: ${JSON.stringify(result)}`);
   return result.config;
 }
 
 function errorsOf(env: Env, argv: string[] = []): string[] {
   const result = readConfig(env, argv, '/base');
-  if (!('errors' in result)) throw new Error(JSON.stringify(result));
+  if (!('errors' in result))
+    throw new Error(`The settings have no errors: ${JSON.stringify(result)}`);
   return result.errors;
 }
 
-const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
-const BYTES = Buffer.from(HEX, 'hex');
+const KEY_HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+const KEY = Buffer.from(KEY_HEX, 'hex');
 
-const BUCKET = {
+const BUCKET_ENV = {
   RAILHEAD_S3_ENDPOINT: 'https://s3.example.com',
   RAILHEAD_S3_BUCKET: 'files',
   RAILHEAD_S3_REGION: 'eu-central-1',
@@ -186,7 +187,7 @@ describe('readConfig', () => {
   it('stores files in the data folder, another folder or a bucket', () => {
     expect(validConfig({ RAILHEAD_DATA_DIR: '/var/rh' }).files.folder).toBe('/var/rh/files');
     expect(validConfig({}, ['--files-dir=/mnt/share']).files.folder).toBe('/mnt/share');
-    expect(validConfig(BUCKET).files.s3).toEqual({
+    expect(validConfig(BUCKET_ENV).files.s3).toEqual({
       ...{ endpoint: 'https://s3.example.com', bucket: 'files', region: 'eu-central-1' },
       ...{ accessKeyId: 'AK', secretAccessKey: 'SK' },
     });
@@ -263,10 +264,10 @@ describe('readConfig', () => {
     });
   });
 
-  it.each([HEX, HEX.toUpperCase(), BYTES.toString('base64'), BYTES.toString('base64url')])(
+  it.each([KEY_HEX, KEY_HEX.toUpperCase(), KEY.toString('base64'), KEY.toString('base64url')])(
     'reads the master key %s',
     (text) => {
-      expect(Buffer.from(validConfig({ RAILHEAD_MASTER_KEY: text }).masterKey!)).toEqual(BYTES);
+      expect(Buffer.from(validConfig({ RAILHEAD_MASTER_KEY: text }).masterKey!)).toEqual(KEY);
     },
   );
 
@@ -325,7 +326,7 @@ describe('readConfig', () => {
       'a mail server without a sender',
       { RAILHEAD_SMTP_URL: 'smtps://mail.example.com' },
       [],
-      'RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.',
+      'RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is set.',
     ],
     [
       'mail over another protocol',
@@ -374,7 +375,7 @@ describe('readConfig', () => {
     ],
     [
       'an unencrypted URL of a bucket',
-      { ...BUCKET, RAILHEAD_S3_ENDPOINT: 'http://s3.example.com' },
+      { ...BUCKET_ENV, RAILHEAD_S3_ENDPOINT: 'http://s3.example.com' },
       [],
       'RAILHEAD_S3_ENDPOINT must be an https URL, or an http URL on this machine.',
     ],
@@ -402,7 +403,7 @@ describe('readConfig', () => {
       'jobs without a URL for links',
       {},
       ['--roles', 'jobs,deliver'],
-      'RAILHEAD_PUBLIC_URL must be set for the role jobs without api: events contain links.',
+      'RAILHEAD_PUBLIC_URL must be set for the role jobs without api, because events contain links.',
     ],
     [
       'a number of processes below one',
@@ -480,7 +481,7 @@ describe('readConfig', () => {
 });
 
 describe('splitFlags', () => {
-  it('ignores the flags of other commands', () => {
+  it('separates settings from the arguments of other commands', () => {
     const argv = [
       'platform',
       'create',

@@ -260,7 +260,7 @@ function combinationErrors(values: Map<string, string>): string[] {
   const roles = rolesProblem(text) ? [] : rolesOf(text);
   if (roles.includes('jobs') && !roles.includes('api') && !values.has('RAILHEAD_PUBLIC_URL')) {
     errors.push(
-      'RAILHEAD_PUBLIC_URL must be set for the role jobs without api: events contain links.',
+      'RAILHEAD_PUBLIC_URL must be set for the role jobs without api, because events contain links.',
     );
   }
   errors.push(...masterKeyErrors(values));

@@ -5,14 +5,14 @@ import { PROVIDER_SCHEMAS } from './features/providers/index.ts';
 import { type Deps, operationsOf, webhookContracts } from './features.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
-import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
+import { commonCodesOf, ownCodesOf } from './http/operation/errors.ts';
 import type { Contract } from './kernel/contract/operation.ts';
 import { toOpenApi } from './kernel/schema.ts';
 import { runToEnd } from './kernel/steps.ts';
 import { OPERATOR_OPERATIONS } from './operator-api/index.ts';
 
 export { providerDocument } from './connectors/gateway/document.ts';
-export { operatorReferenceFiles, referenceFiles } from './http/reference.ts';
+export { operatorReferenceFiles, referenceFiles, withAddresses } from './http/reference.ts';
 export { operatorDocument } from './operator-api/mount.ts';
 export { statesPage } from './states-page.ts';
 

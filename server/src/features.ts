@@ -224,7 +224,7 @@ export const handlersOf = (deps: Deps, operations: ReturnType<typeof operationsO
 
 export const sweepsOf = (deps: Deps) => FEATURES.flatMap((each) => each.sweeps?.(deps) ?? []);
 
-/** Columns that are sealed under a key of the installation, without those of connectors. */
+/** Columns that are sealed under a key of the installation, without the columns of connectors. */
 export const SEALED_COLUMNS = [
   sealedSigningKeys,
   sealedReplies,

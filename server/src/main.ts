@@ -2,6 +2,7 @@
 // entry prints only until the server listens. Later messages are logged.
 import { type Config, readConfig } from './config.ts';
 import { listenProblem } from './http/connection/listen.ts';
+import { messageWithCause } from './kernel/fault.ts';
 import { supervisorLink } from './processes/link.ts';
 import { versionLine } from './runtime/config/version.ts';
 import { report } from './startup.ts';
@@ -36,7 +37,7 @@ export async function main(argv: readonly string[]): Promise<Pick<Config, 'conso
     return config;
   } catch (error) {
     const problem = listenProblem(error, config);
-    report(problem ?? (error instanceof Error ? error.message : String(error)));
+    report(problem ?? (error instanceof Error ? messageWithCause(error) : String(error)));
     if (config.logLevel === 'debug' && error instanceof Error) report(error.stack ?? '');
     process.exit(1);
   }

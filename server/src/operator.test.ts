@@ -197,7 +197,9 @@ describe('platform', () => {
     expect(resultWithoutKey).toEqual({
       code: 1,
       out: '',
-      err: 'RAILHEAD_MASTER_KEY must be set for this command in production.\n',
+      err:
+        'This command needs the master key. Set RAILHEAD_MASTER_KEY, RAILHEAD_MASTER_KEY_FILE or ' +
+        'RAILHEAD_MASTER_KEY_COMMAND.\n',
     });
   });
 });
@@ -354,6 +356,29 @@ describe('the command', () => {
 });
 
 describe('help', () => {
+  it.each([
+    [
+      ['help', 'providers'],
+      ['providers', '--help'],
+    ],
+    [
+      ['help', 'providers', 'list'],
+      ['providers', 'list', '--help'],
+    ],
+    [
+      ['help', 'doctor'],
+      ['doctor', '--help'],
+    ],
+    [
+      ['help', 'xyzzy'],
+      ['xyzzy', '--help'],
+    ],
+  ])('%j prints the same as %j', async (argv, equalArgv) => {
+    const result = await run(argv);
+    expect(result).toEqual(await run(equalArgv));
+    expect(result.out).not.toBe((await run(['help'])).out);
+  });
+
   it.each([[['--help']], [['help']], [['platform', '--help']], [['platform', 'create', '--help']]])(
     '%j prints the usage within 110 columns',
     async (argv) => {

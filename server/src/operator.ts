@@ -2,7 +2,7 @@
 // installation, so they need neither a credential nor a running server. Results, help and
 // the version are written to standard output, everything else to standard error.
 import { type Config, readConfig, splitFlags } from './config.ts';
-import { Fault, type FieldError } from './kernel/fault.ts';
+import { Fault, type FieldError, messageWithCause } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
 import { BACKUP_HELP, readBackupFlags, runBackup } from './operator/backup/backup.ts';
 import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
@@ -121,7 +121,7 @@ const COMMANDS = [
   ['start', 'Start the server. Its flags are the settings (start --help)'],
   ['migrate', 'Migrate the database without starting the server (migrate --help)'],
   ['doctor', 'Check the installation (doctor --help)'],
-  ['backup', 'Back up the embedded database, restore, verify a backup (backup --help)'],
+  ['backup', 'Back up the embedded database, and restore or verify a backup (backup --help)'],
 ] as const;
 
 /** Printed after a command with an audit record, because the command authenticates no user. */
@@ -130,7 +130,7 @@ const RECORDED_NOTE =
   'API, which authenticates its users.\n';
 
 const SUCCESS = 0;
-const FAILED = 1;
+const FAILURE = 1;
 const USAGE_ERROR = 2;
 
 /** An argument on one line, truncated to 40 characters. */
@@ -249,9 +249,9 @@ function reportUsageError(io: Io, error: Error, usage?: string): number {
 /** Prints the first line of the error. LOG_LEVEL=debug adds the stack. */
 function reportError(io: Io, error: unknown): number {
   if (!(error instanceof Error)) io.err(`${String(error)}\n`);
-  else io.err(`${error.message.split('\n')[0]}\n`);
+  else io.err(`${messageWithCause(error).split('\n')[0]}\n`);
   if (error instanceof Error && io.env.LOG_LEVEL === 'debug') io.err(`${error.stack}\n`);
-  return FAILED;
+  return FAILURE;
 }
 
 async function print(io: Io, json: boolean, output: Output): Promise<number> {
@@ -259,8 +259,14 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
     throw usageError('This output is not available as JSON. Remove --json.');
   if (output.chunks) for await (const chunk of output.chunks) await io.out(chunk);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
-  return output.hasFailed ? FAILED : SUCCESS;
+  return output.hasFailed ? FAILURE : SUCCESS;
 }
+
+/** The arguments of `help X` in the order `X --help`, which the functions below expect. */
+const withHelpLast = (args: readonly string[]): readonly string[] => {
+  const [firstArgument, ...subject] = args;
+  return firstArgument === 'help' && subject.length > 0 ? [...subject, '--help'] : args;
+};
 
 /**
  * Prints help or the version, which need no database. Returns undefined for every other command.
@@ -318,7 +324,8 @@ async function runStandalone(
 
 /** Runs one command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const { settings, otherArguments: args } = splitFlags(argv);
+  const { settings, otherArguments } = splitFlags(argv);
+  const args = withHelpLast(otherArguments);
   const explainedCode = explain(io, args);
   if (explainedCode !== undefined) return explainedCode;
   const [command] = args;
@@ -359,7 +366,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 export async function runProcess(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   // The reader of the output may close it early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? SUCCESS : FAILED);
+    process.exit(error.code === 'EPIPE' ? SUCCESS : FAILURE);
   });
   process.exitCode = await main(argv, {
     env: process.env,

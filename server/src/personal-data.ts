@@ -1,6 +1,6 @@
-// All personal data of a customer: the definitions of all features, in the order in which an export
-// lists the tables and an erasure empties them. Payments precede cards, whose messages refer to
-// payments.
+// The definitions of the personal data of a customer in all features. An export lists the tables in
+// this order, and an erasure empties the tables in this order. Payments precede cards, whose
+// messages refer to payments.
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';

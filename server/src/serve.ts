@@ -19,7 +19,7 @@ import {
   readMasterKey,
 } from './runtime/security/master-key.ts';
 import { masterKeyFor } from './runtime/security/stored-keys.ts';
-import { createSample } from './sample.ts';
+import { createSample } from './sample/customer.ts';
 import { createShutdown, onSignals } from './shutdown.ts';
 import {
   banner,

@@ -19,7 +19,7 @@ import {
   openProviderDirectory,
   type ProviderDirectory,
   providerMetrics,
-  routed,
+  routedConnectors,
   withServices,
 } from './features/providers/index.ts';
 import { receivePage } from './features/reconciliation/index.ts';
@@ -65,7 +65,7 @@ export const operatorUrlOf = ({ operatorUrl, publicUrl }: ServerSettings): strin
   operatorUrl ?? publicUrl;
 
 /** Parts of the mount that follow from the settings. */
-type OfSettings = 'databaseUrl' | 'provisioning' | 'operatorUrl' | 'identityProvider';
+type SettingsParts = 'databaseUrl' | 'provisioning' | 'operatorUrl' | 'identityProvider';
 
 type ServerOptions = Parameters<typeof createServer>[0];
 
@@ -90,7 +90,7 @@ function addPages(server: FastifyInstance, { console: hasConsole = false }: Serv
 export function serversOf(
   settings: ServerSettings,
   hasApiRole: boolean,
-  installation: Omit<OperatorMount, OfSettings>,
+  installation: Omit<OperatorMount, SettingsParts>,
   options: ServerOptions,
 ): Servers {
   const { operatorApi = 'on', databaseUrl, operatorOidc } = settings;
@@ -205,10 +205,10 @@ export async function providersOf(
   const entries = MODES.map((environment): [Mode, Connectors] => {
     const connectors = builtIn(environment);
     const deps = { runtime: () => runtime, directory, environment };
-    const issuer = routed.issuer({ ...deps, builtIn: connectors.issuer });
+    const issuer = routedConnectors.issuer({ ...deps, builtIn: connectors.issuer });
     const withProviders = {
       ...connectors,
-      rail: routed.rail({ ...deps, builtIn: connectors.rail }),
+      rail: routedConnectors.rail({ ...deps, builtIn: connectors.rail }),
       // Depends on the providers, which change while the server runs.
       get issuer() {
         return issuer();
@@ -216,9 +216,9 @@ export async function providersOf(
     };
     return [environment, withProviders];
   });
-  const byMode = Object.fromEntries(entries) as Record<Mode, Connectors>;
+  const connectorsByMode = Object.fromEntries(entries) as Record<Mode, Connectors>;
   const connectors: ConnectorsOf = (environment) =>
-    tracedConnectors(withServices(directory, environment, byMode[environment]));
+    tracedConnectors(withServices(directory, environment, connectorsByMode[environment]));
   return { directory, connectors };
 }
 

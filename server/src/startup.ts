@@ -109,7 +109,7 @@ export function fileDepsOf(
 /** Ends the process if the embedded database ends. */
 export function watchDatabase(embedded: Embedded | undefined, log: Log): void {
   embedded?.exited.then((reason) => {
-    log.error({ reason }, 'the database ended');
+    log.error({ reason }, 'the database exited');
     process.exit(1);
   });
 }

@@ -135,7 +135,7 @@ session remains ACTIVE but cannot sign.`,
     title: 'Request to sign',
     description: `The internal state of a request that a wallet signs (\`requestId\`). It is
 initially PENDING, and DONE when the reply to the signed request is returned. A signed request that
-is executed later is PROCESSING before. It is SETTLED when work in the background is complete. A
+is executed later is PROCESSING until then. It is SETTLED when work in the background is complete. A
 request is DROPPED after too many invalid signatures. A newer request drops expired requests and
 requests above the limit.`,
     states: walletFeature.states.request,

@@ -23,7 +23,7 @@ const STATUS = {
   'payment.returned': 'RETURNED',
 };
 
-function webhooks({ webhookUrl, webhookSecret }, isOpen) {
+function createNotifier({ webhookUrl, webhookSecret }, isOpen) {
   /** Repeats an event with the same ID until it is acknowledged. */
   return async (event) => {
     const body = JSON.stringify({ event_id: randomUUID(), ...event });
@@ -39,7 +39,7 @@ function webhooks({ webhookUrl, webhookSecret }, isOpen) {
   };
 }
 
-function tokens({ clientId, clientSecret }) {
+function createTokenIssuer({ clientId, clientSecret }) {
   const validTokens = new Map();
   const expectedAuthorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   return {
@@ -60,15 +60,15 @@ export async function startBank(options) {
   const { port = 0, delayMs = 50 } = options;
   let isOpen = true;
   const payments = [];
-  const notify = webhooks(options, () => isOpen);
-  const oauth = tokens(options);
-  const publicFields = ({ events: _, ...payment }) => payment;
+  const notify = createNotifier(options, () => isOpen);
+  const oauth = createTokenIssuer(options);
+  const publicFieldsOf = ({ events: _, ...payment }) => payment;
 
   async function proceedWithPayment(payment) {
     for (const type of payment.events) {
       await sleep(delayMs);
       payment.status = STATUS[type];
-      await notify({ type, ...publicFields(payment) });
+      await notify({ type, ...publicFieldsOf(payment) });
     }
   }
   async function pay({ sandbox_outcome: outcome = 'SETTLE', ...order }) {
@@ -82,9 +82,9 @@ export async function startBank(options) {
     const payment = payments.find((candidate) => candidate.payment_id === id);
     if (!payment) return [404, {}];
     if (payment.status !== 'PENDING' || payment.events.length > 0)
-      return [409, publicFields(payment)];
+      return [409, publicFieldsOf(payment)];
     payment.status = 'CANCELLED';
-    return [200, publicFields(payment)];
+    return [200, publicFieldsOf(payment)];
   }
   async function respond(request) {
     const { method, headers } = request;
@@ -102,7 +102,7 @@ export async function startBank(options) {
     const id = searchParams.get('end_to_end_id');
     return [
       200,
-      { payments: payments.filter((payment) => payment.end_to_end_id === id).map(publicFields) },
+      { payments: payments.filter((payment) => payment.end_to_end_id === id).map(publicFieldsOf) },
     ];
   }
   const server = http.createServer(async (request, response) => {

@@ -24,14 +24,14 @@ let email = '';
 let code: { credential: wallet.Credential; bundle: string } | undefined;
 let offer: wallet.Quote | undefined;
 
-const money = (units: number, decimals: number) =>
+const formatMoney = (units: number, decimals: number) =>
   (units / 10 ** decimals).toLocaleString('en', {
     minimumFractionDigits: 2,
     maximumFractionDigits: decimals,
   });
 
 /** Parses an amount into millionths, without floating point. */
-function millionths(text: string): number {
+function parseMillionths(text: string): number {
   const [integerPart, fraction = ''] = text.split('.');
   return Number(`${integerPart}${fraction.padEnd(6, '0')}`);
 }
@@ -82,7 +82,7 @@ function onSubmit(id: string, work: () => Promise<void>) {
   });
 }
 
-function button(label: string, work: () => Promise<void>, kind = '') {
+function createButton(label: string, work: () => Promise<void>, kind = '') {
   const element = document.createElement('button');
   element.type = 'button';
   element.className = kind;
@@ -91,7 +91,7 @@ function button(label: string, work: () => Promise<void>, kind = '') {
   return element;
 }
 
-function row(text: string, control?: HTMLElement) {
+function createRow(text: string, control?: HTMLElement) {
   const item = document.createElement('li');
   const line = document.createElement('div');
   line.append(text, ...(control ? [control] : []));
@@ -99,7 +99,7 @@ function row(text: string, control?: HTMLElement) {
   return item;
 }
 
-const time = (iso: string) =>
+const formatTime = (iso: string) =>
   new Date(iso).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit' });
 
 async function refresh() {
@@ -108,16 +108,19 @@ async function refresh() {
     wallet.credentials(),
     wallet.sessions(),
   ]);
-  elementById('balance').textContent = money(balance, 6);
+  elementById('balance').textContent = formatMoney(balance, 6);
   elementById('credentials').replaceChildren(
-    ...credentials.map(({ type, nickname }) => row(`${TYPES[type]}: ${nickname}`)),
+    ...credentials.map(({ type, nickname }) => createRow(`${TYPES[type]}: ${nickname}`)),
   );
   elementById('sessions').replaceChildren(
     ...sessions.map(({ id, type, createdAt, expiresAt }) => {
       const isCurrent = id === wallet.session()?.id;
-      const period = `${time(createdAt)} to ${time(expiresAt)}`;
+      const period = `${formatTime(createdAt)} to ${formatTime(expiresAt)}`;
       const description = `${TYPES[type]}, ${period}${isCurrent ? ' (this page)' : ''}`;
-      return row(description, isCurrent ? undefined : button('Revoke', () => endSession(id)));
+      return createRow(
+        description,
+        isCurrent ? undefined : createButton('Revoke', () => endSession(id)),
+      );
     }),
   );
 }
@@ -142,7 +145,7 @@ async function showSignInMethods() {
   elementById('code-form').hidden = true;
   elementById('ways-list').replaceChildren(
     ...passkeys.map((passkey) =>
-      button(
+      createButton(
         `Passkey: ${passkey.nickname}`,
         async () => {
           await wallet.signInByPasskey(passkey);
@@ -151,12 +154,12 @@ async function showSignInMethods() {
         'primary',
       ),
     ),
-    ...codes.map((credential) => button('Send me a code', () => send(credential))),
+    ...codes.map((credential) => createButton('Send me a code', () => sendCode(credential))),
   );
   show('ways');
 }
 
-async function send(credential: wallet.Credential) {
+async function sendCode(credential: wallet.Credential) {
   code = { credential, bundle: await wallet.sendCode(credential) };
   elementById('code-form').hidden = false;
   field('code').value = '';
@@ -170,16 +173,16 @@ function closeOffer() {
 }
 
 /** Shows the payment before the holder signs it. */
-async function price() {
-  offer = await wallet.quote(millionths(field('amount').value));
-  elementById('sending').textContent = `${money(offer.totalSendingAmount, 6)} USDB`;
-  elementById('receiving').textContent = `${money(offer.totalReceivingAmount, 2)} EUR`;
+async function showOffer() {
+  offer = await wallet.quote(parseMillionths(field('amount').value));
+  elementById('sending').textContent = `${formatMoney(offer.totalSendingAmount, 6)} USDB`;
+  elementById('receiving').textContent = `${formatMoney(offer.totalReceivingAmount, 2)} EUR`;
   elementById('pay-form').hidden = true;
   elementById('offer').hidden = false;
   elementById('confirm').focus();
 }
 
-async function confirm() {
+async function confirmPayment() {
   if (!offer) return;
   let payment = await wallet.pay(offer);
   closeOffer();
@@ -191,7 +194,7 @@ async function confirm() {
     payment = await wallet.quoteNow(payment);
   }
   await refresh();
-  if (payment.status === 'COMPLETED') showMessage('news', 'Sent.');
+  if (payment.status === 'COMPLETED') showMessage('news', 'The payment was sent.');
   else showMessage('trouble', 'The payment failed. The funds were returned to your wallet.');
 }
 
@@ -224,14 +227,14 @@ onSubmit('code-form', async () => {
   await wallet.signInByCode(code.credential, code.bundle, field('code').value.trim());
   await enter();
 });
-onSubmit('pay-form', price);
+onSubmit('pay-form', showOffer);
 onSubmit('passkey-form', async () => {
   await wallet.addPasskey(field('nickname').value, email);
   await refresh();
   showMessage('news', 'The passkey was added.');
 });
 onPress(elementById('another'), () => show('welcome'));
-onPress(elementById('confirm'), confirm);
+onPress(elementById('confirm'), confirmPayment);
 onPress(elementById('decline'), () => {
   closeOffer();
   elementById('pay-title').focus();

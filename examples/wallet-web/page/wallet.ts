@@ -56,7 +56,7 @@ function requireSession() {
   return currentSession;
 }
 
-/** Finds the wallet of an address and its sign-in methods. */
+/** Finds the wallet of an e-mail address and its sign-in methods. */
 export const visit = async (email: string): Promise<Credential[]> =>
   (await request<{ data: Credential[] }>('POST', 'visit', { email })).data;
 
@@ -153,7 +153,7 @@ export async function pay(quote: Quote): Promise<Quote> {
     ({ accountType }) => accountType === 'EMBEDDED_WALLET',
   );
   if (!signedInstructions?.payloadToSign)
-    throw new Error('This payment is not possible from the wallet.');
+    throw new Error('The quote has no text to sign. Create another quote from the wallet.');
   return request('POST', `quotes/${quote.id}/execute`, undefined, {
     walletSignature: await stamp(requireSession().keys, signedInstructions.payloadToSign),
   });

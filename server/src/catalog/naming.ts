@@ -64,7 +64,11 @@ export const isServiceNamePrefix = (prefix: string): boolean =>
 
 /** Names for one prefix. Throws RangeError for an invalid prefix. */
 export function namingFor(prefix: string): Naming {
-  if (!isServiceNamePrefix(prefix)) throw new RangeError(`invalid service name prefix: ${prefix}`);
+  if (!isServiceNamePrefix(prefix)) {
+    throw new RangeError(
+      `the service name prefix ${prefix} must be 1 to 32 letters and digits, with an upper-case first letter`,
+    );
+  }
   const camelPrefix = prefix.charAt(0).toLowerCase() + prefix.slice(1);
   const pairs: [string, string][] = [
     ...NAMES.title.map((name): [string, string] => [name, name.replace('Service', prefix)]),

@@ -79,7 +79,7 @@ function flagsOf(argv: readonly string[]) {
     waitMs: parsePositive('wait', values.wait) * 1_000,
     quietMs: parsePositive('quiet', values.quiet) * 1_000,
     settings: settings as TransferSettings,
-    selected: only.split(',').filter(Boolean),
+    namePrefixes: only.split(',').filter(Boolean),
   };
 }
 
@@ -90,7 +90,7 @@ async function checkAdapter(url: string, flags: Flags, io: ConformanceIo, effect
   const calls = callsTo(effects, url, key);
   const inbox = await openInbox(effects, { ...flags, publicKeys: adapterKeys(flags.keys) });
   const child = flags.command.length > 0 ? adapterProcess(flags.command, calls) : undefined;
-  const { waitMs, quietMs, settings, selected } = flags;
+  const { waitMs, quietMs, settings, namePrefixes } = flags;
   const context: SessionContext = {
     ...{ effects, calls, inbox, key, settings, waitMs, quietMs },
     otherKey: newSignatureKey(effects),
@@ -101,7 +101,7 @@ async function checkAdapter(url: string, flags: Flags, io: ConformanceIo, effect
     await child?.start();
     const results = await runChecks(context, {
       isSelected: (name) =>
-        selected.length === 0 || selected.some((prefix) => name.startsWith(prefix)),
+        namePrefixes.length === 0 || namePrefixes.some((prefix) => name.startsWith(prefix)),
       progress: ({ verdict, name }: CheckResult) => io.err(`${verdict}  ${name}\n`),
     });
     const options = { url, inbox: inbox.url, width: io.width, isColored: io.isColored };

@@ -3,6 +3,7 @@
 // outcome.
 import type { Static } from '@sinclair/typebox';
 import { exampleOf } from '../catalog/accounts/account-examples.ts';
+import { beneficiaryNameOf } from '../catalog/accounts/account-info.ts';
 import {
   ACCOUNT_TYPE_ROWS,
   ACCOUNT_TYPES,
@@ -72,14 +73,15 @@ export function transferMaker(
     const { kinds, rails, currencies, minAmount, maxAmount } = capability;
     const [currency = ''] = currencies;
     const id = uuid7(effects);
+    const account = accountFor(capability, currency);
     const createdTransfer = {
       transferId: `Transaction:${id}`,
       kind: kinds.includes('payout') ? ('payout' as const) : kinds[0],
       rail: rails[0],
       amount: clamp(DEFAULT_AMOUNT, minAmount, maxAmount),
       currency,
-      account: accountFor(capability, currency),
-      beneficiaryName: 'Amara Example',
+      account,
+      beneficiaryName: beneficiaryNameOf(account) ?? 'Megan Foster',
       reference: id.replaceAll('-', '').toUpperCase(),
       firstSentAt: iso(effects.now()),
       ...transfer,

@@ -102,7 +102,7 @@ const MEMBERS: {
   firmQuotes: ['request', 'redeem'],
   funding: ['instructions'],
   identity: ['submit', 'check'],
-  uma: ['reaches', 'lookup', 'payRequest', 'send', 'check'],
+  uma: ['reaches', 'discoverPayee', 'payRequest', 'send', 'check'],
   networkFees: ['feeOf'],
   liveness: ['check', 'complete'],
   contractWallets: ['reaches', 'approves'],
@@ -131,7 +131,7 @@ describe('the list of connectors', () => {
     }
   });
 
-  it('shares a setting only as one schema', () => {
+  it('defines each shared setting by one schema', () => {
     const schemas = new Map<string, unknown>();
     for (const { settings } of CONNECTORS) {
       for (const property of Object.values((settings as TObject).properties)) {
@@ -205,21 +205,24 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       }
     });
 
-    it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
-      const minimalEffects = unreachableEffects();
-      const context = { ...partsIn(mode, minimalEffects), keys: undefined };
-      const minimalCapabilities = openConnectors([connector], context, requiredValues(connector));
-      expect(namesOf(minimalCapabilities).sort()).toEqual([...capabilities].sort());
-      const effects = unreachableEffects();
-      const maxCapabilities = openConnector(connector, mode, allValues(connector), effects);
-      expect(namesOf(maxCapabilities).sort()).toEqual([...capabilities, ...optional].sort());
-      for (const [name, value] of Object.entries(maxCapabilities)) {
-        for (const member of MEMBERS[name as Capability]) {
-          expect(value[member as never], `${name}.${member}`).toBeDefined();
+    it.each(connector.modes)(
+      'offers its declared capabilities in %s, without a network call',
+      (mode) => {
+        const minimalEffects = unreachableEffects();
+        const context = { ...partsIn(mode, minimalEffects), keys: undefined };
+        const minimalCapabilities = openConnectors([connector], context, requiredValues(connector));
+        expect(namesOf(minimalCapabilities).sort()).toEqual([...capabilities].sort());
+        const effects = unreachableEffects();
+        const maxCapabilities = openConnector(connector, mode, allValues(connector), effects);
+        expect(namesOf(maxCapabilities).sort()).toEqual([...capabilities, ...optional].sort());
+        for (const [name, value] of Object.entries(maxCapabilities)) {
+          for (const member of MEMBERS[name as Capability]) {
+            expect(value[member as never], `${name}.${member}`).toBeDefined();
+          }
         }
-      }
-      expect([minimalEffects.calls, effects.calls]).toEqual([0, 0]);
-    });
+        expect([minimalEffects.calls, effects.calls]).toEqual([0, 0]);
+      },
+    );
 
     it('offers no capability in another mode, or without a setting that it requires', () => {
       for (const mode of MODES.filter((each) => !connector.modes.includes(each))) {

@@ -66,7 +66,7 @@ export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSe
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
   /** Circuit breakers for calls to providers. Default: circuits of the registry. */
   circuits?: Circuits | undefined;
-  /** Receives a description of a problem with a source at run time. */
+  /** Receives a description of each problem with rates, identity checks or identity tokens. */
   reportProblem?: ((problem: string) => void) | undefined;
 }
 
@@ -244,7 +244,7 @@ export interface BuiltInConnector {
 /** The capabilities of each mode. */
 export interface ConnectorRegistry {
   (environment: Mode): Connectors;
-  /** The connectors that serve at least one capability, without those for files. */
+  /** The connectors that serve at least one capability, without the connectors for files. */
   builtIn(): BuiltInConnector[];
 }
 
@@ -298,6 +298,6 @@ export function storageOf(effects: Effects, settings: StorageSettings): StorageP
     reportProblem: () => {},
   };
   const { storage } = openConnectors(CONNECTORS.filter(isStorage), context, { ...settings });
-  if (!storage) throw new Error('No connector stores files.');
+  if (!storage) throw new Error('No connector stores files. Set RAILHEAD_FILES_DIR.');
   return storage;
 }

@@ -122,9 +122,9 @@ describe.each(['folder', 's3'])('the %s storage', (kind) => {
     const name = newName();
     async function* failingChunks() {
       yield bytesOf(200_000);
-      throw new Error('the connection was lost');
+      throw new Error('the connection was closed');
     }
-    await expect(storage().put(name, failingChunks())).rejects.toThrow('the connection was lost');
+    await expect(storage().put(name, failingChunks())).rejects.toThrow('the connection was closed');
     await expect(readAll(storage().get(name))).rejects.toThrow();
     const remainingFiles = [folder, stagingFolder]
       .filter(existsSync)
@@ -174,7 +174,7 @@ describe('the folder', () => {
     async function* stuckChunks() {
       yield bytesOf(1_000);
       await new Promise<void>((_, reject) => {
-        failUpload = () => reject(new Error('over'));
+        failUpload = () => reject(new Error('the upload was aborted'));
       });
     }
     const pendingUpload = storages.folder?.put(name, stuckChunks());
@@ -183,7 +183,7 @@ describe('the folder', () => {
     await storages.folder?.remove(name);
     expect(existsSync(path.join(folder, `${name}.part`))).toBe(false);
     failUpload();
-    await expect(pendingUpload).rejects.toThrow('over');
+    await expect(pendingUpload).rejects.toThrow('the upload was aborted');
   });
 });
 

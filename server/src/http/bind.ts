@@ -29,7 +29,10 @@ export interface Request {
   query: Record<string, unknown>;
   headers: Record<string, string | undefined>;
   body: unknown;
-  /** The body as received. Two forms, and requests with records of older versions, are compared by it. */
+  /**
+   * The body as received. Forms, and requests with records of older versions, are compared by this
+   * text.
+   */
   rawBody: string;
   /** Errors of a form that the schema does not cover. */
   errors?: FieldError[];
@@ -130,10 +133,10 @@ function omitInvalid(value: unknown, { isInvalid, children }: InvalidPaths): unk
 }
 
 /**
- * Field errors that the operation reports for the valid part of a body. The staged changes are discarded.
- * Other faults of an incomplete request are ignored.
+ * Field errors that the operation reports for the valid part of a body. The staged changes are
+ * discarded. Other faults of an incomplete request are ignored.
  */
-async function furtherErrors(
+async function findFurtherErrors(
   runtime: Runtime,
   caller: Caller,
   { contract, run }: Operation,
@@ -162,7 +165,9 @@ interface IdempotencyRecord {
   id: string;
   /** Begins with a letter outside the hexadecimal digits. */
   hash: string;
-  /** The hash of older versions. Can be removed a week after the upgrade from the last such version. */
+  /**
+   * The hash of older versions. Can be removed a week after the upgrade from the last such version.
+   */
   plainHash: () => string;
 }
 
@@ -174,8 +179,8 @@ function idempotencyRecordOf(
 ): IdempotencyRecord | null {
   const key = request.headers[KEY.toLowerCase()];
   if (idempotencyOf(contract) === 'none' || !key) return null;
-  // Built from the parameters, so that a raw and a percent-encoded path are equal. Values other than IDs
-  // are hashed, because they may be secrets or not storable.
+  // Built from the parameters, so that a raw and a percent-encoded path are equal. Values other
+  // than IDs are hashed, because they may be secrets or not storable.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const value = request.params[name] ?? '';
     return isAnyId(value) ? value : vault.digest('parameter', value);
@@ -225,8 +230,8 @@ async function replay(
   }
   // After a crash of the primary database, a record can exist whose commit was not acknowledged.
   await runtime.db.confirm();
-  // Stored JSON never begins with `s`, the start of a sealed text. Older versions stored replies of the
-  // same contract in clear text.
+  // Stored JSON never begins with `s`, the start of a sealed text. Older versions stored replies of
+  // the same contract in clear text.
   const isSealed = storedRow.reply.startsWith('s');
   const reply = isSealed
     ? runtime.vault.openOwn(storedRow.reply, sealContextOf(record)).toString()
@@ -312,7 +317,7 @@ export async function perform(
   if (errors.length) {
     throw invalid([
       ...errors,
-      ...(await furtherErrors(runtime, caller, operation, request, errors)),
+      ...(await findFurtherErrors(runtime, caller, operation, request, errors)),
     ]);
   }
   const { params, query, headers, disconnect } = request;

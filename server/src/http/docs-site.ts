@@ -44,9 +44,9 @@ export function addDocsSite(
       return file ? sendFile(request, reply, { name, file, policyOf }) : reply.code(404).send();
     });
   server.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
+    const name = request.params['*'];
     const filesByPath = await siteFiles();
     if (!filesByPath) return reply.redirect('/docs');
-    const name = request.params['*'];
     const file = filesByPath.get(name);
     if (file) return sendFile(request, reply, { name, file, policyOf });
     const notFoundPage = filesByPath.get('404.html');

@@ -1,4 +1,4 @@
-// Cause and remedy of each error code. The API references and docs/errors.md are generated from them.
+// Cause and remedy of each error code, for the API references and docs/errors.md.
 import type { Code } from '../kernel/fault.ts';
 
 export interface Guide {
@@ -14,8 +14,9 @@ export const guide = (cause: string, remedy: string): Guide => ({ cause, remedy 
 export const CHECK_ID =
   'Check the ID, and that the credentials belong to the platform that owns it.';
 const RETRY = 'Repeat the request later.';
-const OTHER_PROVIDER = 'Report the error to the provider of the address. Repeat the request later.';
-const OTHER_REPLY = "The receiver's provider sent a reply that cannot be used.";
+const REPORT_ERROR = 'Report the error to the provider of the address. Repeat the request later.';
+const REVOKE_IT = 'Use the existing credential, or revoke it first.';
+const BAD_REPLY = "The receiver's provider sent a reply that cannot be used.";
 
 const REQUESTS = {
   INVALID_INPUT: guide(
@@ -57,8 +58,8 @@ const REQUESTS = {
     'Read the current state of the resource. Use a new idempotency key for a new request.',
   ),
   RATE_LIMITED: guide(
-    'Too many requests or attempts.',
-    'Wait for the seconds in `Retry-After`, then send the request again.',
+    'The client sent too many requests or made too many attempts.',
+    'Wait for the number of seconds in `Retry-After`, then send the request again.',
   ),
   INTERNAL_ERROR: guide(
     'An unexpected error occurred on the server. The outcome is unknown.',
@@ -125,10 +126,10 @@ const CUSTOMERS = {
     CHECK_ID,
   ),
   DOCUMENT_ALREADY_EXISTS: guide(
-    'The holder has a document of this type.',
+    'The holder has a document of this type and side.',
     'Replace the document with `replaceDocument`.',
   ),
-  LOW_QUALITY: guide('The document cannot be read.', 'Upload a sharper scan.'),
+  LOW_QUALITY: guide('The image is unreadable or too small.', 'Upload a sharper or larger image.'),
   DATA_MISMATCH: guide(
     'The document does not match the data of the holder.',
     'Correct the data, or upload the matching document.',
@@ -136,10 +137,13 @@ const CUSTOMERS = {
   EXPIRED: guide('The document has expired.', 'Upload a valid document.'),
   SUSPECTED_FRAUD: guide('The document appears to be altered.', 'Upload an original document.'),
   UNSUITABLE_DOCUMENT: guide(
-    'The document type is not accepted for this purpose.',
-    'Upload a document of an accepted type.',
+    'The document type is not accepted for this purpose, or the file is encrypted or unreadable.',
+    'Upload a readable document of an accepted type, without a password.',
   ),
-  INCOMPLETE: guide('Pages or sides are missing.', 'Upload all pages and sides.'),
+  INCOMPLETE: guide(
+    'Pages, sides or the end of the file are missing.',
+    'Upload the whole document.',
+  ),
   WEBHOOK_ENDPOINT_NOT_SET: guide(
     'The platform has no webhook endpoint.',
     'Set `webhookEndpoint` with `updatePlatformConfig`.',
@@ -162,10 +166,11 @@ const PAYMENTS = {
   TRANSACTION_NOT_FOUND: guide('No transaction has this ID.', CHECK_ID),
   REFERENCE_NOT_FOUND: guide(
     'No payment or account expects funds under this reference.',
-    'Check the reference. Credit the account by ID instead.',
+    'Check the reference, or identify the quote or the account by its ID instead.',
   ),
   QUOTE_EXPIRED: guide(
-    'The quote was not executed before `expiresAt`. No funds were debited.',
+    'The quote was not executed before `expiresAt`. No funds were debited. Its pending payment ' +
+      'becomes EXPIRED and emits `OUTGOING_PAYMENT.EXPIRED`.',
     'Create a new quote and execute it with a new `Idempotency-Key`. Its price can differ.',
   ),
   QUOTE_RATE_UNAVAILABLE: guide(
@@ -186,8 +191,9 @@ const PAYMENTS = {
     'Choose an amount within the limits that `getExchangeRates` or the payee discovery returns.',
   ),
   INVALID_CURRENCY: guide(
-    'The currency is not enabled, or does not match the accounts of the payment.',
-    'Use a currency of both accounts. Use a quote to convert.',
+    'The currency is unknown or not enabled, is not supported by the account type, the receiver or ' +
+      'REALTIME_FUNDING, or does not match the accounts of the payment.',
+    'Enable the currency, or use a currency of both accounts. Use a quote to convert.',
   ),
   SELF_PAYMENT: guide(
     'Source and destination are the same account or customer.',
@@ -216,16 +222,16 @@ const PAYMENTS = {
     'Split the payment, or ask the operator to raise the limit.',
   ),
   DAILY_VOLUME_LIMIT_EXCEEDED: guide(
-    'The payment exceeds the remaining daily volume of the platform.',
+    'The payment exceeds the daily limit of the platform.',
     'Repeat the request after midnight UTC, or ask the operator to raise the limit.',
   ),
   VELOCITY_LIMIT_EXCEEDED: guide(
     'The customer has started too many payments in the current hour.',
-    'Repeat the request later.',
+    'Repeat the request after the number of seconds in `Retry-After`.',
   ),
   DUPLICATE_PAY_REQUEST: guide(
     'The idempotency key was used for another payment.',
-    'Use a new key for a new payment. Send the same key and body to repeat a payment.',
+    'Use a new key for a new payment. Send the same key and body to repeat a request.',
   ),
   TRANSACTION_NOT_CANCELLABLE: guide(
     'The payment has not started, has settled or is being refunded.',
@@ -246,8 +252,8 @@ const PAYMENTS = {
   ),
   QUOTE_REQUEST_FAILED: guide("The receiver's provider did not return a quote.", RETRY),
   SENDER_NOT_ACCEPTED: guide(
-    "The receiver's provider or the platform does not accept this sender.",
-    'Choose another sender or destination.',
+    "The receiver's provider rejects the sender, or sender data that the platform requires is missing.",
+    'Choose another sender, or change `requiredCounterpartyFields` with `updatePlatformConfig`.',
   ),
   COUNTERPARTY_NOT_ALLOWED: guide(
     "Payments with the receiver's provider are not allowed.",
@@ -261,49 +267,50 @@ const PAYMENTS = {
     'The UMA address does not exist or cannot receive payments.',
     'Check the address with the receiver.',
   ),
-  INVALID_RECEIVER: guide('The receiver cannot receive this payment.', 'Choose another receiver.'),
-  PAYMENT_URL_NOT_FOUND: guide("The receiver's payment address does not exist.", OTHER_PROVIDER),
-  REQUEST_NOT_FOUND: guide("The payment request is unknown to the receiver's provider.", RETRY),
-  UNSUPPORTED_UMA_VERSION: guide(
-    "The receiver's provider uses another UMA version.",
-    OTHER_PROVIDER,
+  INVALID_RECEIVER: guide(
+    'The receiver cannot receive this payment, the status of the destination account does not allow ' +
+      'payments, or the Lightning invoice is invalid, expired or already used.',
+    'Choose another receiver, wait until the account is ACTIVE, or request a new invoice.',
   ),
-  NO_COMPATIBLE_UMA_VERSION: guide('The providers support no common UMA version.', OTHER_PROVIDER),
+  PAYMENT_URL_NOT_FOUND: guide("The receiver's payment address does not exist.", REPORT_ERROR),
+  REQUEST_NOT_FOUND: guide(
+    "The payment request is unknown to the receiver's provider.",
+    'Request the payee discovery again, and create a quote with the new `lookupId`.',
+  ),
+  UNSUPPORTED_UMA_VERSION: guide("The receiver's provider uses another UMA version.", REPORT_ERROR),
+  NO_COMPATIBLE_UMA_VERSION: guide('The providers support no common UMA version.', REPORT_ERROR),
   COUNTERPARTY_PUBKEY_FETCH_ERROR: guide(
     "The public keys of the receiver's provider could not be read.",
     RETRY,
   ),
   PAYREQ_REQUEST_FAILED: guide("The payment request to the receiver's provider failed.", RETRY),
   LNURLP_REQUEST_FAILED: guide("The payee discovery at the receiver's provider failed.", RETRY),
-  INVALID_PAYREQ_RESPONSE: guide(OTHER_REPLY, OTHER_PROVIDER),
-  PARSE_PAYREQ_RESPONSE_ERROR: guide(OTHER_REPLY, OTHER_PROVIDER),
-  PARSE_LNURLP_RESPONSE_ERROR: guide(OTHER_REPLY, OTHER_PROVIDER),
+  INVALID_PAYREQ_RESPONSE: guide(BAD_REPLY, REPORT_ERROR),
+  PARSE_PAYREQ_RESPONSE_ERROR: guide(BAD_REPLY, REPORT_ERROR),
+  PARSE_LNURLP_RESPONSE_ERROR: guide(BAD_REPLY, REPORT_ERROR),
   CERT_CHAIN_INVALID: guide(
     "The certificates of the receiver's provider are invalid.",
-    OTHER_PROVIDER,
+    REPORT_ERROR,
   ),
-  CERT_CHAIN_EXPIRED: guide(
-    "A certificate of the receiver's provider has expired.",
-    OTHER_PROVIDER,
-  ),
+  CERT_CHAIN_EXPIRED: guide("A certificate of the receiver's provider has expired.", REPORT_ERROR),
   INVALID_PUBKEY_FORMAT: guide(
     "A public key of the receiver's provider is malformed.",
-    OTHER_PROVIDER,
+    REPORT_ERROR,
   ),
   MISSING_REQUIRED_UMA_PARAMETERS: guide(
     "The reply of the receiver's provider lacks required parameters.",
-    OTHER_PROVIDER,
+    REPORT_ERROR,
   ),
   INVALID_TIMESTAMP: guide(
     "The signed time of the receiver's provider is too old or in the future.",
-    OTHER_PROVIDER,
+    REPORT_ERROR,
   ),
   INVALID_NONCE: guide("The receiver's provider repeated a nonce.", RETRY),
   INVALID_REQUEST_FORMAT: guide(
     "The receiver's provider rejected the format of the request.",
-    OTHER_PROVIDER,
+    REPORT_ERROR,
   ),
-  INVALID_SIGNATURE: guide("The signature of the receiver's provider is invalid.", OTHER_PROVIDER),
+  INVALID_SIGNATURE: guide("The signature of the receiver's provider is invalid.", REPORT_ERROR),
   UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY: guide(
     "The receiver's provider requires a field that is not supported.",
     'Choose another destination.',
@@ -319,7 +326,7 @@ const WALLETS = {
     'Wait for `INTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
   ),
   WALLET_SIGNATURE_MISSING: guide(
-    'The request has a `Request-Id` but no signature.',
+    'The request has a `Request-Id` or executes a quote of a wallet, but has no signature.',
     'Sign `payloadToSign` and send the stamp in `Service-Wallet-Signature`.',
   ),
   WALLET_SIGNATURE_MALFORMED: guide(
@@ -335,17 +342,11 @@ const WALLETS = {
     'Sign `payloadToSign` byte for byte with the key of an active session.',
   ),
   REQUEST_ID_MISSING: guide(
-    'The request has a signature but no `Request-Id`.',
+    'The request has a signature or a passkey assertion but no `Request-Id`.',
     'Send the `requestId` of the challenge.',
   ),
-  EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
-    'The wallet has an e-mail credential.',
-    'Use the existing credential, or revoke it first.',
-  ),
-  SMS_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
-    'The wallet has a text message credential.',
-    'Use the existing credential, or revoke it first.',
-  ),
+  EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS: guide('The wallet has an e-mail credential.', REVOKE_IT),
+  SMS_OTP_CREDENTIAL_ALREADY_EXISTS: guide('The wallet has a text message credential.', REVOKE_IT),
   PASSKEY_CREDENTIAL_ALREADY_EXISTS: guide('The wallet has this passkey.', 'Use another passkey.'),
   EMAIL_OTP_EMAIL_ALREADY_EXISTS: guide(
     'Another wallet receives its codes at this e-mail address.',
@@ -372,7 +373,7 @@ const WALLETS = {
     'Log in with `startScaLogin` and `completeScaLogin`, then repeat the request.',
   ),
   ACCOUNT_LOCKED: guide(
-    'Too many failed authentications.',
+    'The customer is locked or suspended after too many failed attempts.',
     'Wait until `details.lockedUntil`, or report a password reset with `recordSecurityEvent`.',
   ),
   PASSKEY_ALREADY_ENROLLED: guide(

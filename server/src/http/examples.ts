@@ -1,8 +1,9 @@
-// Examples of the API reference, recorded from tests with a real server. Each file of `server/examples` is
-// written by the test of the same name in `server/test/examples`, which fails if the server returns a
-// different reply.
+// Examples of the API reference, recorded from tests with a real server. Each file of `server/examples`
+// and `server/examples/operator` is written by the test of the same name in `server/test/examples`, which
+// fails if the server returns a different reply.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Code } from '../kernel/fault.ts';
 import { projectRoot } from '../runtime/config/root.ts';
 
 type Json = Record<string, unknown>;
@@ -26,23 +27,79 @@ interface WebhookExample {
   readonly body: unknown;
 }
 
+/** The body of an error reply, with neutral names. */
+export interface ErrorBody {
+  readonly reason: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface ErrorExample {
+  readonly code: Code;
+  readonly body: ErrorBody;
+}
+
+/** Codes whose reason depends on the operation, so that each operation has its own example. */
+export const OPERATION_CODES: readonly Code[] = [
+  'INVALID_INPUT',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'CONFLICT',
+  'NOT_IMPLEMENTED',
+];
+
 export interface Examples {
   readonly exchanges: readonly Exchange[];
   readonly webhooks: readonly WebhookExample[];
+  /** At most one for each code. */
+  readonly errors: readonly ErrorExample[];
+  /** operationId → code of `OPERATION_CODES` → body that a test has observed. */
+  readonly operationErrors: Readonly<Record<string, Partial<Record<Code, ErrorBody>>>>;
 }
 
-export const NO_EXAMPLES: Examples = { exchanges: [], webhooks: [] };
+/** Most files have no error replies. */
+type ExampleFile = Pick<Examples, 'exchanges' | 'webhooks'> & Partial<Pick<Examples, 'errors'>>;
 
-export function readExamples(folder = path.join(projectRoot(), 'server', 'examples')): Examples {
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .sort();
+export const NO_EXAMPLES: Examples = {
+  exchanges: [],
+  webhooks: [],
+  errors: [],
+  operationErrors: {},
+};
+
+const FOLDER = path.join('server', 'examples');
+
+/** Examples of the platform API. */
+export const readExamples = (): Examples => readFolder(path.join(projectRoot(), FOLDER));
+
+/** Examples of the operator API. Other errors, such as RATE_LIMITED, are those of the platform API. */
+export function readOperatorExamples(): Examples {
+  const examples = readFolder(path.join(projectRoot(), FOLDER, 'operator'));
+  const ownCodes = new Set(examples.errors.map(({ code }) => code));
+  const otherErrors = readExamples().errors.filter(({ code }) => !ownCodes.has(code));
+  return { ...examples, errors: [...examples.errors, ...otherErrors] };
+}
+
+/** Files whose examples precede those of other files for the same operation. */
+const FIRST_FILES = ['customers.json', 'accounts.json', 'payments.json'];
+
+/** Written by `npm test -- --write-examples`. */
+function readOperationErrors(): Examples['operationErrors'] {
+  const file = path.join(projectRoot(), FOLDER, 'errors', 'operations.json');
+  return JSON.parse(readFileSync(file, 'utf8')) as Examples['operationErrors'];
+}
+
+function readFolder(folder: string): Examples {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const otherFiles = names.filter((name) => !FIRST_FILES.includes(name)).sort();
+  const files = [...FIRST_FILES.filter((name) => names.includes(name)), ...otherFiles];
   const exampleFiles = files.map(
-    (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Examples,
+    (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as ExampleFile,
   );
   return {
     exchanges: exampleFiles.flatMap((file) => file.exchanges),
     webhooks: exampleFiles.flatMap((file) => file.webhooks),
+    errors: exampleFiles.flatMap((file) => file.errors ?? []),
+    operationErrors: readOperationErrors(),
   };
 }
 
@@ -61,12 +118,11 @@ const namedExamplesOf = (
   return Object.keys(examples).length ? { examples } : {};
 };
 
+export const isSuccessful = ({ status }: Exchange): boolean => status < 400;
+
 /** Examples of request bodies, except those of rejected requests. */
 export const requestExamples = (exchanges: readonly Exchange[]) =>
-  namedExamplesOf(
-    exchanges.filter(({ status }) => status < 400),
-    ({ request }) => request,
-  );
+  namedExamplesOf(exchanges.filter(isSuccessful), ({ request }) => request);
 
 /** Examples of the body of a reply. */
 export const replyExamples = (exchanges: readonly Exchange[], status: number) =>
@@ -75,10 +131,25 @@ export const replyExamples = (exchanges: readonly Exchange[], status: number) =>
     ({ reply }) => reply,
   );
 
-/** The value of a parameter in the first example that has it. */
-export function parameterExample(exchanges: readonly Exchange[], name: string): Json {
-  const exchange = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
-  return exchange ? { example: exchange.parameters?.[name] } : {};
+/**
+ * The value of a parameter in the first successful example. Values of several examples would form a request
+ * that may fail. A path parameter always needs a value, so it may have the value of another example.
+ */
+export function parameterExample(
+  exchanges: readonly Exchange[],
+  { name, in: location, schema }: { name: string; in: string; schema: Json },
+): Json {
+  const candidates = location === 'path' ? exchanges : exchanges.filter(isSuccessful).slice(0, 1);
+  const exchange = candidates.find(({ parameters }) => parameters?.[name] !== undefined);
+  const text = exchange?.parameters?.[name];
+  return text === undefined ? {} : { example: typedValue(text, schema) };
+}
+
+/** Parameters are recorded as texts. */
+function typedValue(text: string, { type }: Json): unknown {
+  if (type === 'integer' || type === 'number') return Number(text);
+  if (type === 'boolean') return text === 'true';
+  return type === 'array' ? text.split(',') : text;
 }
 
 /** Examples of the body of a webhook. */

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, generated from the contracts, the recorded examples and the error guide. Error
-// bodies have one schema for each status with every code of that status. An operation narrows the schema to
-// its own codes.
+// bodies have one schema for each status with every code of that status. An operation restricts the schema
+// to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
@@ -17,17 +17,20 @@ import {
   withDescription,
 } from '../kernel/schema.ts';
 import { type DocumentHead, PLATFORM_HEAD } from './document/head.ts';
+import { headersOf, keyParameterOf, SIGNED_RETRY } from './document/headers.ts';
 import {
+  type ErrorBody,
   type Examples,
   type Exchange,
+  OPERATION_CODES,
   parameterExample,
   replyExamples,
   requestExamples,
   webhookExamples,
 } from './examples.ts';
 import { faultBody } from './fault-body.ts';
-import { documentedCodesOf } from './operation-errors.ts';
-import { codesText, notesOf } from './operation-notes.ts';
+import { documentedCodesOf, returnedCodesOf } from './operation/errors.ts';
+import { codesText, notesOf, webhookNotesOf } from './operation/notes.ts';
 import { withNote } from './tags.ts';
 
 type Json = Record<string, unknown>;
@@ -184,66 +187,12 @@ const contentOf = (
 const exchangesOf = ({ operationId }: Contract, { examples }: Document): Exchange[] =>
   examples.exchanges.filter((each) => each.operationId === operationId);
 
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Unique key of the request, chosen by the client, such as a UUID. At most 255 ' +
-    'characters. A repeated request with the same key and content is not executed again ' +
-    'and receives the first reply.',
-  schema: { type: 'string', maxLength: 255 },
-};
-
-const keyParameterOf = (contract: Contract) =>
-  idempotencyOf(contract) === 'required'
-    ? { ...IDEMPOTENCY_KEY, required: true, schema: { minLength: 1, ...IDEMPOTENCY_KEY.schema } }
-    : IDEMPOTENCY_KEY;
-
-const SIGNED_RETRY = [
-  {
-    name: 'Service-Wallet-Signature',
-    in: 'header',
-    required: false,
-    description:
-      'Signature (stamp) of the wallet over `payloadToSign` of the challenge. Sent with ' +
-      'the second request.',
-    schema: { type: 'string' },
-  },
-  {
-    name: 'Request-Id',
-    in: 'header',
-    required: false,
-    description: '`requestId` of the challenge. Sent with the second request.',
-    schema: { type: 'string' },
-  },
-];
-
-const countHeader = (description: string) => ({ description, schema: { type: 'integer' } });
-
-/** Headers of a 429 reply to a valid credential. */
-const RATE_LIMIT_HEADERS = {
-  'Retry-After': countHeader('Seconds to wait before sending the request again.'),
-  'RateLimit-Limit': countHeader(
-    'Maximum number of requests that the caller can send in one burst.',
-  ),
-  'RateLimit-Remaining': countHeader('Number of requests that remain in the burst.'),
-  'RateLimit-Reset': countHeader('Seconds until the full burst is available again.'),
-};
-
-/** The `RateLimit` headers require a credential, because the limit belongs to a platform. */
 /** Description of a successful reply. An operator receives 202 only for a request that requires approval. */
 const replyTextOf = ({ auth }: Contract, status: number): string | undefined =>
   auth === 'operator' && status === 202
     ? 'Returned if the request requires an approval. The request was not executed. A second operator ' +
       'approves or rejects it before `expiresAt`.'
     : STATUS_TEXT[status];
-
-const headersOf = (contract: Contract, status: number): Json => {
-  if (status !== 429) return {};
-  const { 'Retry-After': retry } = RATE_LIMIT_HEADERS;
-  return { headers: contract.permission ? RATE_LIMIT_HEADERS : { 'Retry-After': retry } };
-};
 
 function securityOf({ permission, auth }: Contract): Json[] {
   if (auth === 'operator') return [{ OperatorAuth: [] }, { OperatorSession: [] }];
@@ -262,38 +211,74 @@ interface Document {
   errorGuide: DocumentHead['errorGuide'];
 }
 
-/** The body of an error, narrowed to these codes of its status. */
+/** The body of an error, restricted to these codes of its status. */
 function errorOf(status: number, codes: readonly Code[], document: Document): Json {
   const { naming, errors, components, errorGuide } = document;
   const schema = errors.get(status) ?? errorSchema(status, naming);
   errors.set(status, schema);
-  const ownCodes = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
-  const narrowedSchema = { allOf: [toOpenApi(schema, components), ownCodes] };
+  const names = codes.map((code) => naming.code(code));
   const [firstCode, ...otherCodes] = codes;
-  if (firstCode === undefined || otherCodes.length > 0) return narrowedSchema;
+  const hasSingleCode = firstCode !== undefined && otherCodes.length === 0;
+  const description = hasSingleCode
+    ? `Always \`${names[0]}\`.`
+    : `Codes that the operation returns with the status ${status}.`;
+  const ownCodes = { properties: { code: { enum: names, description } } };
+  const restrictedSchema = { allOf: [toOpenApi(schema, components), ownCodes] };
+  if (!hasSingleCode) return restrictedSchema;
   // Most operations have one code of a status, and many have the same code.
   const name = errorName(firstCode);
-  components[name] = { description: errorGuide[firstCode].cause, ...narrowedSchema };
+  components[name] = { description: errorGuide[firstCode].cause, ...restrictedSchema };
   return { $ref: `${REF}${name}` };
 }
 
 const RESPONSE_REF = '#/components/responses/';
 const EXAMPLE_REF = '#/components/examples/';
 
-/** References to the example of each code. */
-const errorExamples = (codes: readonly Code[], naming: Naming): Json =>
-  Object.fromEntries(
-    codes.map((code) => [naming.code(code), { $ref: `${EXAMPLE_REF}${naming.code(code)}` }]),
+/**
+ * The example of each code. A code that the operation never returns has none. Examples that do not
+ * depend on the operation are shared.
+ */
+function errorExamples(
+  contract: Contract,
+  codes: readonly Code[],
+  { naming, errorGuide, examples }: Document,
+): Json {
+  const bodies = examples.operationErrors[contract.operationId];
+  const returnedCodes = returnedCodesOf(contract);
+  const exampleOf = (code: Code) =>
+    OPERATION_CODES.includes(code)
+      ? errorExample(code, bodies?.[code] ?? { reason: errorGuide[code].cause }, naming)
+      : { $ref: `${EXAMPLE_REF}${naming.code(code)}` };
+  return Object.fromEntries(
+    codes
+      .filter((code) => returnedCodes.includes(code))
+      .map((code) => [naming.code(code), exampleOf(code)]),
   );
+}
 
-/** The body of an error of each code, with the cause as its reason. */
-const errorBodies = ({ naming, errorGuide }: Document): Json =>
-  Object.fromEntries(
-    (Object.keys(STATUS_OF) as Code[]).map((code) => {
-      const fault = new Fault(code, errorGuide[code].cause);
-      return [naming.code(code), { summary: naming.code(code), value: faultBody(naming, fault) }];
+const errorExample = (code: Code, { reason, details }: ErrorBody, naming: Naming): Json => ({
+  summary: naming.code(code),
+  value: faultBody(naming, new Fault(code, reason, details)),
+});
+
+/** The recorded body of each code. A code without a recorded body has its cause as the reason. */
+function errorBodies(
+  contracts: readonly Contract[],
+  { naming, errorGuide, examples }: Document,
+): Json {
+  const recordedBodies = new Map(examples.errors.map(({ code, body }) => [code, body]));
+  const documentedContracts = contracts.filter(({ auth }) => auth !== 'hosted');
+  const returnedCodes = new Set(documentedContracts.flatMap(returnedCodesOf));
+  const sharedCodes = (Object.keys(STATUS_OF) as Code[]).filter(
+    (code) => returnedCodes.has(code) && !OPERATION_CODES.includes(code),
+  );
+  return Object.fromEntries(
+    sharedCodes.map((code) => {
+      const body = recordedBodies.get(code) ?? { reason: errorGuide[code].cause };
+      return [naming.code(code), errorExample(code, body, naming)];
     }),
   );
+}
 
 /** `QUOTE_NOT_FOUND` → `QuoteNotFoundError`. */
 const errorName = (code: Code): string =>
@@ -301,6 +286,16 @@ const errorName = (code: Code): string =>
     .toLowerCase()
     .replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/(?:Error)?$/, 'Error');
+
+/** A reference to an equal response, which is added if there is none. Further ones have a number. */
+function shared(responses: Json, name: string, response: Json): Json {
+  const text = JSON.stringify(response);
+  for (let number = 1; ; number++) {
+    const key = number === 1 ? name : `${name}${number}`;
+    responses[key] ??= response;
+    if (JSON.stringify(responses[key]) === text) return { $ref: `${RESPONSE_REF}${key}` };
+  }
+}
 
 /** The error reply of an operation with these codes. Replies with one code are shared. */
 function errorResponse(
@@ -316,16 +311,14 @@ function errorResponse(
     content: {
       'application/json': {
         schema: errorOf(status, codes, document),
-        examples: errorExamples(codes, naming),
+        examples: errorExamples(contract, codes, document),
       },
     },
   };
   const [code, ...otherCodes] = codes;
   if (code === undefined || otherCodes.length > 0) return response;
   const isPublic = status === 429 && !contract.permission;
-  const name = isPublic ? `Public${errorName(code)}` : errorName(code);
-  responses[name] = response;
-  return { $ref: `${RESPONSE_REF}${name}` };
+  return shared(responses, isPublic ? `Public${errorName(code)}` : errorName(code), response);
 }
 
 /** Error status → the codes that an operation can return with it. */
@@ -362,7 +355,7 @@ function operationOf(contract: Contract, document: Document): Json {
   ];
   const parameters = declaredParameters.map((each) => ({
     ...each,
-    ...parameterExample(exchanges, each.name as string),
+    ...parameterExample(exchanges, each as { name: string; in: string; schema: Json }),
   }));
   const { maxBody } = contract;
   const body = contract.body && {
@@ -428,7 +421,7 @@ function webhookOf(contract: WebhookContract, { components, examples }: Document
       operationId: `${name.replaceAll(/-(\w)/g, (_, c: string) => c.toUpperCase())}Webhook`,
       tags: ['Webhooks'],
       summary,
-      description,
+      description: [description, webhookNotesOf(name)].join('\n\n'),
       security: [{ WebhookSignature: [] }],
       requestBody: {
         required: true,
@@ -491,7 +484,7 @@ export function* openApiSteps(
     components: {
       schemas,
       responses: applyNaming(naming, responses),
-      examples: errorBodies(document),
+      examples: errorBodies(contracts, document),
       securitySchemes,
     },
   };

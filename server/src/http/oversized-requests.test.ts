@@ -223,7 +223,10 @@ describe('the head of a request', () => {
   it('is rejected if its address cannot be decoded', async () => {
     expect(await send('/transactions/%zz')).toMatchObject({
       status: 400,
-      body: { code: 'INVALID_INPUT', reason: 'The request is malformed and cannot be read.' },
+      body: {
+        code: 'INVALID_INPUT',
+        reason: 'The request is malformed and cannot be read. Check the URL and the headers.',
+      },
     });
     await assertAvailable();
   });

@@ -49,8 +49,8 @@ const compressedScript = memoize(async () => promisify(gzip)(await viewerScript(
 const uncompressedScript = memoize(async () => promisify(gunzip)(await compressedScript()));
 
 const pageHtml = (
-  viewer: string,
-  start: string,
+  viewerUrl: string,
+  startUrl: string,
   title = 'Railhead API reference',
 ) => `<!doctype html>
 <html lang="en">
@@ -62,8 +62,8 @@ const pageHtml = (
 </head>
 <body>
 <div id="reference"></div>
-<script src="${viewer}"></script>
-<script src="${start}"></script>
+<script src="${viewerUrl}"></script>
+<script src="${startUrl}"></script>
 </body>
 </html>
 `;
@@ -82,44 +82,53 @@ const HIDDEN_CLIENTS = {
 };
 
 /**
- * The accent of the site (`tokens.css` of the hosted pages) in light and dark. Colors of text and methods
- * are replaced, because some colors of the viewer lack the contrast of WCAG AA.
+ * Variable of the viewer → color of the site in `tokens.css`, in light and dark. A test compares both. The
+ * viewer runs without `tokens.css`, because it has a switch between light and dark of its own.
  */
-const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  light: {
-    'color-accent': '#4338ca',
-    'link-color': '#4338ca',
-    'color-2': '#555f70',
-    'color-3': '#626b7a',
-    'color-blue': '#0063a8',
-    'color-green': '#006b45',
-    'color-orange': '#8f4700',
-    'color-purple': '#5b3fc4',
-    'color-red': '#b3261e',
-    'color-yellow': '#7a4b00',
-    'sidebar-color-2': '#555f70',
-    'sidebar-search-color': '#626b7a',
-  },
-  dark: {
-    'color-accent': '#a5b4fc',
-    'link-color': '#a5b4fc',
-    'color-3': '#9aa3b2',
-    'sidebar-search-color': '#9aa3b2',
-  },
+export const SITE_COLORS: Readonly<
+  Record<string, readonly [token: string, light: string, dark: string]>
+> = {
+  'background-1': ['surface', '#ffffff', '#1a202a'],
+  'background-2': ['ground', '#f6f7f9', '#11151c'],
+  'background-3': ['divider', '#dde1e8', '#2c3543'],
+  'border-color': ['divider', '#dde1e8', '#2c3543'],
+  'color-1': ['text', '#1b2330', '#e9edf4'],
+  'color-2': ['text-soft', '#555f70', '#a7b1c2'],
+  'color-3': ['text-soft', '#555f70', '#a7b1c2'],
+  'color-accent': ['accent', '#4338ca', '#a5b4fc'],
+  'link-color': ['accent', '#4338ca', '#a5b4fc'],
+  'sidebar-color-2': ['text-soft', '#555f70', '#a7b1c2'],
+  'sidebar-search-color': ['text-soft', '#555f70', '#a7b1c2'],
 };
+
+/** Colors of methods and statuses, because some colors of the viewer lack the contrast of WCAG AA. */
+const LIGHT_COLORS = {
+  'color-blue': '#0063a8',
+  'color-green': '#006b45',
+  'color-orange': '#8f4700',
+  'color-purple': '#5b3fc4',
+  'color-red': '#b3261e',
+  'color-yellow': '#7a4b00',
+};
+
+const styleOf = (mode: string, colors: Readonly<Record<string, string>>) => {
+  const lines = Object.entries(colors).map(([name, color]) => `--scalar-${name}: ${color};`);
+  return `.${mode}-mode { ${lines.join(' ')} }`;
+};
+
+const siteColors = (index: 1 | 2) =>
+  Object.fromEntries(Object.entries(SITE_COLORS).map(([name, color]) => [name, color[index]]));
 
 /**
  * A linked operation receives the focus, and the outline of the focus would be two lines along the page.
  */
 const NO_OUTLINE = 'section:focus, section:focus-visible { outline: none; }';
 
-const CUSTOM_CSS = Object.entries(COLORS)
-  .map(([mode, colors]) => {
-    const lines = Object.entries(colors).map(([name, color]) => `--scalar-${name}: ${color};`);
-    return `.${mode}-mode { ${lines.join(' ')} }`;
-  })
-  .concat(NO_OUTLINE)
-  .join('\n');
+const CUSTOM_CSS = [
+  styleOf('light', { ...siteColors(1), ...LIGHT_COLORS }),
+  styleOf('dark', siteColors(2)),
+  NO_OUTLINE,
+].join('\n');
 
 const CONFIGURATION = {
   theme: 'default',
@@ -146,6 +155,15 @@ const VIEWER = '/docs/reference/viewer.js';
 
 const PAGE = pageHtml(VIEWER, '/docs/reference/start.js');
 const START = startScript('/docs/reference/openapi.json');
+
+/** The document with links to the pages of a site, whose addresses `addressOf` returns. */
+export const withAddresses = (addressOf: (page: string) => string, document: object): object =>
+  JSON.parse(
+    JSON.stringify(document).replaceAll(
+      /\]\(\/docs\/([^)]*)\)/g,
+      (_, page: string) => `](${addressOf(page)})`,
+    ),
+  );
 
 /** The reference of a document as files of a static site at `base`. */
 export const referenceFiles = async (
@@ -205,10 +223,10 @@ export const sendReference = (reply: FastifyReply): FastifyReply =>
   reply.header('content-type', HTML).header('content-security-policy', POLICY).send(PAGE);
 
 /** Adds the scripts of a reference page below `base`. */
-function addFiles(server: FastifyInstance, base: string, start: string): void {
+function addFiles(server: FastifyInstance, base: string, startScriptText: string): void {
   server.get(`${base}/viewer.js`, sendScript);
   server.get(`${base}/start.js`, async (_request, reply) =>
-    reply.header('content-type', JAVASCRIPT).send(start),
+    reply.header('content-type', JAVASCRIPT).send(startScriptText),
   );
 }
 
@@ -218,7 +236,7 @@ export function addReference(server: FastifyInstance): void {
   addFiles(server, '/docs/reference', START);
 }
 
-/** Adds the reference of the operator API, whose document is at `base`, at `reference` below it. */
+/** Adds the reference of the operator API below `base`, next to its document. */
 export function addOperatorReference(server: FastifyInstance, base: string): void {
   const path = `${base}/reference`;
   const html = pageHtml(`${path}/viewer.js`, `${path}/start.js`, OPERATOR_TITLE);

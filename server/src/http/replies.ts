@@ -11,11 +11,14 @@ function faultOfFramework(error: { statusCode?: number; code?: string }): Fault 
   if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
     return new Fault(
       'NOT_FOUND',
-      'The resource was not found, because the identifier is too long.',
+      'The resource was not found, because an ID in the path is too long. Check the ID.',
     );
   }
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
-    return new Fault('INVALID_INPUT', 'The request is malformed and cannot be read.');
+    return new Fault(
+      'INVALID_INPUT',
+      'The request is malformed and cannot be read. Check the URL and the headers.',
+    );
   }
   return null;
 }

@@ -45,7 +45,7 @@ interface ServerOptions extends AdmissionOptions, RouteOptions {
 /** Health checks share the address of a load balancer with all clients. */
 const UNLIMITED_PATHS = ['/healthz', '/readyz'];
 
-/** Longer than a long poll, whose connection has no data for up to 60 s. */
+/** Default maximum inactivity of a connection. A long poll has no data for up to 60 s. */
 const STALLED_MS = 90_000;
 
 const MAX_PARAMETER_LENGTH = 300;
@@ -218,6 +218,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // The template of the route is logged, because the URL may contain the secret of a link.
     const url = request.routeOptions.url;
     if (fault.status === 500) options.log.error({ err: error, url }, 'request failed');
+    else if (fault.cause !== undefined) options.log.warn({ err: error, url }, 'dependency failed');
     sendFault(reply, naming, fault);
   });
   return server;

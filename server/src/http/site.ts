@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { ReadyStatus } from '../runtime/observability/readiness.ts';
 import { addDocsSite } from './docs-site.ts';
+import { type ExampleRequest, type RequestForm, requestFormOf } from './document/request-form.ts';
 import { withSdkSamples } from './pages/sdk-samples.ts';
 import { acceptsGzip, addReference, sendReference } from './reference.ts';
 import { BASE_PATH } from './route.ts';
@@ -20,8 +21,16 @@ interface SiteOptions {
   openApi: () => Promise<object>;
   /** Folder of the built documentation site. Defaults to `site/dist`. */
   siteFolder?: string | undefined;
-  /** The document that the reference shows. */
-  referenceDocument: (document: object) => Promise<object>;
+  reference: {
+    /** The document that the reference shows. */
+    document(document: object): Promise<object>;
+    /** The example requests of an operation. Those of a deletion contain no IDs of existing resources. */
+    requestsOf(operationId: string, isDeletion: boolean): Promise<ExampleRequest[]>;
+    /** Reason for which the example request of an operation fails or returns an empty list. */
+    preconditionOf(operationId: string): string | undefined;
+    /** Name in the document of an operation that a page of the site names. */
+    apiName(operationId: string): string;
+  };
 }
 
 const sendText = (reply: FastifyReply, type: string, body: string | Buffer) =>
@@ -74,13 +83,26 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     openApi ??= options.openApi();
     return openApi;
   };
+  const { reference } = options;
   const sendIndented = createDocumentSender(2);
   const sendCompact = createDocumentSender();
-  server.get('/openapi.json', async ({ headers }, reply) =>
-    sendIndented(headers, reply, await document()),
-  );
+  // The file of the site has the default service name prefix, and this server can have another.
+  for (const path of ['/openapi.json', '/docs/openapi.json'])
+    server.get(path, async ({ headers }, reply) => sendIndented(headers, reply, await document()));
   server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
-    sendCompact(headers, reply, withSdkSamples(await options.referenceDocument(await document()))),
+    sendCompact(headers, reply, withSdkSamples(await reference.document(await document()))),
+  );
+  server.get<{ Params: { operationId: string } }>(
+    '/docs/requests/:operationId',
+    async ({ params }, reply) => {
+      const form = requestFormOf(await document(), reference.apiName(params.operationId));
+      if (!form) return reply.code(404).send();
+      const examples = await reference.requestsOf(form.operationId, form.method === 'DELETE');
+      const precondition = reference.preconditionOf(params.operationId);
+      const body: RequestForm = { ...form, examples, precondition };
+      reply.header('cache-control', 'no-store');
+      return sendText(reply, 'application/json; charset=utf-8', JSON.stringify(body));
+    },
   );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');

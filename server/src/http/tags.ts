@@ -19,9 +19,9 @@ export const TAGS: Readonly<Record<string, string>> = {
     'owners and the hosted verification page. A customer must be approved before posting ' +
     'payments.',
   'Contact Verification':
-    'One-time codes that verify the e-mail address and telephone number of a customer, where ' +
-    'regulation requires it.',
-  Invitations: 'Invitations to obtain a UMA address, which can be claimed on any platform.',
+    'One-time codes that verify the e-mail address and telephone number of a customer, if ' +
+    'regulation requires verified contacts.',
+  Invitations: 'Invitations to obtain a UMA address. An invitation can be claimed on any platform.',
   'Internal Accounts':
     'Accounts that the platform keeps for customers and for itself, each with a balance in one ' +
     'currency. Payments debit and credit them.',
@@ -60,13 +60,13 @@ export const TAGS: Readonly<Record<string, string>> = {
   Sandbox:
     'Simulation of payments, card messages and webhooks. Available with sandbox credentials ' +
     'only. No funds leave the platform.',
-  'Webhook endpoints':
+  'Webhook Endpoints':
     'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
     'platform configuration is the first.',
   Events:
     'All events of the resources of the platform, as a list and as a stream to follow, ' +
     'with or without a webhook endpoint.',
-  'Webhook deliveries':
+  'Webhook Deliveries':
     'Result of each event at each endpoint: attempts, responses and the time of the next ' +
     'attempt. Events can be sent again.',
   Stablecoins:
@@ -88,14 +88,9 @@ const NOTES: Readonly<Record<string, string>> = {
   AgentAccountRule: 'Execution mode and payment limit of an agent for one account.',
   AgentActionListResponse: 'A page of actions of agents.',
   AgentActionRejectRequest: 'The rejection of an action.',
-  AgentActionStatus:
-    'PENDING_APPROVAL: needs a decision. APPROVED: executed. REJECTED: not executed. FAILED: ' +
-    'approved, but could not be executed.',
-  AgentActionType: 'The operation that an agent requested.',
   AgentCreateResponse: 'The created agent, with the device code that connects it.',
   AgentDeviceCodeStatusResponse: 'Whether a device code was redeemed.',
   AgentListResponse: 'A page of agents.',
-  AgentPermission: 'An operation that the policy of an agent allows.',
   AgentPolicy: 'Permissions, spending limits, accounts and approval thresholds of an agent.',
   AgentPolicyUpdateRequest: 'Changes of a policy. Absent fields are unchanged.',
   AgentSpendingLimitsUpdate: 'Changes of spending limits. Absent limits are unchanged.',

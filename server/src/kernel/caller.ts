@@ -4,8 +4,8 @@ import type { OperatorPermission } from './contract/operator-permissions.ts';
 import type { Mode } from './mode.ts';
 
 /**
- * The caller of an operation: a token or link of a platform, an agent, an operator, the server for
- * a platform, or a client without a credential.
+ * The caller of an operation: a token or link of a platform, an agent, an operator, or a client
+ * without a credential. The server can also be the caller, on behalf of a platform.
  */
 export interface Caller {
   platformId: string;
@@ -20,7 +20,7 @@ export interface Caller {
   permissions: readonly Permission[];
   /** The agent, which calls with an agent token within its policy. */
   agentId?: string;
-  /** Time until which bodies of its production requests are recorded, set by the operator. */
+  /** Time until which bodies of production requests of the platform are recorded. */
   requestBodiesUntil?: number | null;
   /** IP address of a request without a credential. For IPv6, its /64 network. */
   address?: string;

@@ -1,6 +1,14 @@
 // The advice to retry for each error code.
 import { describe, expect, it } from 'vitest';
-import { type Code, contentionFault, Fault, isTransient, retryAdvice, STATUS_OF } from './fault.ts';
+import {
+  type Code,
+  contentionFault,
+  Fault,
+  isTransient,
+  messageWithCause,
+  retryAdvice,
+  STATUS_OF,
+} from './fault.ts';
 
 const CODES = Object.keys(STATUS_OF) as Code[];
 
@@ -37,4 +45,20 @@ describe('retryAdvice', () => {
     expect([fault.status, fault.retryAfterS, fault.isRetryable]).toEqual([503, 1, true]);
     expect(retryAdvice(fault)).toBeUndefined();
   });
+});
+
+describe('messageWithCause', () => {
+  const rejection = new Error('too many connections');
+  const fault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.', undefined, {
+    cause: new Error(rejection.message, { cause: rejection }),
+  });
+
+  it.each([
+    [new Error('No cause.'), 'No cause.'],
+    [fault, 'The database is unavailable. too many connections'],
+    [
+      new Error('Failed: too many connections', { cause: rejection }),
+      'Failed: too many connections',
+    ],
+  ])('of %o is %s', (error, message) => expect(messageWithCause(error)).toBe(message));
 });

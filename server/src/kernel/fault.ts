@@ -197,7 +197,7 @@ export const isTransient = (code: Code): boolean => {
  * repetition within minutes cannot succeed. Undefined if the status is sufficient.
  */
 export function retryAdvice(fault: Pick<Fault, 'code' | 'status' | 'isRetryable'>) {
-  // A daily limit is reset at midnight, and a client that repeats 429 would wait for it.
+  // A daily limit is reset at midnight. A client that repeats a 429 would wait until then.
   if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') return 'false';
   if (fault.status !== 409) return undefined;
   return fault.isRetryable ? 'true' : 'false';
@@ -248,6 +248,23 @@ export class Fault extends Error {
   get status(): number {
     return STATUS_OF[this.code];
   }
+}
+
+/**
+ * Whether the database, a provider or capacity was unavailable. The error is independent of the input and
+ * the state, so it is never a reason to reject or fail a resource.
+ */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof Fault && error.code === 'SERVICE_UNAVAILABLE';
+
+/** The message of an error with the message of its root cause, for operators. */
+export function messageWithCause(error: Error): string {
+  let cause: unknown = error;
+  while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return cause === error || error.message.includes(text)
+    ? error.message
+    : `${error.message} ${text}`;
 }
 
 /** Conflict of concurrent requests. A retry may succeed. */

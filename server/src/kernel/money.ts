@@ -1,5 +1,5 @@
-// Money is a currency and a bigint count of its minor units. A rate is a fraction of bigints. Fractions of
-// a unit are lost only by the rounding modes of this file, so that every rounding can be found by name.
+// Money is a currency and a bigint count of its minor units. A rate is a fraction of bigints. Amounts
+// are rounded only by the rounding modes of this file, so that every rounding can be found by name.
 // Every function of two amounts throws if their currencies differ.
 
 /** Code of a currency or of a digital asset: `EUR`, `USDC`. */

@@ -6,20 +6,20 @@ function distance(text: string, otherText: string): number {
   const rows = Array.from({ length: text.length + 1 }, (_, i) =>
     Array.from({ length: otherText.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
   );
-  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  const distanceAt = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
   for (let i = 1; i <= text.length; i++) {
     for (let j = 1; j <= otherText.length; j++) {
       const substitutionCost = text[i - 1] === otherText[j - 1] ? 0 : 1;
       const isTransposed = text[i - 1] === otherText[j - 2] && text[i - 2] === otherText[j - 1];
       (rows[i] as number[])[j] = Math.min(
-        at(i - 1, j) + 1,
-        at(i, j - 1) + 1,
-        at(i - 1, j - 1) + substitutionCost,
-        isTransposed ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+        distanceAt(i - 1, j) + 1,
+        distanceAt(i, j - 1) + 1,
+        distanceAt(i - 1, j - 1) + substitutionCost,
+        isTransposed ? distanceAt(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
   }
-  return at(text.length, otherText.length);
+  return distanceAt(text.length, otherText.length);
 }
 
 /** Maximum number of compared letters. Longer input is truncated. */

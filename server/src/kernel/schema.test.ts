@@ -101,7 +101,7 @@ describe('variant, for OpenAPI', () => {
           type: 'object',
           required: ['kind', 'fullName'],
           properties: {
-            kind: { type: 'string', enum: ['PERSON'] },
+            kind: { type: 'string', enum: ['PERSON'], description: 'Always `PERSON`.' },
             fullName: { type: 'string', minLength: 1 },
           },
         },
@@ -109,7 +109,7 @@ describe('variant, for OpenAPI', () => {
           type: 'object',
           required: ['kind', 'legalName'],
           properties: {
-            kind: { type: 'string', enum: ['FIRM'] },
+            kind: { type: 'string', enum: ['FIRM'], description: 'Always `FIRM`.' },
             legalName: { type: 'string' },
             taxId: { type: 'string' },
           },

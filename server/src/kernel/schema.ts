@@ -14,6 +14,7 @@ interface VariantMark {
   tag: string;
   branches: Branches;
   tagType?: TSchema | undefined;
+  tagDescription?: string | undefined;
 }
 
 // TypeBox copies symbols to derived schemas (Optional, Object, Array), and JSON omits them.
@@ -40,15 +41,16 @@ export const subsetOf = <const V extends string>(
 /**
  * A union discriminated by the string property `tag`. Keys of `branches` are the values of the tag. A
  * branch is an object schema, an intersection or another variant, and may omit the tag.
- * `opts.tagType` is the enumeration of the values of the tag in the document.
+ * `opts.tagType` is the enumeration of the values of the tag in the document. Without one,
+ * `opts.tagDescription` describes the tag.
  */
 export function variant<const Tag extends string, B extends Branches>(
   tag: Tag,
   branches: B,
-  opts: Json & { tagType?: TSchema } = {},
+  opts: Json & { tagType?: TSchema; tagDescription?: string } = {},
 ): TUnsafe<Union<Tag, B>> {
-  const { tagType, ...options } = opts;
-  const variantMark: VariantMark = { tag, branches, tagType };
+  const { tagType, tagDescription, ...options } = opts;
+  const variantMark: VariantMark = { tag, branches, tagType, tagDescription };
   return schemaOf({ ...options, [VARIANT]: variantMark });
 }
 
@@ -81,13 +83,20 @@ export function withErrorText<T extends TSchema>(schema: T, errorText: string): 
   return { ...schema, [RULE]: errorText };
 }
 
-/** The schema or null. A plain type becomes a list of types, so that Ajv reports a single error. */
+/**
+ * The schema or null, with the description of the schema. A plain type becomes a list of types, so that Ajv
+ * reports a single error.
+ */
 export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   if (typeof schema.type === 'string' && !schema.$id && !markOf(schema)) {
     const values = schema.enum ? { enum: [...schema.enum, null] } : {};
     return schemaOf({ ...schema, ...values, type: [schema.type, 'null'] });
   }
-  return schemaOf({ anyOf: [schema, { type: 'null' }] });
+  const { [DESCRIPTION]: description = schema.description, ...valueSchema } = schema as TSchema & {
+    [DESCRIPTION]?: string;
+  };
+  const describedUnion = description ? { description } : {};
+  return schemaOf({ ...describedUnion, anyOf: [valueSchema, { type: 'null' }] });
 }
 
 const MAP_KEYS = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
@@ -125,9 +134,13 @@ const markOf = (schema: TSchema): VariantMark | undefined =>
 /** The branch as an object that requires the tag and fixes its value. */
 function taggedBranch(variantMark: VariantMark, value: string, hasTagType: boolean): TSchema {
   const branch = variantMark.branches[value] as TSchema;
-  const tagValue = oneOf([value]);
+  const description = [variantMark.tagDescription, `Always \`${value}\`.`]
+    .filter(Boolean)
+    .join(' ');
   const property =
-    hasTagType && variantMark.tagType ? { allOf: [tagValue, variantMark.tagType] } : tagValue;
+    hasTagType && variantMark.tagType
+      ? { allOf: [oneOf([value]), variantMark.tagType] }
+      : oneOf([value], { description });
   const properties = branch.properties as Json | undefined;
   if (properties && !markOf(branch)) {
     // A branch that contains the tag is complete and is the same in every place.
@@ -197,9 +210,11 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
   const mapping = refs.every((ref) => typeof ref === 'string')
     ? { mapping: Object.fromEntries(values.map((value, index) => [value, refs[index]])) }
     : {};
+  // Values with the same branch have one entry, because `oneOf` requires that exactly one matches.
+  const entries = new Map(branches.map((branch) => [JSON.stringify(branch), branch]));
   return {
     ...convertedSchema,
-    oneOf: branches,
+    oneOf: [...entries.values()],
     discriminator: { propertyName: variantMark.tag, ...mapping },
   };
 }
@@ -361,9 +376,9 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
         Type.Integer({
           minimum: 0,
           description:
-            'Total number of items that match the filters, over all pages. Absent above 10,000, ' +
-            'if more than 10,000 items would have to be read for it, and in lists without a ' +
-            'total.',
+            'Total number of items that match the filters, over all pages. Absent above ' +
+            '10,000, if the count requires reading more than 10,000 items, and in lists ' +
+            'without a total.',
         }),
       ),
     },

@@ -34,13 +34,16 @@ export function stateTable<S extends string, E extends string>(
   return {
     name,
     transitions,
+    /** The states in which `event` is possible. */
+    sourcesOf: (event: E): S[] =>
+      (Object.keys(transitions) as S[]).filter((from) => transitions[from][event] !== undefined),
     /** The state after `event`, or undefined without a transition. */
     targetOf: (from: S, event: E): S | undefined => transitions[from][event],
     /** The state after `event`. Throws `noTransition` if there is none. */
     next(from: S, event: E): S {
-      const to = transitions[from][event];
-      if (to === undefined) throw noTransition(`${name}: no transition ${event} from ${from}`);
-      return to;
+      const target = transitions[from][event];
+      if (target === undefined) throw noTransition(`${name}: no transition ${event} from ${from}`);
+      return target;
     },
     allows: (from: string, to: string): boolean =>
       from === to || Object.values(transitions[from as S] ?? {}).includes(to),

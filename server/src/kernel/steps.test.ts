@@ -26,7 +26,7 @@ it('runInSteps pauses after each step', async () => {
 it('runInSteps rejects with the error of a step', async () => {
   function* fail(): Generator<void, void> {
     yield;
-    throw new Error('no');
+    throw new Error('the step failed');
   }
-  await expect(runInSteps(fail(), async () => {})).rejects.toThrow('no');
+  await expect(runInSteps(fail(), async () => {})).rejects.toThrow('the step failed');
 });

@@ -140,16 +140,20 @@ function addTransfer(sum: BatchSum, transfer: TransferRow): boolean {
   const available = debit.net - debit.hold;
   if (available < debit.low) debit.low = available;
   if (!sameCurrency(debit.currency, currency)) return false;
-  const guarded = needsUnfrozen(transfer);
-  if (guarded && !requireUnfrozen(sum, debit)) return false;
+  const mustBeUnfrozen = needsUnfrozen(transfer);
+  if (mustBeUnfrozen && !requireUnfrozen(sum, debit)) return false;
   if (phase === 'void') return true;
   if (phase === 'pending') {
     const credit = namedAccount(sum.named, transfer.credit, currency);
-    return sameCurrency(credit.currency, currency) && (!guarded || requireUnfrozen(sum, credit));
+    return (
+      sameCurrency(credit.currency, currency) && (!mustBeUnfrozen || requireUnfrozen(sum, credit))
+    );
   }
   const credit = effectOn(sum.effects, transfer.credit, currency);
   credit.net += amount;
-  return sameCurrency(credit.currency, currency) && (!guarded || requireUnfrozen(sum, credit));
+  return (
+    sameCurrency(credit.currency, currency) && (!mustBeUnfrozen || requireUnfrozen(sum, credit))
+  );
 }
 
 /** Adds one freeze. False if the account would have to be empty at two different amounts. */
@@ -181,8 +185,8 @@ function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
 
 /**
  * The effect of consecutive change sets on ledger accounts, sorted by account. Undefined for a conflict
- * that does not depend on the state of the ledger (an account in two currencies, or used after it was
- * frozen). Each change set must then be validated separately.
+ * within the batch, such as an account in two currencies or a transfer after a freeze. Each change set
+ * must then be validated separately.
  */
 export function sumOf(sets: readonly Postings[]): Sum | undefined {
   const sum: BatchSum = { effects: new Map(), named: new Map(), freezes: new Map() };

@@ -59,7 +59,7 @@ export function metricsFor(
   const valueByRole = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
   metrics.watchEach(
     'railhead_role',
-    'Whether this process has the role.',
+    '1 if this process has the role, otherwise 0.',
     'role',
     () => valueByRole,
   );
@@ -79,7 +79,7 @@ interface InstallationDeps {
   readiness: Pick<Readiness, 'check'>;
 }
 
-/** Shorter than the time limit of a metric, after which the metric is absent. */
+/** Time limit of the check, shorter than the time limit after which a metric is absent. */
 const READY_MS = 500;
 
 /** Publishes whether the process is ready. A database that does not respond in time counts as not ready. */

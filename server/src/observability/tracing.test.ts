@@ -209,7 +209,7 @@ describe('sampling and context', () => {
 });
 
 describe('a failing collector', () => {
-  it('causes lost spans and a log entry', async () => {
+  it('causes dropped spans and a log entry', async () => {
     const warnings: object[] = [];
     const exporter = createExporter({
       effects: { http: async () => ({ status: 503, headers: {}, body: '' }) },

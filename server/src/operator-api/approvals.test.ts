@@ -171,7 +171,8 @@ describe('a change with a policy', () => {
     const expiredReply = await decide(approval.id, 'approve');
     expect([expiredReply.status, expiredReply.body.reason]).toEqual([
       409,
-      'The approval is EXPIRED.',
+      'The approval is EXPIRED and can no longer be decided. Request the change again if it is ' +
+        'still necessary.',
     ]);
     const { body } = await client.call('GET', `/approvals/${approval.id}`);
     expect(body.status).toBe('EXPIRED');
@@ -253,7 +254,7 @@ describe('a pending change', () => {
   });
 });
 
-describe('a change whose requester has lost rights', () => {
+describe('a change whose requester no longer has the rights', () => {
   const createUser = async () => {
     const { user, secretOf } = await newOperatorUser(app);
     const secret = await secretOf();
@@ -310,7 +311,7 @@ describe('a change whose requester has lost rights', () => {
     expect((await decide(requestedApproval.id, 'approve')).status).toBe(200);
   });
 
-  it('is not executed after its requester lost access to the installation', async () => {
+  it('is not executed after its requester was restricted to one platform', async () => {
     const { user, secret } = await createUser();
     const requestedApproval = await requestBy(secret);
     await change(user.id, { platformIds: [app.platform.id] });
@@ -342,6 +343,8 @@ describe('a policy', () => {
     const secret = await operatorSecret('Requester');
     for (const operationId of [
       'listOperatorTokens',
+      'searchCustomers',
+      'applyRetention',
       'approveChange',
       'resendEventOfPlatform',
       'setOwnPassword',

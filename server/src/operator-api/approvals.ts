@@ -14,9 +14,10 @@ import {
 import { auditedRuntime } from '../features/staff/audit/index.ts';
 import { readPlatform } from '../features/tenancy/platform/index.ts';
 import { assertOperatorPermission } from '../http/admission/admission.ts';
-import { type Contract, operation } from '../kernel/contract/operation.ts';
+import { operation } from '../kernel/contract/operation.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
+import { approvalProblem } from './approval-scope.ts';
 import { type OperatorCall, operatorHandle, rightsIn } from './handle.ts';
 import {
   APPROVAL,
@@ -33,16 +34,20 @@ const TAG = 'Approvals';
 const base = { tag: TAG, auth: 'operator', commands: [] } as const;
 
 const POLICY = {
-  operationId: text('Operation that needs approval.', { minLength: 1, maxLength: 100 }),
+  operationId: text('`operationId` of the operation that needs approval.', {
+    minLength: 1,
+    maxLength: 100,
+  }),
   platformId: Type.Optional(
     text('Platform to which the policy applies. Absent for all platforms.'),
   ),
   minimum: Type.Optional(
     Type.Object(
-      { amount: PositiveAmount, currency: text('Currency code of the amount.') },
+      { amount: PositiveAmount, currency: text('Currency code of the amount, such as `EUR`.') },
       {
         description:
-          'Minimum posting to which the policy applies. If absent, the policy applies to every change.',
+          'The policy applies only to changes with a posting of at least this amount. If absent, the ' +
+          'policy applies to every change.',
       },
     ),
   ),
@@ -77,7 +82,7 @@ const create = operation({
     'Requires the approval of a second operator for an operation. The reply to a request to ' +
     'which the policy applies is 202 with an approval. Another operator with `approvals.decide` ' +
     'and the permission of the operation approves it. A policy that could never apply is ' +
-    'rejected, such as for an unknown platform or currency, or with a minimum amount for an ' +
+    'rejected. Examples are an unknown platform or currency, and a minimum amount for an ' +
     'operation without postings. A policy for an operation that is not executed in one commit, ' +
     'such as the reset of a sandbox platform, is also rejected.',
   operatorPermission: 'staff.manage',
@@ -97,7 +102,12 @@ const listAll = operation({
   operatorPermission: 'staff.read',
   wholeInstallation: true,
   query: Type.Object(PageQuery),
-  replies: { 200: named('ApprovalPolicyPage', page(Policy)) },
+  replies: {
+    200: named(
+      'ApprovalPolicyPage',
+      page(Policy, { description: 'A page of approval policies, newest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -133,11 +143,18 @@ const list = operation({
           'Return only approvals with this status. PENDING includes expired and invalid ones.',
       }),
     ),
-    subject: Type.Optional(text('Return only approvals of changes of this resource.')),
+    subject: Type.Optional(text('Return only approvals of changes to the resource with this ID.')),
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('ApprovalPage', page(Approval)) },
+  replies: {
+    200: named(
+      'ApprovalPage',
+      page(Approval, {
+        description: 'A page of requested changes and their decisions, newest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -181,7 +198,7 @@ const approve = operation({
   description:
     'Executes the change and records the decision in one commit. Requires the permission of the ' +
     'operation. Requesters cannot approve their own changes. Returns `CONFLICT` if the change would ' +
-    'differ from the requested one because data has changed, or if the requester has lost the ' +
+    'differ from the requested one because data has changed, or if the requester no longer has the ' +
     'permission. Request the change again in this case.',
   operatorPermission: 'approvals.decide',
   params,
@@ -189,8 +206,10 @@ const approve = operation({
   replies: {
     200: Type.Object({
       approvalId: text('ID of the approval.'),
-      status: Type.Integer({ description: 'HTTP status of the operation.' }),
-      reply: Type.Unknown({ description: 'Reply of the operation.' }),
+      status: Type.Integer({ description: 'HTTP status of the executed operation, such as 200.' }),
+      reply: Type.Unknown({
+        description: 'Body that the executed operation returned, or null if it has no body.',
+      }),
     }),
   },
   errors: ['CONFLICT'],
@@ -220,7 +239,8 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
     ...{ operator, reason, rightsOf: rightsIn(call) },
   });
   const requestedOperation = operationOf(approvedChange.operationId);
-  if (!requestedOperation) throw new Fault('CONFLICT', 'The operation no longer exists.');
+  if (!requestedOperation)
+    throw new Fault('CONFLICT', 'The operation no longer exists. Reject this approval.');
   assertOperatorPermission(requestedOperation.contract, operator);
   const { operationId } = requestedOperation.contract;
   const request = { operator, operationId, subject: approvalId, reason };
@@ -235,11 +255,12 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
     { ...call, installation: auditedInstallation },
     input,
   );
-  if (audited.count() === 0) throw new Fault('CONFLICT', 'The change no longer has an effect.');
+  if (audited.count() === 0) {
+    throw new Fault('CONFLICT', 'The change no longer has an effect. Reject this approval.');
+  }
   return { approvalId, status: reply.status, reply: reply.body ?? null };
 }
 
-const OWN_SESSION = 'must not be an operation on a session or sign-in method of the caller';
 const NO_PLATFORM = 'must be absent for an operation on the whole installation';
 
 /** Throws FORBIDDEN if the requested operation exists and the operator lacks its permission. */
@@ -248,27 +269,13 @@ function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: s
   if (requestedOperation) assertOperatorPermission(requestedOperation.contract, operator);
 }
 
-/** Decisions themselves cannot require approval. */
-const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
-
-function operationProblem(contract: Contract | undefined): string | undefined {
-  const { method = 'GET', auth, callsExternal, operatorPermission } = contract ?? {};
-  if (!contract || auth !== 'operator') return 'must be an operation of the operator API';
-  // Users manage their own session and sign-in methods without approval.
-  if (operatorPermission === 'profile.manage') return OWN_SESSION;
-  if (method === 'GET') return 'must be an operation that changes data';
-  if (DECISIONS.includes(contract.operationId)) return 'must not be a decision about an approval';
-  // A change set can be withheld until it is approved. External effects cannot.
-  return callsExternal ? 'must be an operation that is executed in one commit' : undefined;
-}
-
 /** Throws INVALID_INPUT with every field that prevents the policy from ever applying. */
 async function assertPolicy(
   { operationOf, unauditedRuntime }: OperatorCall,
   { operationId, platformId, minimum }: NewPolicy,
 ): Promise<void> {
   const contract = operationOf(operationId)?.contract;
-  const problem = operationProblem(contract);
+  const problem = approvalProblem(contract);
   const errors: FieldError[] = problem ? [{ field: 'operationId', message: problem }] : [];
   const isOfInstallation = !problem && contract?.wholeInstallation === true;
   if (platformId !== undefined) {

@@ -23,8 +23,9 @@ const RECORD = {
     {
       kind: oneOf(['USER', 'TOKEN', 'COMMAND', 'SYSTEM'], {
         description:
-          'USER: an operator user. TOKEN: an operator token. COMMAND: the command on the server ' +
-          'machine. SYSTEM: the server, which pauses and resumes providers by their terms.',
+          'USER: an operator user. TOKEN: an operator token. COMMAND: a command of `railhead-server` on ' +
+          'the server machine. SYSTEM: the server, when it pauses or resumes a provider ' +
+          'automatically.',
       }),
       id: text('ID of the operator.'),
       name: text('Name of the operator at that time.'),
@@ -32,12 +33,14 @@ const RECORD = {
     },
     { description: 'Operator who made the change or read the data.' },
   ),
-  address: Type.Optional(text('IP address of the request. Absent for the command and the server.')),
+  address: Type.Optional(text('IP address of the request. Absent for COMMAND and SYSTEM.')),
   requestId: Type.Optional(
-    text('ID of the request, as in `X-Request-Id`. Absent for the command and the server.'),
+    text('ID of the request, as in `X-Request-Id`. Absent for COMMAND and SYSTEM.'),
   ),
-  operationId: text('Operation, or verb of the command.'),
-  subject: Type.Optional(text('Resource that was changed or viewed. Absent if there is none.')),
+  operationId: text('ID of the operation, or the name of the command, such as `jobs retry`.'),
+  subject: Type.Optional(
+    text('ID of the resource that was changed or viewed. Absent if there is none.'),
+  ),
   platformId: Type.Optional(text('Platform, if the record concerns a single platform.')),
   customerId: Type.Optional(text('Customer, if the record concerns a single customer.')),
   reason: Type.Optional(
@@ -89,7 +92,14 @@ const listRecords = operation({
     createdBefore: Type.Optional(time('Return only records at or before this time.')),
     ...PageQuery,
   }),
-  replies: { 200: named('AuditRecordPage', page(AuditRecord)) },
+  replies: {
+    200: named(
+      'AuditRecordPage',
+      page(AuditRecord, {
+        description: 'A page of audit records without changed values, newest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -145,7 +155,9 @@ const verify = operation({
         { description: 'Number and hash of the last record, for a later verification.' },
       ),
       problems: Type.Array(Type.String(), {
-        description: 'Discrepancies. Empty if the records are intact.',
+        description:
+          'Discrepancies of records, at most the first 100, and of the end of the chain. Empty if ' +
+          'the records are intact.',
       }),
     }),
   },
@@ -171,7 +183,7 @@ const exportRecords = operation({
       Type.Integer({
         minimum: 0,
         default: 0,
-        description: 'Sequence number of the last record read.',
+        description: 'Sequence number of the last record read. Defaults to 0.',
       }),
     ),
   }),

@@ -1,7 +1,7 @@
 // The OpenAPI document of the operator API.
 import type { Naming } from '../catalog/naming.ts';
 import type { DocumentHead } from '../http/document/head.ts';
-import { NO_EXAMPLES } from '../http/examples.ts';
+import { readOperatorExamples } from '../http/examples.ts';
 import { openApiSteps } from '../http/openapi.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
 import { OPERATOR_ERROR_GUIDE } from './error-guide.ts';
@@ -9,7 +9,7 @@ import { OPERATOR_OPERATIONS } from './index.ts';
 
 /** Tag → its description, in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
-  'Sign-in': 'Sign-in of users, and registration of the first sign-in method.',
+  'Sign-In': 'Sign-in of users, and registration of the first sign-in method.',
   Session: "The caller's session and sign-in methods.",
   Users: 'People who operate the installation, and their sessions.',
   Operators: 'Tokens of operators and their roles.',
@@ -22,8 +22,8 @@ const TAGS: Readonly<Record<string, string>> = {
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
   Sandbox: 'Clocks, fixtures and resets of sandbox platforms.',
-  'API tokens': 'Credentials of platforms.',
-  'Signing keys': 'Keys that sign webhooks, and their rotation.',
+  'API Tokens': 'Credentials of platforms.',
+  'Signing Keys': 'Keys that sign webhooks, and their rotation.',
   Webhooks: 'Events and their deliveries to platforms.',
   Requests: 'Recorded requests of platforms.',
   Jobs: 'Background work of the server.',
@@ -40,12 +40,12 @@ const TAGS: Readonly<Record<string, string>> = {
   Exports: 'Accounting exports by day.',
   Stablecoins: 'Stablecoins of platforms, mints and burns.',
   Verifications: 'Manual identity verification of customers and beneficial owners.',
-  'Strong customer authentication': 'Lockouts, events and lost factors of customers.',
+  'Strong Customer Authentication': 'Lockouts, events and lost factors of customers.',
   Customers: 'Customers of all platforms, search by personal data, export and erasure.',
   Cards: 'Cards, their payments and decisions.',
-  'External accounts': 'Checks and reviews of external accounts.',
+  'External Accounts': 'Checks and reviews of external accounts.',
   Agents: 'Agents that act for customers.',
-  'Embedded wallets': 'Credentials, authorizations and recoveries of wallets.',
+  'Embedded Wallets': 'Credentials, authorizations and recoveries of wallets.',
 };
 
 const HEAD: DocumentHead = {
@@ -72,19 +72,23 @@ const HEAD: DocumentHead = {
       in: 'cookie',
       name: 'operator-session',
       description:
-        'Session of a user, together with the cookie of the browser. Requests other than `GET` also ' +
-        'need the header `X-CSRF-Token`.',
+        'Session of a user. The cookie `operator-device`, which identifies the browser, is also ' +
+        'required. On an https server, the names of both cookies have the prefix `__Host-`. Requests ' +
+        'other than `GET` also need the header `X-CSRF-Token`.',
     },
   }),
   errorGuide: OPERATOR_ERROR_GUIDE,
 };
 
-/** The document as plain JSON, generated one operation or named schema per step. */
+/**
+ * The document as plain JSON, generated one operation or named schema per step. Reads the examples, so
+ * call it only when the document is requested.
+ */
 export const operatorOpenApiSteps = (naming: Naming) =>
   openApiSteps(
     OPERATOR_OPERATIONS.map(({ contract }) => contract),
     [],
     naming,
-    NO_EXAMPLES,
+    readOperatorExamples(),
     HEAD,
   );

@@ -26,4 +26,16 @@ export const OPERATOR_ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
       'site, or the operation requires a new sign-in.',
     'Obtain the missing role or platform from an administrator, or sign in again as `reason` states.',
   ),
+  LINK_ENDED: guide(
+    'The link has expired, was already used or was replaced.',
+    'Request a new link from an administrator.',
+  ),
+  PLATFORM_NOT_FOUND: guide(
+    'No platform has this ID, or the operator has no access to the platform.',
+    'Check the ID and your access to the platform.',
+  ),
+  NOT_IMPLEMENTED: guide(
+    'No provider is configured for the function in this installation.',
+    'Configure a provider, or use a function that is available.',
+  ),
 };

@@ -30,6 +30,7 @@ import { isAnyId } from '../kernel/id.ts';
 import { NO_QUERY } from '../kernel/schema.ts';
 import type { Ctx } from '../runtime/operation/context.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
+import { approvalProblem } from './approval-scope.ts';
 import type { Installation, ProcessState, Provisioning } from './installation.ts';
 import { Approval } from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
@@ -86,12 +87,12 @@ export const withoutUnknownQuery = (contract: Contract): Contract => ({
 });
 
 /**
- * The contract as served. The reply to a change may be an approval, or CONFLICT while an approval of the same
- * change is pending.
+ * The contract as served. The reply to a change that can require approval may be an approval, or CONFLICT
+ * while an approval of the same change is pending.
  */
 const servedContract = (contract: Contract): Contract => ({
   ...withoutUnknownQuery(contract),
-  ...(contract.method !== 'GET' && {
+  ...(approvalProblem(contract) === undefined && {
     replies: { ...contract.replies, 202: Approval },
     errors: [...new Set([...contract.errors, 'CONFLICT' as const])],
   }),
@@ -202,14 +203,14 @@ function requestOf(
 ): AuditedRequest {
   const { params, headers } = raw;
   const key = headers['idempotency-key'];
-  const takesKey = idempotencyOf(contract) !== 'none' && key !== undefined;
+  const hasKey = idempotencyOf(contract) !== 'none' && key !== undefined;
   const keyText = `${operator.id} ${contract.operationId} ${key}`;
   return {
     operator,
     operationId: contract.operationId,
     subject: subjectIn(params),
     reason: reasonIn(contract, raw),
-    requestKey: takesKey ? runtime.vault.digest('operator request', keyText) : undefined,
+    requestKey: hasKey ? runtime.vault.digest('operator request', keyText) : undefined,
   };
 }
 
@@ -264,7 +265,7 @@ async function withPresentRights(
   if (!currentOperator)
     throw new Fault(
       'UNAUTHORIZED',
-      'The session or the operator token has expired or was revoked.',
+      'The session or the operator token has expired or was revoked. Sign in again, or use another token.',
     );
   const { address, requestId } = admittedOperator;
   const operator = {

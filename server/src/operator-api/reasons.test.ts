@@ -1,5 +1,4 @@
-// A decision that rejects requires a reason, which the audit record contains. A removal accepts a
-// reason.
+// Reasons in the contracts: operations that reject require a reason, and removals accept a reason.
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_OPERATIONS } from './index.ts';
 

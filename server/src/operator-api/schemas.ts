@@ -26,6 +26,23 @@ export const Reason = text('Reason, stored in the audit record. Must not contain
 
 export const OptionalReason = { reason: Type.Optional(Reason) };
 
+/** Meaning of each status of an identity check. */
+export const CHECK_STATUS_DESCRIPTION =
+  'Status of the identity check. UNVERIFIED: not submitted, or submitted with errors to resolve. ' +
+  'PENDING: under review. APPROVED: verified. REJECTED: failed permanently. HOLD: more information ' +
+  'is required.';
+
+/** Meaning of each status of a verification. */
+export const VERIFICATION_STATUS_DESCRIPTION =
+  'Status of the verification. RESOLVE_ERRORS: the data must be corrected and submitted again. ' +
+  'PENDING_MANUAL_REVIEW: needs a decision. APPROVED and REJECTED are final.';
+
+/** Meaning of each status of a card payment. */
+export const CARD_PAYMENT_STATUS_DESCRIPTION =
+  'AUTHORIZED: authorized and not cleared. PARTIALLY_SETTLED: cleared in part. SETTLED: cleared, or ' +
+  'the remaining authorization was released. REFUNDED: the full settled amount was refunded. ' +
+  'EXCEPTION: the settled amount could not be debited and needs a decision.';
+
 /** Query of a removal, which has no body. */
 export const RemovalQuery = Type.Object(OptionalReason);
 

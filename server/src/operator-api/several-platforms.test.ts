@@ -18,14 +18,14 @@ const NEWEST_FIRST = {
   isOldestFirst: false,
 };
 
-/** Lists by platform that are read in pages. Every `emptyEvery`th page is empty, as with filters. */
-function readerOf(lists: ReadonlyMap<string, readonly Item[]>, emptyEvery: number) {
+/** Lists by platform that are read in pages. Every `emptyPageInterval`th page is empty, as with filters. */
+function readerOf(lists: ReadonlyMap<string, readonly Item[]>, emptyPageInterval: number) {
   let readCount = 0;
   return async ({ platformId, cursor, limit }: Record<string, unknown>) => {
     const list = lists.get(String(platformId)) ?? [];
     const startIndex = Number(cursor ?? 0);
     readCount++;
-    const count = readCount % emptyEvery === 0 ? 0 : Number(limit);
+    const count = readCount % emptyPageInterval === 0 ? 0 : Number(limit);
     const endIndex = Math.min(startIndex + count, list.length);
     const hasMore = endIndex < list.length;
     const nextCursor = hasMore ? { nextCursor: `${endIndex}` } : {};
@@ -46,7 +46,7 @@ describe('mergedPage', () => {
         fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 }),
         fc.boolean(),
         fc.integer({ min: 2, max: 4 }),
-        async (listTimes, limits, isOldestFirst, emptyEvery) => {
+        async (listTimes, limits, isOldestFirst, emptyPageInterval) => {
           const lists = new Map(
             listTimes.map((list, platform) => {
               const sortedTimes = [...list].sort((a, b) => (isOldestFirst ? a - b : b - a));
@@ -57,7 +57,7 @@ describe('mergedPage', () => {
               return [`${platform}`, items] as const;
             }),
           );
-          const read = readerOf(lists, emptyEvery);
+          const read = readerOf(lists, emptyPageInterval);
           const returnedItems: Item[] = [];
           let cursor: string | undefined;
           for (let turn = 0; turn < 500; turn++) {
@@ -150,7 +150,7 @@ describe('an operator of two platforms', () => {
   const get = async (path: string) =>
     ok(await client.call('GET', path, { secret: await secretOf() }), 200);
 
-  it('lists the customers of only both platforms, in one order and in pages', async () => {
+  it('lists the customers of its two platforms only, in one order and in pages', async () => {
     const thirdPlatform = await app.newPlatform('Third', {
       environment: 'sandbox',
       regulated: false,

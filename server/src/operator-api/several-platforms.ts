@@ -1,6 +1,6 @@
-// Lists and sums for an operator of several platforms. A list has the pages of each platform, merged in the
-// order of the list, and its cursor contains a position for each platform. A sum is calculated by one
-// query over all platforms.
+// Lists and sums for an operator of several platforms. A list merges the pages of all platforms in its
+// order. The cursor of a list contains a position for each platform. A sum is calculated by one query over
+// all platforms.
 import type { Operator } from '../kernel/caller.ts';
 import type { Contract, ListOrder, Reply } from '../kernel/contract/operation.ts';
 import { invalidField } from '../kernel/fault.ts';

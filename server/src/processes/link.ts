@@ -1,5 +1,5 @@
-// Messages between a supervisor and its processes about start, replacement and metrics, and their handling in
-// a process. Processes share data of payments only through the database.
+// Messages between a supervisor and its processes about start, replacement and metrics, and their
+// handling in a process. Processes share data of payments only through the database.
 import type { Serving } from '../startup.ts';
 
 export type FromProcess =
@@ -20,7 +20,7 @@ export type FromSupervisor =
   /** The reply to `collect`. */
   | { type: 'collected'; id: number; text: string };
 
-/** Settings of a process by its supervisor, in the environment. */
+/** Settings that a supervisor passes to a process in an environment variable. */
 export interface ProcessEnv {
   /** From 1. A replacement has the number of the process that it replaces. */
   number: number;

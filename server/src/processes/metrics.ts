@@ -1,6 +1,6 @@
 // Metrics of several processes as one text. The label `process` distinguishes the samples, so that
-// values are not summed. A counter therefore only decreases when its process is restarted, and
-// gauges that every process reports alike are not multiplied.
+// values are not summed. A counter therefore decreases only when its process is restarted. Gauges
+// that every process reports alike are not multiplied.
 
 /** Timeout of responses. A process that does not respond is omitted. */
 const RESPONSE_MS = 1_000;
@@ -27,7 +27,7 @@ interface Peer {
 }
 
 /** Collects the metrics of processes. */
-export function createCollection(peers: () => readonly Peer[]) {
+export function createCollection(listPeers: () => readonly Peer[]) {
   const pendingRequests = new Map<number, (number: number, text: string) => void>();
   let lastId = 0;
 
@@ -36,7 +36,7 @@ export function createCollection(peers: () => readonly Peer[]) {
     collect(): Promise<string> {
       lastId += 1;
       const id = lastId;
-      const expectedPeers = peers();
+      const expectedPeers = listPeers();
       const texts = new Map<number, string>();
       return new Promise((resolve) => {
         const finish = () => {

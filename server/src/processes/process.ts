@@ -33,14 +33,18 @@ export function prepareProcesses(argv: readonly string[]): void {
 function waitForMessage<T>(
   worker: Worker,
   exit: Promise<string>,
-  select: (m: FromProcess) => T | undefined,
+  select: (message: FromProcess) => T | undefined,
 ) {
   const promise = new Promise<T>((resolve, reject) => {
     worker.on('message', (message: FromProcess) => {
       const value = select(message);
       if (value !== undefined) resolve(value);
     });
-    void exit.then((reason) => reject(new Error(`A server process did not start: ${reason}.`)));
+    void exit.then((reason) =>
+      reject(
+        new Error(`A server process did not start (${reason}). Correct the error in its log.`),
+      ),
+    );
   });
   promise.catch(() => undefined);
   return promise;

@@ -1,7 +1,7 @@
 // Several server processes on one machine. The supervisor owns the embedded database if there is
 // one, migrates the database, and starts the processes. The processes share the port, the database
 // and the data folder. The supervisor serves no requests, so that a failure of a process cannot
-// stop it.
+// stop the supervisor.
 import { mkdirSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { probeListen } from '../http/connection/listen.ts';

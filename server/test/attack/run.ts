@@ -9,7 +9,7 @@ import { cryptographyAttack } from './attacks/cryptography.ts';
 import { flood } from './attacks/floods.ts';
 import { fuzz } from './attacks/fuzz.ts';
 import { createProviderTarget, type ProviderTarget, replayAttack } from './attacks/replay.ts';
-import { SMUGGLED, smuggling } from './attacks/smuggling.ts';
+import { SMUGGLED_CUSTOMER_ID, smuggling } from './attacks/smuggling.ts';
 import { tenants } from './attacks/tenants.ts';
 import { type Documents, readDocuments } from './requests/document.ts';
 import { createRules, type Rules } from './rules.ts';
@@ -195,7 +195,7 @@ async function findDatabaseProblems(target: Target, provider: ProviderTarget): P
       Number((await client.query(sql, values)).rows[0].value);
     const smuggledCount = await readNumber(
       'select count(*) as value from customers where platform_customer_id like $1',
-      [`${SMUGGLED}%`],
+      [`${SMUGGLED_CUSTOMER_ID}%`],
     );
     const balance = await readNumber('select balance as value from ledger_accounts where id = $1', [
       provider.accountId,
@@ -230,10 +230,10 @@ async function findFinalProblems(target: Target, { provider }: Preparation, resu
   ];
   if (!target.isRunning()) problems.push('the server exited');
   if (result.memory.highestBytes > MAX_MEMORY_BYTES)
-    problems.push(`memory of ${result.memory.highestBytes} bytes`);
+    problems.push(`the server used ${result.memory.highestBytes} bytes of memory`);
   const ledgerCheck = JSON.parse(await target.command('ledger', 'verify'));
   if (!ledgerCheck.balanced)
-    problems.push(`the ledger: ${JSON.stringify(ledgerCheck).slice(0, 500)}`);
+    problems.push(`the ledger is not balanced: ${JSON.stringify(ledgerCheck).slice(0, 500)}`);
   const exitCode = await target.stop();
   if (exitCode !== 0) problems.push(`the server exited with ${exitCode}`);
   return [...problems, ...logProblems(target.output())];

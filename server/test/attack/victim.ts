@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, type Call, createCall, expectSuccess, type Tenant } from './target/tenants.ts';
 
 interface Payer {
-  usd: string;
-  externalAccount: string;
+  usdAccountId: string;
+  externalAccountId: string;
 }
 
 export interface Payments {
@@ -32,8 +32,9 @@ export async function createPayer(call: Call, { authorization }: Tenant): Promis
   });
   const path = `${BASE}/customers/internal-accounts?customerId=${encode(person.id)}&currency=USD`;
   const { data } = await expectSuccess(call('GET', path, authorization));
-  const usd = data.find(({ type }: { type: string }) => type !== 'EMBEDDED_WALLET').id as string;
-  await post(`/sandbox/internal-accounts/${encode(usd)}/fund`, { amount: 100_000_00 });
+  const usdAccountId = data.find(({ type }: { type: string }) => type !== 'EMBEDDED_WALLET')
+    .id as string;
+  await post(`/sandbox/internal-accounts/${encode(usdAccountId)}/fund`, { amount: 100_000_00 });
   const externalAccount = await post('/customers/external-accounts', {
     ...{ customerId: person.id, currency: 'EUR' },
     accountInfo: {
@@ -43,7 +44,7 @@ export async function createPayer(call: Call, { authorization }: Tenant): Promis
       },
     },
   });
-  return { usd, externalAccount: externalAccount.id };
+  return { usdAccountId, externalAccountId: externalAccount.id };
 }
 
 /** Pays until the signal, with `pauseMs` between two payments. */
@@ -51,7 +52,7 @@ export async function payUntil(
   stop: AbortSignal,
   port: number,
   victim: Tenant,
-  { usd, externalAccount }: Payer,
+  { usdAccountId, externalAccountId }: Payer,
   payments: Payments,
   pauseMs: number,
 ): Promise<void> {
@@ -65,8 +66,8 @@ export async function payUntil(
   while (!stop.aborted) {
     try {
       const quote = await callTimed('POST', `${BASE}/quotes`, {
-        source: { sourceType: 'ACCOUNT', accountId: usd },
-        destination: { destinationType: 'ACCOUNT', accountId: externalAccount },
+        source: { sourceType: 'ACCOUNT', accountId: usdAccountId },
+        destination: { destinationType: 'ACCOUNT', accountId: externalAccountId },
         ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_00 },
       });
       await callTimed('POST', `${BASE}/quotes/${encode(quote.id)}/execute`, {});

@@ -25,7 +25,7 @@ const prefetchMarkup = (url: string) => `<link rel="prefetch" href="${url}">`;
 async function openSite(host: string): Promise<Site> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
-    const content = (pathname === '/ahead' ? prefetchMarkup : frameMarkup)(
+    const content = (pathname === '/prefetch' ? prefetchMarkup : frameMarkup)(
       searchParams.get('url') ?? '',
     );
     const page = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
@@ -191,7 +191,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       app.app.server.server.on('request', ({ headers }) => purposes.push(headers['sec-purpose']));
       const context = await browser.newContext();
       const page = await context.newPage();
-      await page.goto(`${platformSite.origin}/ahead?url=${encodeURIComponent(url)}`);
+      await page.goto(`${platformSite.origin}/prefetch?url=${encodeURIComponent(url)}`);
       await expect.poll(() => purposes, { timeout: 10_000 }).toEqual(['prefetch']);
       await page.goto(url);
       expect(await page.locator('dd').count()).toBe(3);

@@ -1,6 +1,6 @@
 // Every hosted page and its states in phone and desktop width, in light and dark colors. axe finds no
-// violation. Each page has the platform's brand and no horizontal scrolling. A logo that fails to load has no
-// other effect.
+// violation. Each page has the platform's brand and no horizontal scrolling. A logo that fails to load leaves
+// the page usable.
 import { createServer, type Server } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 // The sign-in with a company account in a real browser: the button, the pages of a real identity provider,
-// and the account. The provider rejects people who cancel, and this server people without a role.
+// and the account. The provider rejects people who cancel. This server rejects people without a role.
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { groupRolesOf } from '../../src/runtime/config/identity-provider.ts';
@@ -43,13 +43,13 @@ let currentVisit: Visit;
 
 const urlOf = (path: string) => `http://localhost:${port}/operator${path}`;
 
-const COMPANY = 'Sign in with your company account';
+const COMPANY_BUTTON = 'Sign in with your company account';
 
 /** Signs in on the page of the provider, which accepts every password. */
 async function signInAtProvider(account: string): Promise<void> {
   const { page } = currentVisit;
   await page.goto(urlOf('/sign-in'));
-  await press(page, COMPANY);
+  await press(page, COMPANY_BUTTON);
   await page.waitForURL(`${provider.issuer}/interaction/**`);
   await page.locator('input[name=login]').fill(account);
   await page.locator('input[name=password]').fill('any');
@@ -86,7 +86,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       expect(page.url()).toBe(urlOf(''));
       await press(page, 'Sign out');
       // The session at the provider continues, so no input is required.
-      await press(page, COMPANY);
+      await press(page, COMPANY_BUTTON);
       await page.getByText('olga@example.com').waitFor();
       const { body } = await operatorClient(app).call('GET', '/operator-users');
       const names = body.data.map(({ name }: { name: string }) => name);
@@ -103,7 +103,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       await waitForAlert('None of your groups at the identity provider has a role here.');
       expect(currentVisit.page.url()).toBe(urlOf('/sign-in'));
       await currentVisit.page.goto(urlOf(''));
-      await currentVisit.page.getByRole('button', { name: COMPANY }).waitFor();
+      await currentVisit.page.getByRole('button', { name: COMPANY_BUTTON }).waitFor();
       expect(currentVisit.page.url()).toBe(urlOf('/sign-in'));
     },
     TIMEOUT_MS,
@@ -114,7 +114,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
     async () => {
       const { page } = currentVisit;
       await page.goto(urlOf('/sign-in'));
-      await press(page, COMPANY);
+      await press(page, COMPANY_BUTTON);
       await page.waitForURL(`${provider.issuer}/interaction/**`);
       await page.getByRole('link', { name: /cancel/i }).click();
       await waitForAlert('not completed');

@@ -1,7 +1,7 @@
 // The documentation site as the server sends it. The tests cover links and anchors, the size and
 // accessibility of pages, requests to other origins, and a search for the common tasks. A short run examines
 // each page in one width and theme. The tests are skipped without a built site, which .ci/run requires.
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import Fastify from 'fastify';
 import type { Page } from 'playwright-core';
@@ -19,9 +19,9 @@ import {
   SIZES,
   screenshot,
 } from './browser.ts';
+import { SITE_FOLDER as dist, findReasonToSkipSite } from './built-site.ts';
 
 const root = projectRoot();
-const dist = path.join(root, 'site', 'dist');
 const PAGES_MS = 240_000;
 const FIRST_VIEW_BYTES = 200_000;
 
@@ -33,36 +33,10 @@ const PAGES = [
   'operations/sandboxSimulateCardFinancialCreditAuthorization',
 ];
 
-/** The interactive reference renders its anchors in the browser. */
-const REFERENCE = '/docs/reference';
 const generatorUrl = new URL('../../../site/.vitepress/operations/document.mjs', import.meta.url);
-const { anchorOf, entries } = await import(generatorUrl.href);
-const ANCHORS = new Set<string>(entries.map(anchorOf));
+const { entries } = await import(generatorUrl.href);
 
-const findNewestTime = (...places: string[]): number =>
-  Math.max(
-    ...places.flatMap((place) =>
-      statSync(place).isDirectory()
-        ? readdirSync(place, { recursive: true, withFileTypes: true })
-            .filter((entry) => entry.isFile() && !entry.parentPath.includes('cache'))
-            .map((entry) => statSync(path.join(entry.parentPath, entry.name)).mtimeMs)
-        : [statSync(place).mtimeMs],
-    ),
-  );
-
-/** Reason for skipping the tests, or undefined if the site is built from the present sources. */
-function findSkipReason(): string | undefined {
-  const builtMs = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
-  const sources = [
-    ...['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs', 'openapi.json'],
-    'operator-openapi.json',
-  ];
-  if (builtMs === undefined) return 'The documentation site is not built. Run: npm run docs';
-  const isCurrent = builtMs > findNewestTime(...sources.map((source) => path.join(root, source)));
-  return isCurrent ? undefined : 'site/dist is older than its sources. Run: npm run docs';
-}
-
-const reasonToSkip = findSkipReason();
+const reasonToSkip = findReasonToSkipSite();
 if (reasonToSkip) process.stderr.write(`The tests of the site are skipped. ${reasonToSkip}\n`);
 
 const server = Fastify();
@@ -112,11 +86,7 @@ describe.skipIf(reasonToSkip)('the site', () => {
         const { status, ids } = await load(target.pathname);
         if (status !== 200) brokenLinks.add(`${pageUrl}: ${href} is ${status}`);
         const anchor = decodeURIComponent(target.hash.slice(1));
-        if (target.pathname === REFERENCE) {
-          if (anchor && !ANCHORS.has(anchor))
-            brokenLinks.add(`${pageUrl}: ${href} is not an operation`);
-        } else if (anchor && !ids.has(anchor))
-          brokenLinks.add(`${pageUrl}: ${href} has no such anchor`);
+        if (anchor && !ids.has(anchor)) brokenLinks.add(`${pageUrl}: ${href} has no such anchor`);
         if (!isLoaded && status === 200) unvisitedUrls.push(target.pathname);
       }
     }
@@ -233,6 +203,24 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
       await page.locator(`.VPLocalSearchBox .result[href^="${target}"]`).first().waitFor();
       await page.keyboard.press('Escape');
     }
+    const firstResults = [
+      ['test values', '/docs/concepts/sandbox'],
+      ['magic value', '/docs/concepts/sandbox'],
+      ['how do refunds appear in the ledger', '/docs/concepts/payment#a-refund'],
+      ['lockedCurrencySide', '/docs/operations/createQuote#request-body'],
+      ['createQuote', '/docs/operations/createQuote'],
+      ['POST /quotes', '/docs/operations/createQuote'],
+      ['sandbox', '/docs/concepts/sandbox'],
+      ['webhook signature', '/docs/concepts/webhooks'],
+      ['create a customer', '/docs/operations/createCustomer#'],
+    ] as const;
+    for (const [query, target] of firstResults) {
+      await page.locator('.DocSearch-Button').first().click();
+      await page.locator('#localsearch-input').fill(query);
+      const result = page.locator(`[role=option]:first-child > .result[href^="${target}"]`);
+      await result.waitFor();
+      await page.keyboard.press('Escape');
+    }
     expect(problems).toEqual([]);
     await close();
   });
@@ -259,6 +247,22 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
     expect(await page.evaluate('window.isSameDocument')).toBe(true);
     await page.getByText('Go', { exact: true }).click();
     await page.getByText('http.NewRequest').first().waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('shows samples with the origin of the server', { timeout: PAGES_MS }, async () => {
+    const { page, problems, go, close } = await openPage('desktop', 'light');
+    const textOfPage = () => page.locator('.vp-doc').textContent();
+    await go('operations/createQuote');
+    await page.getByText(`${origin}/2025-10-13/quotes`).first().waitFor();
+    expect(await textOfPage()).not.toContain('http://localhost:4000');
+    // A page that is loaded without a new document.
+    await page.evaluate('window.isSameDocument = true');
+    await page.locator('.VPSidebar').getByRole('link', { name: 'Execute a quote' }).click();
+    await page.getByText(`${origin}/2025-10-13/quotes/`).first().waitFor();
+    expect(await textOfPage()).not.toContain('http://localhost:4000');
+    expect(await page.evaluate('window.isSameDocument')).toBe(true);
     expect(problems).toEqual([]);
     await close();
   });

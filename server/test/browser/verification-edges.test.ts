@@ -13,7 +13,7 @@ import {
   openVerification,
   picture,
   press,
-  REDIRECT,
+  REDIRECT_URL,
   TIMEOUT_MS,
   title,
   WITHOUT_DATA,
@@ -191,10 +191,10 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByText('You can close this page.').waitFor();
       expect(await page.getByRole('button').count()).toBe(0);
       await inspect(page, `${device}-no-action`);
-      await page.goto(ok(await app.call('POST', path, { redirectUri: REDIRECT }), 201).kycUrl);
+      await page.goto(ok(await app.call('POST', path, { redirectUri: REDIRECT_URL }), 201).kycUrl);
       await title(page, 'No action is needed');
       const backLink = page.getByRole('link', { name: /^Back to / });
-      expect(await backLink.getAttribute('href')).toBe(REDIRECT);
+      expect(await backLink.getAttribute('href')).toBe(REDIRECT_URL);
       await close();
     },
     TIMEOUT_MS,

@@ -23,7 +23,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
       const person = await createCustomer(fixture.app, fixture.platform, WITHOUT_DATA);
       const url = await fixture.linkFor(person.id);
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
-      await db.query('alter table documents rename to documents_away');
+      await db.query('alter table documents rename to documents_unavailable');
       try {
         const failedResponse = page.waitForResponse((reply) => reply.status() === 500);
         await page.goto(url);
@@ -31,9 +31,9 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
         const id = (await failedResponse).headers()['x-request-id'];
         expect(id).toMatch(/^[0-9a-f-]{36}$/);
         await page.getByText(`Request ID: ${id}`).waitFor();
-        await inspect(page, 'trouble');
+        await inspect(page, 'load-error');
       } finally {
-        await db.query('alter table documents_away rename to documents');
+        await db.query('alter table documents_unavailable rename to documents');
       }
       await page.getByRole('button', { name: 'Try again' }).click();
       await title(page, 'Verify your identity');

@@ -9,7 +9,7 @@ import { expectAccessible, expectNoHorizontalScroll, launch, screenshot } from '
 /** Timeout for the inspection of many screens by axe on a busy machine. */
 export const TIMEOUT_MS = 120_000;
 
-export const REDIRECT = 'http://localhost:9/finished?order=7';
+export const REDIRECT_URL = 'http://localhost:9/finished?order=7';
 
 /** A server that listens, and a browser. */
 export async function openVerification() {

@@ -12,7 +12,7 @@ import {
   openVerification,
   picture,
   press,
-  REDIRECT,
+  REDIRECT_URL,
   TIMEOUT_MS,
   title,
   WITHOUT_DATA,
@@ -34,11 +34,11 @@ describe.runIf(browserPath)('the verification page', () => {
         close,
       } = await visit(fixture.browser, size, fixture.origin);
       const redirectUrls: string[] = [];
-      await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
+      await context.route(`${new URL(REDIRECT_URL).origin}/**`, (route) => {
         redirectUrls.push(route.request().url());
-        return route.fulfill({ contentType: 'text/html', body: '<title>back</title>' });
+        return route.fulfill({ contentType: 'text/html', body: '<title>Shop</title>' });
       });
-      await openAndStart(page, await fixture.linkFor(person.id, REDIRECT));
+      await openAndStart(page, await fixture.linkFor(person.id, REDIRECT_URL));
 
       await title(page, 'About you');
       await page.getByText('Step 1 of 5').waitFor();
@@ -98,7 +98,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, `${size}-6-documents-chosen`);
       await press(page, 'Upload');
       await page.getByRole('alert').waitFor();
-      expect(await page.getByRole('alert').textContent()).toContain('no longer valid');
+      expect(await page.getByRole('alert').textContent()).toContain('has expired');
       await page.getByLabel('Front side').setInputFiles(picture('front.png'));
       await press(page, 'Upload');
       await page.getByText('Done').waitFor();
@@ -128,8 +128,8 @@ describe.runIf(browserPath)('the verification page', () => {
         ['BACK', 'FRONT'],
       );
       await page.getByRole('link', { name: 'Back to Unregulated' }).click();
-      await page.waitForURL(REDIRECT);
-      expect(redirectUrls).toEqual([REDIRECT]);
+      await page.waitForURL(REDIRECT_URL);
+      expect(redirectUrls).toEqual([REDIRECT_URL]);
       // The browser reports each error reply. Any other message is a defect.
       expect(pageErrors.filter((error) => !error.includes('status of 400'))).toEqual([]);
       await close();
@@ -233,12 +233,12 @@ describe.runIf(browserPath)('the verification page', () => {
           await number.fill('P100');
           await card.getByLabel('Issuing authority').fill('State Department');
         }
-        await card.getByLabel('File').setInputFiles(documentFile(`paper-${index}.pdf`));
+        await card.getByLabel('File').setInputFiles(documentFile(`document-${index}.pdf`));
         await card.getByRole('button', { name: 'Upload' }).click();
         await card.getByText('Done').waitFor();
       }
       await inspect(page, `${size}-business-7-documents-done`);
-      await page.getByRole('button', { name: 'Remove paper-0.pdf' }).click();
+      await page.getByRole('button', { name: 'Remove document-0.pdf' }).click();
       await cards.first().getByLabel('Document type').waitFor();
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();

@@ -1,5 +1,5 @@
-// The web wallet example, started as in its README and used in a browser with a passkey device. The page
-// works in both sizes. The backend relays only permitted requests.
+// The web wallet example, started as in its README and used in a browser with a passkey device. The
+// page works in both sizes. The backend relays only permitted requests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -24,7 +24,7 @@ import {
 import { browserPath, launch, type Size, type Visit, visit } from './browser.ts';
 import { inspect, press, TIMEOUT_MS } from './verification-fixture.ts';
 
-const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
+const START_SCRIPT = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
 const TICK_MS = 50;
 
 // The browser and the example's backend use the real clock.
@@ -48,7 +48,7 @@ async function runClock() {
 async function startBackend(): Promise<string> {
   const { port } = app.app.server.server.address() as { port: number };
   const { clientId, clientSecret } = app.platform;
-  backend = spawn(process.execPath, [START], {
+  backend = spawn(process.execPath, [START_SCRIPT], {
     env: {
       PATH: process.env.PATH,
       PORT: '0',
@@ -140,7 +140,7 @@ async function useWallet({ page }: Visit, size: Size) {
   expect(await fixture.sessionsOf(accountId)).toEqual([]);
 
   await openWallet(page, email);
-  await inspectState('3-ways');
+  await inspectState('3-methods');
   await press(page, "Passkey: Ada's phone");
   await waitForHeading(page, 'Your balance');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
@@ -150,7 +150,7 @@ async function useWallet({ page }: Visit, size: Size) {
   await page.getByText('12.345678 USDB').waitFor();
   await inspectState('4-offer');
   await press(page, 'Sign and send');
-  await waitForMessage(page, 'Sent.');
+  await waitForMessage(page, 'The payment was sent.');
   await waitForBalance(page, '87.654322');
   expect(await readBalances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
   const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
@@ -221,7 +221,12 @@ async function signIn(email: string) {
   const headers = await signedHeaders(firstReply.body, keys);
   const sessionReply = await sendRelayed('POST', `${route}/verify`, { ...signInRequest, headers });
   expect(sessionReply.status).toBe(200);
-  return { before: cookie, cookie: sessionReply.cookie, accountId, session: sessionReply.body };
+  return {
+    previousCookie: cookie,
+    cookie: sessionReply.cookie,
+    accountId,
+    session: sessionReply.body,
+  };
 }
 
 const statusAndCode = ({ status, body }: { status: number; body: { code: string } }) => [
@@ -262,10 +267,10 @@ describe.runIf(browserPath)('the web wallet example', () => {
     'shows rejections, and requires a sign-in after the session was revoked on another device',
     async () => {
       const { page, close } = await openPage('desktop');
-      await openWallet(page, 'refused@example.com');
+      await openWallet(page, 'rejected@example.com');
       await press(page, 'Send me a code');
       await enterCode(page, '123456');
-      await page.getByRole('alert').getByText('Invalid OTP code').waitFor();
+      await page.getByRole('alert').getByText('The one-time code is incorrect.').waitFor();
       await inspect(page, 'wallet-desktop-6-code');
       await enterCode(page, '000000');
       await waitForHeading(page, 'Your balance');
@@ -277,9 +282,9 @@ describe.runIf(browserPath)('the web wallet example', () => {
         .getByRole('alert')
         .filter({ hasText: 'balance of the account is too low' })
         .waitFor();
-      await inspect(page, 'wallet-desktop-7-refused');
+      await inspect(page, 'wallet-desktop-7-rejected');
 
-      const accountId = await walletOf('refused@example.com');
+      const accountId = await walletOf('rejected@example.com');
       const [pageSession] = await fixture.sessionsOf(accountId);
       const otherSession = await fixture.openEmailSession(accountId);
       const deleteResponse = await fixture.callSigned(
@@ -327,7 +332,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'isolates visits, and limits each visit to the wallet of its sign-in',
     async () => {
-      const ownVisit = await signIn('mine@example.com');
+      const ownVisit = await signIn('own@example.com');
       const otherVisit = await signIn('other@example.com');
       const { cookie } = ownVisit;
       const { id } = otherVisit.session;
@@ -357,9 +362,9 @@ describe.runIf(browserPath)('the web wallet example', () => {
     'rejects requests without a session, with an old session or from another site',
     async () => {
       const guestVisit = await startVisit('guest@example.com');
-      const { before, cookie } = await signIn('guest@example.com');
-      expect(before).not.toBe(cookie);
-      for (const invalidCookie of ['', 'visit=made-up', before, guestVisit.cookie]) {
+      const { previousCookie, cookie } = await signIn('guest@example.com');
+      expect(previousCookie).not.toBe(cookie);
+      for (const invalidCookie of ['', 'visit=made-up', previousCookie, guestVisit.cookie]) {
         for (const route of ['/api/account', '/api/credentials', '/api/sessions']) {
           const reply = await sendRelayed('GET', route, { cookie: invalidCookie });
           expect(statusAndCode(reply)).toEqual([401, 'SIGN_IN']);

@@ -1,5 +1,5 @@
-// A full disk of the primary. The data folder of the primary is a small temporary file system, which requires
-// root.
+// A full disk of the primary. The data folder of the primary is a small temporary file system. The
+// mount of this file system requires root.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -57,7 +57,7 @@ describe('a full disk', () => {
       (await readReadiness()).every(({ ok }) => !ok),
     );
     // Patroni does not change the primary, because PostgreSQL runs although its writes fail.
-    await disrupt('space released on a full disk', async () => fs.rmSync(fillFile), 15_000);
+    await disrupt('release of space on a full disk', async () => fs.rmSync(fillFile), 15_000);
     await cluster.waitUntilHealthy();
     await audit();
   }, 400_000);

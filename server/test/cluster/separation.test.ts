@@ -1,6 +1,6 @@
-// The primary and a server on its machine are separated from the network. The separated server must not
-// acknowledge any payment, because another node becomes the primary. The nodes run in network namespaces,
-// which require root.
+// The primary and a server on its machine are separated from the network. The separated server must
+// not acknowledge any payment, because another node becomes the primary. The nodes run in network
+// namespaces, which require root.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -20,7 +20,7 @@ import {
 
 describe('a separated primary', () => {
   let fixture: ClusterUnderLoad;
-  /** A server on the machine of the primary that connects to this database only. */
+  /** A server on the machine of the primary that connects to the database of this machine only. */
   let isolatedServer: { pid: number; port: number; node: Node; folder: string } | undefined;
   let path = '';
   let body = '';
@@ -38,7 +38,10 @@ describe('a separated primary', () => {
 
   const run = promisify(execFile);
 
-  /** Sends a request from the machine of the isolated server. Returns the status, or 0 without a reply. */
+  /**
+   * Sends a request from the machine of the isolated server. Returns the status, or 0 without a
+   * reply.
+   */
   async function request(requestPath: string, key?: string): Promise<number> {
     if (!isolatedServer) throw new Error('the isolated server is not running');
     const { node, port } = isolatedServer;
@@ -107,7 +110,7 @@ describe('a separated primary', () => {
     const [sentRequest] = fixture.load.requests.filter(
       (request) => request.kind === 'transfer' && request.response?.status === 201,
     );
-    if (!sentRequest) throw new Error('no payment was sent');
+    if (!sentRequest) throw new Error('the load has no successful transfer to repeat');
     path = `/2025-10-13${sentRequest.path}`;
     body = JSON.stringify({
       ...{ ...sentRequest.body, amount: 1_00 },
@@ -130,7 +133,8 @@ describe('a separated primary', () => {
     await waitUntil('completion of the payments', () => statuses.length === keys.length, 90_000);
     expect(statuses.filter((status) => status < 500 && status !== 0)).toEqual([]);
     expect((await fixture.cluster.leader()).name).not.toBe(primary.name);
-    // Repeated requests are not acknowledged either, although this database may have stored the payments.
+    // Repeated requests are not acknowledged either, although the separated database may have
+    // stored the payments.
     for (const key of keys) expect([0, 500, 503]).toContain(await request(path, key));
     expect(await request('/readyz')).toBe(503);
     fixture.cluster.network.setConnected(primary.index, true);

@@ -1,7 +1,7 @@
 // The conformance kit detects each fault of an adapter by the check for this fault, and reports no
 // failure of a correct adapter.
 import { createPublicKey } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { callsTo } from '../../src/conformance/calls.ts';
 import { type Inbox, openInbox } from '../../src/conformance/inbox.ts';
 import { newSignatureKey } from '../../src/conformance/keys.ts';
@@ -11,10 +11,6 @@ import { pemOf } from '../../src/runtime/security/keys.ts';
 import { FAULTS, type Fault, simulatedProvider } from '../kit/providers/simulated-provider.ts';
 
 const effects = systemEffects();
-const openedAdapters: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const provider of openedAdapters.splice(0)) await provider.close();
-});
 
 /** Runs the checks whose names have one of the prefixes. Without prefixes, all checks. */
 async function checkProvider(fault?: Fault, ...prefixes: string[]) {
@@ -25,16 +21,20 @@ async function checkProvider(fault?: Fault, ...prefixes: string[]) {
   const options = { key, railhead, next: nextKey, inbox: inbox.url };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const calls = callsTo(effects, await provider.start(), railhead);
-  openedAdapters.push({ close: provider.kill }, inbox);
   const deps = {
     ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects), nextKey },
     ...{ settings: {}, waitMs: 2_500, quietMs: 300, kill: provider.kill },
     start: async () => void (await provider.start()),
   };
-  return runChecks(deps, {
-    isSelected: (name) =>
-      prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix)),
-  });
+  try {
+    return await runChecks(deps, {
+      isSelected: (name) =>
+        prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix)),
+    });
+  } finally {
+    await provider.kill();
+    await inbox.close();
+  }
 }
 
 describe('the conformance kit', () => {
@@ -46,7 +46,8 @@ describe('the conformance kit', () => {
     expect(names).toEqual(expect.arrayContaining(Object.values(FAULTS)));
   }, 60_000);
 
-  it.each(Object.entries(FAULTS) as [Fault, string][])(
+  // The checks mostly wait for messages.
+  it.concurrent.each(Object.entries(FAULTS) as [Fault, string][])(
     'detects an adapter that %s, by the check %s',
     async (fault, check) => {
       const [group = ''] = check.split('.');

@@ -1,6 +1,6 @@
-// Changes in the console during failures: a concurrent change by another operator, a lost connection, an
-// ended session, or a button that is pressed twice. Each change has one effect. The console shows the result
-// of the server.
+// Changes in the console during failures: a concurrent change by another operator, a lost
+// connection, an ended session, or a button that is pressed twice. Each change has one effect. The
+// console shows the result of the server.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createFundedCustomer, ok } from '../kit/app/fixtures.ts';
@@ -11,7 +11,7 @@ import {
   isTestable,
   type Operator,
   TIMEOUT_MS,
-  titled,
+  waitForTitle,
 } from './console.ts';
 import { waitingCheck } from './data.ts';
 
@@ -30,7 +30,7 @@ describe.runIf(isTestable)('a change', () => {
     const { account } = await createFundedCustomer(consoleFixture.app);
     const { page } = tom;
     await tom.go(pathOf('accounts', account.id));
-    await titled(page, 'Account');
+    await waitForTitle(page, 'Account');
     await button(page, 'Freeze').click();
     await dialogOf(page).getByLabel('Reason').fill(reason);
     return { page, id: account.id as string, submit: button(dialogOf(page), 'Freeze') };
@@ -57,7 +57,7 @@ describe.runIf(isTestable)('a change', () => {
   }
 
   it(
-    'of two concurrent reviewers is made by one of them',
+    'by two concurrent reviewers is accepted from one reviewer only',
     async () => {
       const { id } = await waitingCheck(consoleFixture, 'Mia Meyer');
       const [clara, carl] = [
@@ -111,7 +111,7 @@ describe.runIf(isTestable)('a change', () => {
     async () => {
       const { page, id, submit } = await openFreezeForm('The reply is lost');
       const requests = requestsTo(page, '/freeze');
-      // The server commits the change, and its reply is lost.
+      // The server commits the change, and the browser receives no reply.
       await page.route('**/freeze', async (route) => {
         await route.fetch();
         await route.abort('connectionreset');
@@ -144,7 +144,7 @@ describe.runIf(isTestable)('a change', () => {
       const { page, context } = tom;
       const { account } = await createFundedCustomer(consoleFixture.app);
       await tom.go(pathOf('accounts', account.id));
-      await titled(page, 'Account');
+      await waitForTitle(page, 'Account');
       await page.getByText('Live', { exact: true }).waitFor();
       await interrupt(tom);
       const body = { reason: 'Made while the browser was offline' };
@@ -232,7 +232,7 @@ describe.runIf(isTestable)('a change', () => {
     TIMEOUT_MS,
   );
 
-  it('violates no content security policy', () => {
+  it('violates no content security policy and logs no unexpected error', () => {
     expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-// Fixtures of the tests of the console: a server with the console, a browser, and operators who enroll with a
-// virtual authenticator. The tests are skipped where the console is not built from the present sources.
-// .ci/run builds the console and requires the tests.
+// Fixtures of the tests of the console: a server with the console, a browser, and operators who
+// enroll with a virtual authenticator. The tests are skipped where the console is not built from
+// the present sources. .ci/run builds the console and requires the tests.
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import { enrollment } from '../../src/features/staff/users/index.ts';
@@ -18,7 +18,10 @@ const isRequired = process.env.RAILHEAD_BUILT_CONSOLE === 'required';
 function canRun(): boolean {
   if (isBuilt()) return browserPath !== undefined;
   const problem = 'packages/console/dist is not built from the present sources.';
-  if (isRequired) throw new Error(`${problem} RAILHEAD_BUILT_CONSOLE requires it.`);
+  if (isRequired)
+    throw new Error(
+      `${problem} Run \`npm run console\`, because RAILHEAD_BUILT_CONSOLE requires it.`,
+    );
   process.stderr.write(`The tests of the console are skipped. ${problem} Run: npm run console\n`);
   return false;
 }
@@ -106,7 +109,7 @@ async function openConsole() {
     return data.find((user: { email: string }) => user.email === email).id;
   }
 
-  /** An operator who has enrolled, in a separate browser. */
+  /** An operator who has enrolled, in a separate browser context. */
   async function operator(name: string, role: Role, { size = 'desktop', link }: Options = {}) {
     const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
     const { page, context, problems, close } = await visit(browser, size, origin);
@@ -187,7 +190,7 @@ async function openConsole() {
       });
       return (await Promise.all(texts)).join('\n======\n');
     },
-    /** Errors in the consoles of all browsers, such as violations of the content security policy. */
+    /** Errors in the browser consoles of all pages, such as violations of the content security policy. */
     problems: () => people.flatMap(({ problems }) => problems),
     async close() {
       await browser.close();
@@ -218,7 +221,7 @@ export const button = (container: Container, name: string) =>
 export const dialogOf = (page: Page) => page.getByRole('dialog');
 
 /** Waits for the screen with this title. */
-export const titled = (container: Container, name: string) =>
+export const waitForTitle = (container: Container, name: string) =>
   container.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 /** The row of a list with this text. */

@@ -1,5 +1,6 @@
-// Protection of the console. Personal data is hidden until it is requested. Texts and documents of customers
-// are never executed. The first view is small, and the palette and dialogs work by keyboard.
+// Protection of the console. Personal data is hidden until it is requested. Texts and documents of
+// customers are never executed. The tests also cover the size of the first view and the use by
+// keyboard.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { documentForm } from '../kit/http/documents.ts';
@@ -12,12 +13,12 @@ import {
   type Operator,
   rowOf,
   TIMEOUT_MS,
-  titled,
+  waitForTitle,
 } from './console.ts';
 import { waitingCheck } from './data.ts';
 
 const FIRST_VIEW_BYTES = 300_000;
-/** Marks the page if it runs. */
+/** Sets `hasRun` of the page if the script runs. */
 const SCRIPT = '<script>top.hasRun = true</script>';
 const NAME = `Eve <img src=x onerror="top.hasRun=true"> ${SCRIPT}`;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="top.hasRun = true">${SCRIPT}</svg>`;
@@ -68,7 +69,7 @@ describe.runIf(isTestable)('the console', () => {
       const { page } = clara;
       const { id } = await createCustomer(consoleFixture.app, {}, { fullName: 'Greta Geheim' });
       await clara.go(pathOf('customers', id));
-      await titled(page, 'Customer');
+      await waitForTitle(page, 'Customer');
       await complete(page);
       expect(await page.content()).not.toContain('Geheim');
       const readRecordedOperations = async () =>
@@ -82,7 +83,7 @@ describe.runIf(isTestable)('the console', () => {
       await button(page, 'Hide').click();
       await page.getByText('Greta Geheim').first().waitFor({ state: 'detached' });
       await clara.go('/audit?operationId=exportCustomerData');
-      await titled(page, 'Audit log');
+      await waitForTitle(page, 'Audit log');
       await rowOf(page, 'exportCustomerData').getByText('Clara Compliance').waitFor();
     },
     TIMEOUT_MS,
@@ -94,7 +95,7 @@ describe.runIf(isTestable)('the console', () => {
       const { page } = clara;
       await createCustomer(consoleFixture.app, {}, { fullName: 'Nora Named' });
       await clara.go('/customers');
-      await titled(page, 'Customers');
+      await waitForTitle(page, 'Customers');
       await complete(page);
       expect(await page.content()).not.toContain('Nora Named');
       await button(page, 'Show names').click();
@@ -148,7 +149,7 @@ describe.runIf(isTestable)('the console', () => {
           await route.fulfill({ response, json: { ...(await response.json()), content, format } });
         });
         await clara.go('/verifications');
-        await titled(page, 'Identity checks');
+        await waitForTitle(page, 'Identity checks');
         await clara.go(pathOf('verifications', id));
         await button(page, 'Show document').click();
         await button(page, 'Hide').waitFor();
@@ -174,7 +175,7 @@ describe.runIf(isTestable)('the console', () => {
       const isFocusInDialog = () =>
         page.evaluate('document.activeElement.closest("[role=dialog]") !== null');
       await clara.go('/customers');
-      await titled(page, 'Customers');
+      await waitForTitle(page, 'Customers');
       const searchButton = page.getByRole('button', { name: /^Search/ });
       await searchButton.focus();
       await page.keyboard.press('Control+k');
@@ -190,17 +191,17 @@ describe.runIf(isTestable)('the console', () => {
       await page.locator('[role=dialog] input:focus').fill('audit');
       await page.getByRole('option', { name: 'Audit log' }).waitFor();
       await page.keyboard.press('Enter');
-      await titled(page, 'Audit log');
+      await waitForTitle(page, 'Audit log');
       await dialogOf(page).waitFor({ state: 'detached' });
 
       await createCustomer(consoleFixture.app);
       await clara.go('/customers');
-      await titled(page, 'Customers');
+      await waitForTitle(page, 'Customers');
       // A concurrent test can add a customer at the top of the list.
       const href = (await page.locator('tbody a').first().getAttribute('href')) as string;
       await page.locator(`tbody a[href="${href}"]`).first().focus();
       await page.keyboard.press('Enter');
-      await titled(page, 'Customer');
+      await waitForTitle(page, 'Customer');
       expect(page.url()).toContain(href);
       const eraseButton = button(page, 'Erase personal data');
       await eraseButton.focus();

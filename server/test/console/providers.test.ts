@@ -14,7 +14,7 @@ import {
   type Operator,
   rowOf,
   TIMEOUT_MS,
-  titled,
+  waitForTitle,
 } from './console.ts';
 import { BANK, fillProvider } from './provider-data.ts';
 
@@ -50,14 +50,14 @@ describe.runIf(isTestable)('in the console', () => {
 
   const openProvider = async (name: string) => {
     await tom.go(`/providers/${name}`);
-    await titled(page, 'Provider');
+    await waitForTitle(page, 'Provider');
     await page.locator('.figure', { hasText: name }).waitFor();
   };
 
   it(
     'treasury adds a provider, and each invalid field has its reason',
     async () => {
-      await titled(page, 'Providers');
+      await waitForTitle(page, 'Providers');
       await rowOf(page, BANK).getByText('Payouts, Refunds').waitFor();
       await button(page, 'Add provider').click();
       await button(dialogOf(page), 'Add provider').click();
@@ -76,9 +76,11 @@ describe.runIf(isTestable)('in the console', () => {
       await send('Add provider');
       await close('Continue');
       await page.locator('.figure', { hasText: 'euro-bank' }).waitFor();
-      await page.getByText('Receives no transfers until a check has read its offers.').waitFor();
+      await page
+        .getByText('This provider receives no transfers until a check has read its offers.')
+        .waitFor();
       await region('Keys of Railhead').getByText('Signs calls', { exact: true }).waitFor();
-      await region('Address for its messages')
+      await region('Address for messages of this provider')
         .getByText(`${consoleFixture.origin}/connectors/euro-bank`)
         .waitFor();
       const path = '/audit-records?operationId=createProvider';
@@ -112,7 +114,9 @@ describe.runIf(isTestable)('in the console', () => {
         ]);
       expect(await page.locator('main img').count()).toBe(0);
       expect(await page.evaluate('window.hasRun === true')).toBe(false);
-      await page.getByText('Receives the transfers for which a route selects it.').waitFor();
+      await page
+        .getByText('This provider receives the transfers for which a route selects it.')
+        .waitFor();
     },
     TIMEOUT_MS,
   );
@@ -130,7 +134,7 @@ describe.runIf(isTestable)('in the console', () => {
       await rowOf(region('Routes'), 'All transfers in EUR, up to 50.00 EUR').waitFor();
 
       await tom.go('/provider-choice');
-      await titled(page, 'Explain routing');
+      await waitForTitle(page, 'Explain routing');
       const form = region('Transfer');
       await form.getByLabel('Platform', { exact: true }).fill(consoleFixture.platform.id);
       await form.getByLabel('Currency', { exact: true }).fill('eur');
@@ -149,7 +153,7 @@ describe.runIf(isTestable)('in the console', () => {
       expect(await verdicts()).toContain('Applies to other transfers: those up to 50.00 EUR.');
 
       await tom.go('/provider-routes');
-      await titled(page, 'Provider routes');
+      await waitForTitle(page, 'Provider routes');
       await rowOf(page, 'E-mails').waitFor();
       await page.getByLabel('For', { exact: true }).selectOption('transfers');
       await expect.poll(() => rowOf(page, 'E-mails').count()).toBe(0);
@@ -204,7 +208,7 @@ describe.runIf(isTestable)('in the console', () => {
         200,
       );
       await tom.go(`/payments/${encodeURIComponent(data[0].transactionId)}`);
-      await titled(page, 'Payment');
+      await waitForTitle(page, 'Payment');
       await region('Provider').getByText(`${BANK}, by the route with priority 10`).waitFor();
     },
     TIMEOUT_MS,
@@ -215,7 +219,9 @@ describe.runIf(isTestable)('in the console', () => {
     async () => {
       await openProvider('euro-bank');
       const panel = region('Statements');
-      await panel.getByText('Its days end at midnight in the time zone UTC.').waitFor();
+      await panel
+        .getByText('Days of this provider end at midnight in the time zone UTC.')
+        .waitFor();
       await button(panel, 'Change').click();
       await dialogOf(page).getByLabel('Time zone').fill('Europe/Atlantis');
       await button(dialogOf(page), 'Change').click();
@@ -227,8 +233,10 @@ describe.runIf(isTestable)('in the console', () => {
       await dialogOf(page).getByLabel('Fees expected').selectOption('true');
       await send('Change');
       await close();
-      await panel.getByText('Its days end at midnight in the time zone Europe/Berlin.').waitFor();
-      await panel.getByText('Its fees are posted as expenses immediately.').waitFor();
+      await panel
+        .getByText('Days of this provider end at midnight in the time zone Europe/Berlin.')
+        .waitFor();
+      await panel.getByText('Fees of this provider are posted as expenses immediately.').waitFor();
     },
     TIMEOUT_MS,
   );
@@ -237,7 +245,7 @@ describe.runIf(isTestable)('in the console', () => {
     'providers and routes are exported as a file, compared and imported',
     async () => {
       await tom.go('/provider-file');
-      await titled(page, 'Import and export');
+      await waitForTitle(page, 'Import and export');
       const download = page.waitForEvent('download');
       await button(page, 'Export file').click();
       const stream = await (await download).createReadStream();
@@ -250,7 +258,7 @@ describe.runIf(isTestable)('in the console', () => {
       await choose(file);
       await page.getByText('The file contains no changes.').waitFor();
       await choose('no JSON');
-      await page.getByText('This is not valid JSON.').waitFor();
+      await page.getByText('The input is not valid JSON.').waitFor();
       const [route] = file.routes;
       await choose({ routes: [{ ...route, priority: 0 }] });
       await page.getByRole('listitem').filter({ hasText: 'routes.0.priority' }).waitFor();
@@ -302,7 +310,9 @@ describe.runIf(isTestable)('in the console', () => {
         }),
         200,
       );
-      await page.getByText('Paused: receives no new transfers.', { exact: false }).waitFor();
+      await page
+        .getByText('This provider is paused and receives no new transfers.', { exact: false })
+        .waitFor();
       await button(page, 'Resume').waitFor();
     },
     TIMEOUT_MS,
@@ -325,7 +335,7 @@ describe.runIf(isTestable)('in the console', () => {
       await write('/provider-routes', { providerId, environment: 'production', priority: 1 });
       const { id } = await consoleFixture.createPayment();
       await tom.go(`/payments/${encodeURIComponent(id)}`);
-      await titled(page, 'Payment');
+      await waitForTitle(page, 'Payment');
       await page.getByText(providerId).first().waitFor();
       expect(await button(page, 'Request return').count()).toBe(0);
       const transfer = { state: 'settled', reference: 'BANK-9' };
@@ -342,7 +352,7 @@ describe.runIf(isTestable)('in the console', () => {
       expect(data[0]).toMatchObject({ actor: { name: tom.name }, outcome: 'SUCCEEDED' });
       const vera = await consoleFixture.operator('Vera Viewer', 'viewer');
       await vera.signIn(`/payments/${encodeURIComponent(id)}`);
-      await titled(vera.page, 'Payment');
+      await waitForTitle(vera.page, 'Payment');
       expect(await button(vera.page, 'Request return').count()).toBe(0);
       await recallAdapter.close();
     },
@@ -353,7 +363,7 @@ describe.runIf(isTestable)('in the console', () => {
     'messages are filtered by provider and result',
     async () => {
       await tom.go('/provider-messages');
-      await titled(page, 'Provider messages');
+      await waitForTitle(page, 'Provider messages');
       await rowOf(page, 'transfer.updated').getByText('Applied').waitFor();
       await page.getByLabel('Result', { exact: true }).selectOption('CONTRADICTORY');
       await rowOf(page, 'Payment reference not found.').getByText('deposit.received').waitFor();
@@ -368,9 +378,9 @@ describe.runIf(isTestable)('in the console', () => {
     'a difference between a statement and the ledger is assigned and decided',
     async () => {
       await tom.go('/differences');
-      await titled(page, 'Reconciliation');
+      await waitForTitle(page, 'Reconciliation');
       await rowOf(page, 'Missing in the ledger').getByRole('link').first().click();
-      await titled(page, 'Difference');
+      await waitForTitle(page, 'Difference');
       await button(page, 'Assign to me').click();
       await send('Assign to me');
       await close();

@@ -34,7 +34,7 @@ const APPEARANCES = [
 ] as const;
 type Appearance = (typeof APPEARANCES)[number];
 
-/** Screens of one platform, which is selected first. */
+/** Screens of one platform. A test selects the platform before it opens these screens. */
 const PLATFORM_SCREENS = ['/endpoints', '/sandbox', '/tokens'];
 
 /** Buttons that change no resource, which a viewer may press. */

@@ -11,7 +11,7 @@ import {
   type Operator,
   rowOf,
   TIMEOUT_MS,
-  titled,
+  waitForTitle,
 } from './console.ts';
 import { waitingCheck } from './data.ts';
 
@@ -52,7 +52,7 @@ describe.runIf(isTestable)('in the console', () => {
   ): Promise<void> {
     const { page } = ann;
     await ann.go(`/audit?operationId=${operationId}`);
-    await titled(page, 'Audit log');
+    await waitForTitle(page, 'Audit log');
     const records = page
       .getByRole('row')
       .filter({ hasText: operationId })
@@ -89,7 +89,7 @@ describe.runIf(isTestable)('in the console', () => {
       await page.locator('input:focus').fill(reference);
       await page.getByRole('option').filter({ hasText: 'found by reference' }).waitFor();
       await page.keyboard.press('Enter');
-      await titled(page, 'Payment');
+      await waitForTitle(page, 'Payment');
       const timeline = page.getByRole('region', { name: 'Timeline' });
       await timeline.getByText('COUNTERPARTY_POST_TX_FAILED').first().waitFor();
 
@@ -173,7 +173,7 @@ describe.runIf(isTestable)('in the console', () => {
     async () => {
       const { id } = await consoleFixture.createPayment();
       await ann.go('/policies');
-      await titled(ann.page, 'Approval policies');
+      await waitForTitle(ann.page, 'Approval policies');
       await button(ann.page, 'Create policy').click();
       const policy = { Operation: 'settleTransfer', Hours: '24', Reason: 'Four eyes' };
       await send(ann.page, 'Create policy', policy);
@@ -186,16 +186,16 @@ describe.runIf(isTestable)('in the console', () => {
       await send(tom.page, 'Settle', { Reference: 'BANK-77', Reason: 'Statement of today' });
       await dialogOf(tom.page).getByText('needs the approval of another operator').waitFor();
       await dialogOf(tom.page).getByRole('link', { name: 'Open the approval' }).click();
-      await titled(tom.page, 'Approval');
+      await waitForTitle(tom.page, 'Approval');
       await tom.page.getByText('Statement of today').waitFor();
       await expect.poll(() => button(tom.page, 'Approve').count()).toBe(0);
       // The queue and the payment show the pending approval instead of a second request.
       await tom.go('/payouts');
-      await titled(tom.page, 'Payouts');
+      await waitForTitle(tom.page, 'Payouts');
       await tom.page.getByRole('link', { name: 'Settle: pending approval' }).waitFor();
       expect(await button(tom.page, 'Settle').count()).toBe(0);
       await tom.go(`/payments/${encodeURIComponent(id)}`);
-      await titled(tom.page, 'Payment');
+      await waitForTitle(tom.page, 'Payment');
       await tom.page
         .getByRole('status')
         .filter({ hasText: 'Record a settled transfer, requested by Tom Treasury' })
@@ -204,7 +204,7 @@ describe.runIf(isTestable)('in the console', () => {
       const uma = await consoleFixture.operator('Uma Treasury', 'treasury');
       await uma.signIn('/approvals');
       await rowOf(uma.page, 'Record a settled transfer').getByRole('link').first().click();
-      await titled(uma.page, 'Approval');
+      await waitForTitle(uma.page, 'Approval');
       expect(await uma.page.locator('.lead').textContent()).toMatch(
         /^Tom Treasury asks to record a settled transfer: payment \S+ of [\d,.]+ EUR\.$/,
       );
@@ -224,7 +224,7 @@ describe.runIf(isTestable)('in the console', () => {
       await uma.page.locator('.screen-head').getByText('Approved').waitFor();
 
       await tom.go(`/payments/${encodeURIComponent(id)}`);
-      await titled(tom.page, 'Payment');
+      await waitForTitle(tom.page, 'Payment');
       await tom.page.locator('.screen-head').getByText('Completed').waitFor();
       await tom.page.getByText('BANK-77').first().waitFor();
       await expectRecord('settleTransfer', tom.name, 'Statement of today');
@@ -246,13 +246,13 @@ describe.runIf(isTestable)('in the console', () => {
       await page.getByLabel('Platform', { exact: true }).selectOption({ label: 'Main (Sandbox)' });
       await page.getByRole('banner').getByText('Sandbox', { exact: true }).waitFor();
       await dora.go('/sandbox');
-      await titled(page, 'Sandbox');
+      await waitForTitle(page, 'Sandbox');
       await button(page, 'Move clock').click();
       await send(page, 'Move clock', { Advance: 'P3D', Reason: 'See the return' });
       await closeDialog(page);
       await page.locator('.clock-notice').getByText('was moved to', { exact: false }).waitFor();
       await page.goBack();
-      await titled(page, 'Payment');
+      await waitForTitle(page, 'Payment');
       await page.locator('.screen-head').getByText('Failed').waitFor();
       await page.getByText('PAYOUT_RETURNED').first().waitFor();
       await expectRecord('changePlatformClock', dora.name, 'See the return');
@@ -262,13 +262,13 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'an administrator adds a user and ends the session of another, whose page shows it at once',
+    'an administrator adds a user and ends the session of another user, whose page shows the end at once',
     async () => {
       const { page } = ann;
       const vera = await consoleFixture.operator('Vera Viewer', 'viewer');
       await vera.signIn('/payments');
       await ann.go('/users');
-      await titled(page, 'Users');
+      await waitForTitle(page, 'Users');
       await button(page, 'Add user').click();
       await dialogOf(page).getByRole('checkbox', { name: 'Support' }).check();
       const user = { Name: 'Nils New', Email: 'nils.new@example.com', Reason: 'New colleague' };
@@ -280,10 +280,10 @@ describe.runIf(isTestable)('in the console', () => {
       await rowOf(page, 'Nils New').getByText('Invited').waitFor();
       const nils = await consoleFixture.operator('Nils New', 'support', { link: link as string });
       await nils.signIn('/customers');
-      await titled(nils.page, 'Customers');
+      await waitForTitle(nils.page, 'Customers');
 
       await ann.go('/sessions');
-      await titled(page, 'Sessions');
+      await waitForTitle(page, 'Sessions');
       await button(rowOf(page, 'Vera Viewer'), 'End session').click();
       await send(page, 'End session', { Reason: 'Lost laptop' });
       await vera.page

@@ -14,7 +14,7 @@ import {
   type Operator,
   rowOf,
   TIMEOUT_MS,
-  titled,
+  waitForTitle,
 } from './console.ts';
 import { waitingCheck } from './data.ts';
 import { connectedProvider } from './provider-data.ts';
@@ -80,9 +80,9 @@ describe.runIf(isTestable)('a screen', () => {
       const totalRequests = requestsOf(page, '/metrics/payments');
       const overviewRequests = requestsOf(page, '/overview?');
       await ann.go('/audit');
-      await titled(page, 'Audit log');
+      await waitForTitle(page, 'Audit log');
       await ann.go('/');
-      await titled(page, 'Overview');
+      await waitForTitle(page, 'Overview');
       await complete(page);
       const pressedMode = page.getByRole('button', {
         pressed: true,
@@ -107,7 +107,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of search records each search once',
+    'with the search palette records each search once',
     async () => {
       const { page } = ann;
       const { id } = await createCustomer(consoleFixture.app);
@@ -131,7 +131,7 @@ describe.runIf(isTestable)('a screen', () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(consoleFixture.app);
       await ann.go(pathOf('accounts', account.id));
-      await titled(page, 'Account');
+      await waitForTitle(page, 'Account');
       await button(page, 'Freeze').waitFor();
       expect(await button(page, 'Unfreeze').count()).toBe(0);
       const body = { reason: 'Court order' };
@@ -148,7 +148,7 @@ describe.runIf(isTestable)('a screen', () => {
       const records = await recordsOf(`subject=${account.id}&operationId=freezeAccount`);
       expect(records.map(({ outcome }) => outcome)).toEqual(['CONFLICT', 'SUCCEEDED']);
       await ann.go(`/audit?subject=${account.id}`);
-      await titled(page, 'Audit log');
+      await waitForTitle(page, 'Audit log');
       const failedRecord = rowOf(page, 'Failed: conflict');
       await failedRecord.getByText('Freeze an account').waitFor();
       await failedRecord.getByText('freezeAccount').waitFor();
@@ -180,7 +180,7 @@ describe.runIf(isTestable)('a screen', () => {
       const { page } = ann;
       const { id } = await consoleFixture.createPayment();
       await ann.go(pathOf('payments', id));
-      await titled(page, 'Payment');
+      await waitForTitle(page, 'Payment');
       await button(page, 'Resend last event').click();
       await dialogOf(page)
         .getByText(/^OUTGOING_PAYMENT\./)
@@ -204,10 +204,10 @@ describe.runIf(isTestable)('a screen', () => {
       const wallets = walletFixture(consoleFixture.app);
       const { accountId } = await wallets.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       await ann.go('/wallets');
-      await titled(page, 'Wallets');
+      await waitForTitle(page, 'Wallets');
       const link = page.locator(`tbody a[href$="${encodeURIComponent(accountId)}"]`).first();
       await link.click();
-      await titled(page, 'Wallet');
+      await waitForTitle(page, 'Wallet');
       await button(page, 'Start recovery').waitFor();
     },
     TIMEOUT_MS,
@@ -219,7 +219,7 @@ describe.runIf(isTestable)('a screen', () => {
       const { page } = ann;
       const { account } = await createFundedCustomer(consoleFixture.app);
       await ann.go('/ledger');
-      await titled(page, 'Ledger');
+      await waitForTitle(page, 'Ledger');
       const balance = page.getByRole('region', { name: 'Trial balance', exact: true });
       await balance.getByRole('link', { name: 'Customer' }).first().click();
       await expect.poll(() => page.url()).toContain('type=CUSTOMER');
@@ -227,11 +227,11 @@ describe.runIf(isTestable)('a screen', () => {
         .getByRole('link')
         .filter({ hasNotText: /^(?:Customer|Platform)$/ });
       await systemLinks.first().click();
-      await titled(page, 'Ledger account');
+      await waitForTitle(page, 'Ledger account');
       await page.getByRole('region', { name: 'Postings', exact: true }).waitFor();
       await ann.go(pathOf('accounts', account.id));
       await page.getByRole('link', { name: 'Ledger account' }).click();
-      await titled(page, 'Ledger account');
+      await waitForTitle(page, 'Ledger account');
     },
     TIMEOUT_MS,
   );
@@ -245,13 +245,13 @@ describe.runIf(isTestable)('a screen', () => {
       const hiddenColumns: string[] = [];
       for (const width of [1_440, 390]) {
         await page.setViewportSize({ width, height: 844 });
-        for (const [path, columns] of Object.entries(LISTS)) {
+        for (const [path, decisiveColumnCount] of Object.entries(LISTS)) {
           await ann.go(path);
-          await titled(page, SCREENS[path]?.title as string);
+          await waitForTitle(page, SCREENS[path]?.title as string);
           await complete(page);
           await page.locator('.rows thead th').first().waitFor();
           const overflows = (await page.evaluate(columnOverflows)) as number[];
-          if (overflows.slice(0, columns).some((overflow) => overflow > 1))
+          if (overflows.slice(0, decisiveColumnCount).some((overflow) => overflow > 1))
             hiddenColumns.push(`${path} at ${width}`);
         }
       }
@@ -266,7 +266,7 @@ describe.runIf(isTestable)('the menu', () => {
   const consoleFixture = consoleForFile();
 
   it(
-    'has at most 8 groups, expands the current group, and the palette finds every page',
+    'has at most 8 groups, expands the current group, and lists the pages of the palette',
     async () => {
       const ann = await consoleFixture.operator('Ann Admin', 'administrator');
       await ann.signIn();
@@ -277,14 +277,14 @@ describe.runIf(isTestable)('the menu', () => {
       const isOpen = async (name: string) =>
         (await menu.getByRole('button', { name }).getAttribute('aria-expanded')) === 'true';
       await ann.go('/audit');
-      await titled(page, 'Audit log');
+      await waitForTitle(page, 'Audit log');
       await menu.getByRole('link', { name: 'Audit log' }).waitFor();
       expect([await isOpen('Administration'), await isOpen('Money')]).toEqual([true, false]);
       await menu.getByRole('button', { name: 'Money' }).focus();
       await page.keyboard.press('Enter');
       await menu.getByRole('link', { name: 'Ledger' }).focus();
       await page.keyboard.press('Enter');
-      await titled(page, 'Ledger');
+      await waitForTitle(page, 'Ledger');
       const names: string[] = [];
       for (const group of await groups.all()) {
         if ((await group.getAttribute('aria-expanded')) === 'false') await group.click();

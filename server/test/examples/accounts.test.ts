@@ -48,9 +48,14 @@ async function recordExternalAccounts(recorder: ExampleRecorder) {
 }
 
 async function recordPlatformAccounts(recorder: ExampleRecorder) {
+  const beneficiary = {
+    beneficiaryType: 'BUSINESS',
+    legalName: 'Northwind Payments Inc.',
+    countryOfResidence: 'US',
+  };
   const { id } = await recorder.record('createPlatformExternalAccount', 'usd-account', {
     summary: "The platform's own bank account in the United States",
-    body: { currency: 'USD', accountInfo: exampleOf('USD_ACCOUNT') },
+    body: { currency: 'USD', accountInfo: { ...exampleOf('USD_ACCOUNT'), beneficiary } },
   });
   await recorder.record('listPlatformExternalAccounts', 'all', {
     summary: 'External accounts of the platform',
@@ -92,7 +97,7 @@ async function recordBalances(recorder: ExampleRecorder) {
   });
 }
 
-async function recordBeforePaying(recorder: ExampleRecorder) {
+async function recordReadsBeforePayment(recorder: ExampleRecorder) {
   const customer = await createPerson(recorder);
   const { id } = await balanceOf(recorder, customer.id, 'USDC');
   await recorder.record('getExchangeRates', 'usd-to-eur-and-mxn', {
@@ -148,7 +153,7 @@ async function recordOwnership(recorder: ExampleRecorder) {
   ] as const) {
     const wallet = evmWallet(secret);
     const { id } = await record(`create${owner || 'Customer'}ExternalAccount`, 'wallet-to-prove', {
-      summary: 'The platform’s own wallet, pending proof of ownership',
+      summary: `The ${owner ? 'platform' : 'customer'}’s own wallet, pending proof of ownership`,
       body: {
         ...ownerField,
         currency: 'USDC',
@@ -176,7 +181,7 @@ describe('examples of accounts', () => {
     recordExternalAccounts,
     recordPlatformAccounts,
     recordBalances,
-    recordBeforePaying,
+    recordReadsBeforePayment,
     recordOwnership,
   });
 });

@@ -12,7 +12,7 @@ async function recordActiveCard(recorder: ExampleRecorder, platformCardId: strin
     amount: 500_00,
   });
   const card = await recorder.record('createCard', 'virtual', {
-    summary: 'A virtual card that a balance in USD pays for',
+    summary: 'A virtual card funded from a balance in USD',
     body: {
       cardholderId: customer.id,
       platformCardId,
@@ -54,8 +54,8 @@ const usd = { code: 'USD' };
 async function recordPurchase(recorder: ExampleRecorder) {
   const { id, customerId } = await recordActiveCard(recorder, 'card-3020');
   const params = { id };
-  await recorder.record('sandboxSimulateCardBalanceInquiry', 'cash-machine', {
-    summary: 'A balance inquiry of a cash machine',
+  await recorder.record('sandboxSimulateCardBalanceInquiry', 'atm', {
+    summary: 'A balance inquiry of an ATM',
     params,
     body: { merchant: { descriptor: 'City Bank ATM' } },
   });

@@ -1,32 +1,15 @@
-// Examples of customers: registration, contacts, identity checks, owners, documents, imports and invitations.
+// Examples of customers: registration, contacts, identity checks, owners, documents, imports and
+// invitations.
 import { describe } from 'vitest';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
-import { AMARA, createPerson, EMIL } from '../kit/http/example-people.ts';
+import {
+  AMARA,
+  createPerson,
+  EMIL,
+  NORTHWIND,
+  OWNER_OF_NORTHWIND,
+} from '../kit/http/example-people.ts';
 import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
-
-const NORTHWIND = {
-  customerType: 'BUSINESS',
-  platformCustomerId: 'business-2001',
-  address: {
-    line1: '210 Harbour Road',
-    city: 'Seattle',
-    state: 'WA',
-    postalCode: '98101',
-    country: 'US',
-  },
-  businessInfo: {
-    legalName: 'Northwind Coffee Roasters LLC',
-    country: 'US',
-    taxId: '12-3456789',
-    incorporatedOn: '2019-06-03',
-    registrationNumber: 'WA-604112358',
-    entityType: 'LLC',
-    businessType: 'INFORMATION',
-    countriesOfOperation: ['US'],
-    purposeOfAccount: 'SUPPLIER_PAYMENTS',
-    sourceOfFunds: 'Sales of coffee',
-  },
-};
 
 async function recordIndividuals(recorder: ExampleRecorder) {
   const { id } = await recorder.record('createCustomer', 'individual', {
@@ -88,20 +71,7 @@ async function recordBusinesses(recorder: ExampleRecorder) {
   });
   const { id } = await recorder.record('createBeneficialOwner', 'owner-and-director', {
     summary: 'A person who owns 40 % and controls the business',
-    body: {
-      customerId,
-      roles: ['UBO', 'CONTROL_PERSON'],
-      ownershipPercentage: 40,
-      personalInfo: {
-        firstName: 'Ingrid',
-        lastName: 'Solberg',
-        birthDate: '1978-11-02',
-        nationality: 'US',
-        idType: 'SSN',
-        identifier: '123-45-6789',
-        address: NORTHWIND.address,
-      },
-    },
+    body: { customerId, ...OWNER_OF_NORTHWIND },
   });
   const params = { beneficialOwnerId: id };
   await recorder.record('getBeneficialOwner', 'owner', { summary: 'A beneficial owner', params });
@@ -113,6 +83,10 @@ async function recordBusinesses(recorder: ExampleRecorder) {
     summary: 'Change the share of an owner',
     params,
     body: { ownershipPercentage: 35 },
+  });
+  await recorder.record('createVerification', 'business', {
+    summary: 'Submit a business',
+    body: { customerId },
   });
   await recordDocuments(recorder, customerId);
 }

@@ -57,10 +57,10 @@ async function recordPayout(recorder: ExampleRecorder) {
   });
 }
 
-async function recordFundedByBank(recorder: ExampleRecorder) {
+async function recordBankFunding(recorder: ExampleRecorder) {
   const customer = await createPerson(recorder);
   const { lookupId } = await recorder.record('lookupUma', 'before-a-quote', {
-    summary: 'Look up a UMA address before a quote',
+    summary: 'Discover a payee by UMA address before a quote',
     params: { receiverUmaAddress: '$success.eur@sandbox.uma.money' },
     query: { customerId: customer.id },
   });
@@ -136,7 +136,7 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
       currency: 'MXN',
       accountInfo: {
         accountType: 'MXN_ACCOUNT',
-        clabeNumber: '032180000118359719',
+        clabeNumber: '646180157000000428',
         beneficiary: {
           beneficiaryType: 'INDIVIDUAL',
           fullName: 'Sofía Herrera',
@@ -156,9 +156,51 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
   });
 }
 
-async function recordCancelled(recorder: ExampleRecorder) {
+/** Quotes from sources that are not balances, and to a UMA address. */
+async function recordOtherSources(recorder: ExampleRecorder) {
   const { customer, account } = await recordPayer(recorder);
-  const bank = await createUsAccount(recorder, customer.id);
+  const customerId = customer.id as string;
+  const payee = await createGermanAccount(recorder, customerId);
+  const bank = await createUsAccount(recorder, customerId);
+  const lockedAmount = { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: 100_00 };
+  await recorder.record('createQuote', 'debit-to-bank', {
+    summary: 'Debit a bank account in the United States over ACH, pay to a bank account in EUR',
+    body: { source: fromBalance(bank.id), destination: toAccount(payee.id), ...lockedAmount },
+  });
+  await recorder.record('createQuote', 'crypto-to-bank', {
+    summary: 'Paid in by USDC on Solana, sent to a bank account in EUR',
+    body: {
+      source: {
+        sourceType: 'REALTIME_FUNDING',
+        customerId,
+        currency: 'USDC',
+        cryptoNetwork: 'SOLANA',
+      },
+      destination: toAccount(payee.id),
+      ...lockedAmount,
+    },
+  });
+  const umaAddress = '$success.eur@sandbox.uma.money';
+  const { lookupId } = await recorder.record('lookupUma', 'before-a-payment-from-a-balance', {
+    summary: 'Discover a payee by UMA address before a payment from a balance',
+    params: { receiverUmaAddress: umaAddress },
+    query: { customerId },
+  });
+  await recorder.record('createQuote', 'balance-to-uma', {
+    summary: 'From a balance in USD to a UMA address',
+    body: {
+      source: fromBalance(account.id),
+      lookupId,
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' },
+      ...lockedAmount,
+    },
+  });
+}
+
+async function recordCancellation(recorder: ExampleRecorder) {
+  const { customer, account } = await recordPayer(recorder);
+  // A payout to this number settles after six minutes, so it can be canceled.
+  const bank = await createUsAccount(recorder, customer.id, '000123456003');
   const quote = await recorder.record('createQuote', 'by-ach', {
     summary: 'To a bank account by ACH',
     body: {
@@ -170,10 +212,11 @@ async function recordCancelled(recorder: ExampleRecorder) {
   });
   const params = { transactionId: quote.transactionId as string };
   await recorder.app.call('POST', `/quotes/${quote.id}/execute`);
+  await recorder.app.advance(20_000);
   await recorder.record('confirmReceiptDelivery', 'now', {
     summary: 'The customer received the receipt',
     params,
-    body: { receiptDeliveryConfirmedAt: '2026-01-05T09:00:00.000Z' },
+    body: { receiptDeliveryConfirmedAt: new Date(recorder.app.effects.now()).toISOString() },
   });
   await recorder.record('cancelTransaction', 'requested', {
     summary: 'Cancel a payout by ACH that has not settled',
@@ -188,7 +231,7 @@ async function recordCancelled(recorder: ExampleRecorder) {
 }
 
 /** Payments from UMA addresses, which the platform decides later. */
-async function recordIncoming(recorder: ExampleRecorder) {
+async function recordIncomingPayments(recorder: ExampleRecorder) {
   const { app, record, receiver } = recorder;
   const customer = await createPerson(recorder);
   receiver.behave((response, { type }) => {
@@ -243,11 +286,12 @@ async function recordEvents({ app, record }: ExampleRecorder) {
 describe('examples of payments', () => {
   examples('payments', {
     recordPayout,
-    recordFundedByBank,
+    recordBankFunding,
     recordTransfers,
     recordOtherQuotes,
-    recordCancelled,
-    recordIncoming,
+    recordOtherSources,
+    recordCancellation,
+    recordIncomingPayments,
     recordEvents,
   });
 });

@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import { balanceOf, createGermanAccount, createPerson, EMIL } from '../kit/http/example-people.ts';
 import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
-import { codeAt, registrationJson } from '../kit/sca/factors.ts';
+import { assertionJson, codeAt, registrationJson } from '../kit/sca/factors.ts';
 import { authenticator } from '../kit/wallets/authenticator.ts';
 
 const CODE = '123456';
@@ -62,7 +62,7 @@ async function recordPayment(recorder: ExampleRecorder) {
     params,
     body: { code: CODE, endUserIpAddress },
   });
-  await trust(recorder, bank.id);
+  await recordTrust(recorder, bank.id);
   await record('createQuote', 'strong-authentication-first', {
     summary: 'Paid in by bank transfer. The customer authorizes the quote first',
     body: {
@@ -108,7 +108,7 @@ async function recordAgentPayment(
   });
 }
 
-async function trust({ record }: ExampleRecorder, externalAccountId: string) {
+async function recordTrust({ record }: ExampleRecorder, externalAccountId: string) {
   const params = { externalAccountId };
   const body = { code: CODE };
   await record('startBeneficiaryTrust', 'sms', {
@@ -138,6 +138,23 @@ async function recordFactors(recorder: ExampleRecorder) {
     query,
     body: { type: 'TOTP', secret, code },
   });
+  const { challengeId } = await record('startScaLogin', 'app', {
+    summary: 'Log in with an authenticator app',
+    query,
+    body: { factor: 'TOTP' },
+  });
+  // The code of the enrollment cannot be used again.
+  await app.advance(30_000);
+  await record('completeScaLogin', 'app', {
+    summary: 'Log in with a code of the app',
+    query,
+    body: {
+      factor: 'TOTP',
+      challengeId,
+      code: codeAt(secretBase32Encoded, app.effects.now()),
+      endUserIpAddress,
+    },
+  });
   await record('listScaFactors', 'two', { summary: 'Factors of a customer', query });
   await record('recordSecurityEvent', 'failed-login', {
     summary: 'A failed login in your app',
@@ -164,9 +181,25 @@ async function recordFactors(recorder: ExampleRecorder) {
   });
 }
 
+/** A quote of 80.00 EUR from a balance to a bank account. */
+async function createEuroQuote(recorder: ExampleRecorder, customerId: string) {
+  const { app } = recorder;
+  const account = await balanceOf(recorder, customerId, 'EUR');
+  await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 1_000_00 });
+  const bank = await createGermanAccount(recorder, customerId);
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: account.id },
+    destination: { destinationType: 'ACCOUNT', accountId: bank.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 80_00,
+  };
+  return ok(await app.call('POST', '/quotes', body), 201);
+}
+
 async function recordPasskey(recorder: ExampleRecorder) {
   const { record } = recorder;
-  const query = { customerId: await createEuropeanCustomer(recorder) };
+  const customerId = await createEuropeanCustomer(recorder);
+  const query = { customerId };
   const { options: requestedOptions, allowedOrigins } = await record(
     'startScaFactorEnrollment',
     'passkey',
@@ -186,6 +219,33 @@ async function recordPasskey(recorder: ExampleRecorder) {
       origin,
       credential: registrationJson(device, requestedOptions.challenge),
     },
+  });
+  const prove = ({ challenge }: { challenge: string }) => ({
+    passkeyAssertion: assertionJson(device, challenge),
+    origin,
+    endUserIpAddress,
+  });
+  const { challengeId, passkeyOptions } = await record('startScaLogin', 'passkey', {
+    summary: 'Log in with a passkey: options for the browser',
+    query,
+    body: { factor: 'PASSKEY' },
+  });
+  await record('completeScaLogin', 'passkey', {
+    summary: 'Log in with the result of the browser',
+    query,
+    body: { factor: 'PASSKEY', challengeId, ...prove(passkeyOptions) },
+  });
+  const quote = await createEuroQuote(recorder, customerId);
+  const params = { quoteId: quote.id as string };
+  const { scaChallenge } = await record('executeQuote', 'passkey', {
+    summary: 'A quote that the customer authorizes with a passkey',
+    params,
+    body: { scaFactor: 'PASSKEY' },
+  });
+  await record('authorizeQuote', 'passkey', {
+    summary: 'Authenticate with a passkey',
+    params,
+    body: prove(scaChallenge.passkeyAssertionOptions),
   });
   await record('deleteScaFactor', 'passkey', {
     summary: 'Remove a passkey',

@@ -62,6 +62,17 @@ async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoin
     summary: 'A completed mint',
     params: { stablecoinOperationId: mintOrder.id },
   });
+  await record('createStablecoinMint', 'by-debit', {
+    summary: 'Mint 250 tokens, paid by an ACH debit of a bank account',
+    params,
+    headers: keyHeader('mint-2'),
+    body: {
+      amount: '250000000',
+      fundingSource: { type: 'ACH_DEBIT', externalAccountId: bank.id },
+      destination: { accountId: wallet.id },
+    },
+  });
+  await app.advance(5_000);
   await record('createStablecoinBurn', 'to-bank', {
     summary: 'Burn 10 tokens and wire the dollars to a bank account',
     params,

@@ -192,7 +192,7 @@ async function recordFixtures(recorder: ExampleRecorder) {
     },
   });
   await recorder.record('createSandboxFixtures', 'cards', {
-    summary: 'A built-in world: cards in each state',
+    summary: 'Built-in resources: cards in each state',
     body: { world: 'cards' },
   });
   const owner = ok(
@@ -249,12 +249,14 @@ describe('examples of the platform', () => {
     recordFailingEndpoint,
   };
   const sandbox = { recordFixtures, recordClock };
-  examples('tenancy', {
+  const scenarios = {
     recordConfiguration,
     recordTestWebhooks,
     ...endpoints,
     recordTokens,
     recordRequests,
     ...sandbox,
-  });
+  };
+  // Addresses of callers, but not those in URLs.
+  examples('tenancy', scenarios, { replacements: [[/(?<!\/)127\.0\.0\.1/g, '203.0.113.7']] });
 });

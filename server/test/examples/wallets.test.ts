@@ -1,8 +1,11 @@
 // Examples of embedded wallets: credentials, sessions, and requests that the wallet signs.
+import { randomBytes } from 'node:crypto';
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import { balanceOf, createPerson, createUsAccount } from '../kit/http/example-people.ts';
 import { type ExampleRecorder, examples } from '../kit/http/examples.ts';
+import { nonceOf, segment } from '../kit/http/identity-provider.ts';
+import { authenticator } from '../kit/wallets/authenticator.ts';
 import {
   CODE,
   encryptOtp,
@@ -121,8 +124,8 @@ async function recordWalletWithSession(recorder: ExampleRecorder, email: string)
   const path = `/customers/internal-accounts?customerId=${customer.id}&type=EMBEDDED_WALLET`;
   const accountId: string = ok(await app.call('GET', path), 200).data[0].id;
   const credentials = ok(await app.call('GET', `/auth/credentials?accountId=${accountId}`), 200);
-  const credential = `/auth/credentials/${credentials.data[0].id}`;
-  const challenge = ok(await app.call('POST', `${credential}/challenge`, {}), 200);
+  const credentialPath = `/auth/credentials/${credentials.data[0].id}`;
+  const challenge = ok(await app.call('POST', `${credentialPath}/challenge`, {}), 200);
   const keys = generateKeys();
   const encryptedOtpBundle = await encryptOtp(
     CODE,
@@ -130,10 +133,114 @@ async function recordWalletWithSession(recorder: ExampleRecorder, email: string)
     keys.publicKey,
   );
   const body = { type: 'EMAIL_OTP', encryptedOtpBundle };
-  const toSign = ok(await app.call('POST', `${credential}/verify`, body), 202);
-  const headers = await signedHeaders(toSign, keys);
-  ok(await app.call('POST', `${credential}/verify`, body, { headers }), 200);
+  const firstReply = ok(await app.call('POST', `${credentialPath}/verify`, body), 202);
+  const headers = await signedHeaders(firstReply, keys);
+  ok(await app.call('POST', `${credentialPath}/verify`, body, { headers }), 200);
   return { customer, accountId, keys };
+}
+
+/** Codes by text message, and codes by e-mail after their removal. */
+async function recordCodes(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const { accountId, keys } = await recordWalletWithSession(recorder, 'wallet.codes@example.com');
+  const path = `/auth/credentials?accountId=${accountId}`;
+  const [email] = ok(await app.call('GET', path), 200).data;
+  const send = async (method: string, path: string, body?: object) => {
+    const firstReply = ok(await app.call(method, path, body), 202);
+    const response = await app.call(method, path, body, {
+      headers: await signedHeaders(firstReply, keys),
+    });
+    return response.body;
+  };
+  const { id } = await send('POST', '/auth/credentials', { type: 'SMS_OTP', accountId });
+  const params = { id: id as string };
+  const { otpEncryptionTargetBundle: bundle } = await record('challengeAuthCredential', 'sms', {
+    summary: 'Send a code by text message',
+    params,
+    body: {},
+  });
+  const smsKeys = generateKeys();
+  await signRequest(recorder, smsKeys, 'verifyAuthCredential', 'sms', {
+    summary: 'Open a session with a code from a text message',
+    params,
+    body: {
+      type: 'SMS_OTP',
+      encryptedOtpBundle: await encryptOtp(CODE, bundle, smsKeys.publicKey),
+    },
+  });
+  const removal = ok(await app.call('DELETE', `/auth/credentials/${email.id}`), 202);
+  const headers = await signedHeaders(removal, smsKeys);
+  ok(await app.call('DELETE', `/auth/credentials/${email.id}`, undefined, { headers }), 204);
+  await signRequest(recorder, smsKeys, 'createAuthCredential', 'email', {
+    summary: 'Add codes by e-mail',
+    body: { type: 'EMAIL_OTP', accountId },
+  });
+}
+
+async function recordPasskey(recorder: ExampleRecorder) {
+  const { record } = recorder;
+  const email = 'wallet.passkey@example.com';
+  const { accountId, keys } = await recordWalletWithSession(recorder, email);
+  const device = authenticator();
+  const challenge = randomBytes(32).toString('base64url');
+  const { id } = await signRequest(recorder, keys, 'createAuthCredential', 'passkey', {
+    summary: 'Add a passkey',
+    body: {
+      type: 'PASSKEY',
+      accountId,
+      nickname: 'Phone',
+      challenge,
+      attestation: device.create(challenge),
+    },
+  });
+  const params = { id: id as string };
+  const passkeyChallenge = await record('challengeAuthCredential', 'passkey', {
+    summary: 'The challenge for a passkey',
+    params,
+    body: { clientPublicKey: generateKeys().publicKey },
+  });
+  await record('verifyAuthCredential', 'passkey', {
+    summary: 'Open a session with a passkey',
+    params,
+    headers: { 'request-id': passkeyChallenge.requestId },
+    body: { type: 'PASSKEY', assertion: device.get(passkeyChallenge.challenge) },
+  });
+}
+
+/** A user of an identity provider. The sandbox does not verify the signature of a token. */
+async function recordIdentity(recorder: ExampleRecorder) {
+  const { app, record } = recorder;
+  const email = 'wallet.identity@example.com';
+  const { accountId, keys } = await recordWalletWithSession(recorder, email);
+  const now = app.effects.now() / 1000;
+  const tokenOf = (claims: object) =>
+    [
+      segment({ alg: 'RS256', kid: 'example', typ: 'JWT' }),
+      segment({
+        iss: 'https://accounts.google.com',
+        aud: 'northwind.example.com',
+        sub: '110248495921238986420',
+        email,
+        iat: now,
+        exp: now + 3600,
+        ...claims,
+      }),
+      randomBytes(256).toString('base64url'),
+    ].join('.');
+  const { id } = await signRequest(recorder, keys, 'createAuthCredential', 'identity', {
+    summary: 'Add a user of an identity provider',
+    body: { type: 'OAUTH', accountId, oidcToken: tokenOf({}) },
+  });
+  const { publicKey } = generateKeys();
+  await record('verifyAuthCredential', 'identity', {
+    summary: 'Open a session with an ID token',
+    params: { id },
+    body: {
+      type: 'OAUTH',
+      oidcToken: tokenOf({ nonce: nonceOf(publicKey) }),
+      clientPublicKey: publicKey,
+    },
+  });
 }
 
 /** A payment from a wallet, and another e-mail address that signs in to it. */
@@ -143,8 +250,8 @@ async function recordPayment(recorder: ExampleRecorder) {
     recorder,
     'wallet.payer@example.com',
   );
-  const fund = `/sandbox/internal-accounts/${accountId}/fund`;
-  ok(await app.call('POST', fund, { amount: 100_000_000 }), 200);
+  const fundPath = `/sandbox/internal-accounts/${accountId}/fund`;
+  ok(await app.call('POST', fundPath, { amount: 100_000_000 }), 200);
   const bank = await createUsAccount(recorder, customer.id);
   const quote = await record('createQuote', 'embedded-wallet', {
     summary: 'From an embedded wallet: the reply contains the payload to sign',
@@ -179,8 +286,8 @@ async function recordRequestsInProgress(recorder: ExampleRecorder) {
     [method, path, body]: [method: string, path: string, body?: object],
     params?: Record<string, string>,
   ) => {
-    const toSign = ok(await app.call(method, path, body), 202);
-    const headers = await signedHeaders(toSign, keys);
+    const firstReply = ok(await app.call(method, path, body), 202);
+    const headers = await signedHeaders(firstReply, keys);
     await record(operationId, 'in-progress', { summary, params: params ?? {}, body, headers });
     return (await app.call(method, path, body, { headers })).body;
   };
@@ -190,8 +297,8 @@ async function recordRequestsInProgress(recorder: ExampleRecorder) {
   const { data } = ok(await app.call('GET', `/auth/sessions?accountId=${accountId}`), 200);
   const ownSession = `/auth/sessions/${data[0].id}`;
   const params = { id: data[0].id as string };
-  const next = { clientPublicKey: generateKeys().publicKey };
-  await recordSigned('refreshAuthSession', ['POST', `${ownSession}/refresh`, next], params);
+  const refreshBody = { clientPublicKey: generateKeys().publicKey };
+  await recordSigned('refreshAuthSession', ['POST', `${ownSession}/refresh`, refreshBody], params);
   await recordSigned('revokeAuthSession', ['DELETE', ownSession], params);
   await setPolls(0);
 }
@@ -243,5 +350,13 @@ async function recordDelegation(recorder: ExampleRecorder) {
 }
 
 describe('examples of embedded wallets', () => {
-  examples('wallets', { recordWallet, recordPayment, recordRequestsInProgress, recordDelegation });
+  examples('wallets', {
+    recordWallet,
+    recordCodes,
+    recordPasskey,
+    recordIdentity,
+    recordPayment,
+    recordRequestsInProgress,
+    recordDelegation,
+  });
 });

@@ -2,17 +2,20 @@
 // fails for a block that no check covers. The exceptions are listed with their reasons.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { projectRoot } from '../../src/runtime/config/root.ts';
 import { patroniConfiguration } from '../kit/cluster/configuration.ts';
 import {
   allBlocks,
   BACKUP,
   type Block,
   blocksOf,
+  GUIDES,
   INTEGRATION,
   KEYS,
   PROVIDERS_WALKTHROUGH,
@@ -22,7 +25,12 @@ import { shellProblems } from '../kit/guides/commands.ts';
 import { programPath } from '../kit/guides/guide.ts';
 import { typeProblems } from '../kit/guides/types.ts';
 
-const TYPES_MS = 60_000;
+const TYPE_CHECK_TIMEOUT_MS = 60_000;
+/** Several starts of an interpreter or compiler, each of which takes seconds on a busy machine. */
+const PROGRAMS_TIMEOUT_MS = 60_000;
+
+/** A title and at most two short paragraphs. */
+const LINES_BEFORE_FIRST_COMMAND = 10;
 
 /** Pages whose blocks are run by separate tests. */
 const PAGES_RUN_ELSEWHERE: Readonly<Record<string, string>> = {
@@ -41,17 +49,17 @@ const FIGURES: Readonly<Record<string, number>> = {
   'docs/architecture/stablecoins.md': 1,
   'docs/architecture/wallets.md': 2,
   'docs/concepts/payment.md': 2,
-  'docs/decisions/0011-money-rounding-and-fees.md': 1,
+  'docs/decisions/0011-money-rounding-and-fees.md': 2,
   'docs/onboarding.md': 1,
 };
 
-/** Languages with a single block, and the check that covers it. */
-const SINGLE_BLOCKS: Readonly<Record<string, { page: string; check: string }>> = {
+/** Languages with a fixed number of blocks on one page, 1 by default, and the check that covers them. */
+const COUNTED_BLOCKS: Readonly<Record<string, { page: string; check: string; count?: number }>> = {
   html: {
     page: 'docs/guides/cards.md',
     check: 'browser/card-reveal.test.ts opens a number in such a frame',
   },
-  python: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
+  python: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below', count: 2 },
   go: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
   ini: { page: 'docs/availability.md', check: 'its flags are parsed below' },
   yaml: { page: 'docs/guides/high-availability.md', check: 'compared with the tests below' },
@@ -85,7 +93,7 @@ function isCovered(block: Block): boolean {
     case '':
       return block.page in FIGURES;
     default:
-      return SINGLE_BLOCKS[block.language]?.page === block.page;
+      return COUNTED_BLOCKS[block.language]?.page === block.page;
   }
 }
 
@@ -129,13 +137,25 @@ describe('blocks', () => {
       ]),
     );
     expect(figures).toEqual(FIGURES);
-    for (const language of Object.keys(SINGLE_BLOCKS))
-      expect(blocksOfLanguage(language)).toHaveLength(1);
+    for (const [language, { count = 1 }] of Object.entries(COUNTED_BLOCKS))
+      expect(blocksOfLanguage(language), language).toHaveLength(count);
   });
 
   it('of a new page or language are not covered', () => {
     const block = (language: string) => ({ page: 'docs/new.md', line: 1, language, text: '' });
     expect(['sh', 'js', 'text', '', 'python', 'rust'].map(block).some(isCovered)).toBe(false);
+  });
+});
+
+describe('guides', () => {
+  it.each(GUIDES)('begin with their result and a command: %s', (page) => {
+    const lines = readFileSync(path.join(projectRoot(), page), 'utf8').split('\n');
+    const firstFence = lines.findIndex((line) => line.startsWith('```'));
+    const openingLines = lines.slice(1, firstFence).filter((line) => line !== '');
+    expect(openingLines[0]).toMatch(/^At the end of this guide\b/);
+    expect(openingLines.filter((line) => /^\s*(#|\||!\[|[-*] |\d+\. )/.test(line))).toEqual([]);
+    expect(['```sh', '```shell']).toContain(lines[firstFence]);
+    expect(firstFence).toBeLessThan(LINES_BEFORE_FIRST_COMMAND);
   });
 });
 
@@ -152,6 +172,9 @@ describe('shell blocks', () => {
     ['curl -X DELETE "$RAILHEAD_URL/quotes/1/execute"', /not an operation/],
     ['curl "$RAILHEAD_URL/quotes" -d \'{}\'', /required property/],
     ['curl "$RAILHEAD_URL/customers?color=1"', /not a query parameter/],
+    ['curl "$OPERATOR_URL/customers?color=1"', /not a query parameter/],
+    ['curl -X POST "$OPERATOR_URL/quotes"', /not an operation/],
+    ['curl "$OPERATOR_URL/operator-tokens" -d \'{}\'', /required property/],
     ['curl "$ELSEWHERE/customers"', /unbound variable/],
     ['npm run unknown', /not a script/],
     ['railhead-server jobs revive', /no verb revive/],
@@ -166,7 +189,7 @@ describe('shell blocks', () => {
 });
 
 describe('other blocks', () => {
-  it('of TypeScript compile', { timeout: TYPES_MS }, () => {
+  it('of TypeScript compile', { timeout: TYPE_CHECK_TIMEOUT_MS }, () => {
     expect(typeProblems(blocksOfLanguage('ts'))).toEqual([]);
   });
 
@@ -188,9 +211,13 @@ describe('the verification of a webhook', () => {
   const env = {
     ...process.env,
     WEBHOOK_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    WEBHOOK_KEYS_URL: pathToFileURL(path.join(folder, 'webhook-keys.json')).href,
   };
-  const codeOf = (language: string) =>
-    blocksOfLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
+  const codesOf = (language: string) =>
+    blocksOfLanguage(language)
+      .filter(({ page }) => page === 'docs/concepts/webhooks.md')
+      .map(({ text }) => text);
+  const codeOf = (language: string) => codesOf(language)[0] ?? '';
 
   /**
    * Returns the printed validity of three signatures: a correct one, one of another body, and none.
@@ -212,7 +239,7 @@ describe('the verification of a webhook', () => {
     );
   });
 
-  it('is correct in Python', ({ skip }) => {
+  it('is correct in Python', { timeout: PROGRAMS_TIMEOUT_MS }, ({ skip }) => {
     const python = programPath('python3');
     skip(python === undefined, 'python3 is not installed.');
     const parsingCode = `import ast, sys\nast.parse(sys.stdin.read())`;
@@ -230,7 +257,31 @@ print(*(is_genuine(b.encode(), s) for b, s in [(text, signed), ("{}", signed), (
     expect(printedText).toBe('True False False\n');
   });
 
-  it('is correct in Go', ({ skip }) => {
+  it('is correct in Python with the list of keys', { timeout: PROGRAMS_TIMEOUT_MS }, ({ skip }) => {
+    const python = programPath('python3');
+    skip(python === undefined, 'python3 is not installed.');
+    const { status } = spawnSync(python as string, ['-c', 'import cryptography']);
+    skip(status !== 0, 'The package cryptography is not installed.');
+    const otherKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+    const edKey = generateKeyPairSync('ed25519').publicKey;
+    const keys = [
+      { kid: 'key_other', alg: 'ES256', ...otherKey.export({ format: 'jwk' }) },
+      { kid: 'key_ed', alg: 'EdDSA', ...edKey.export({ format: 'jwk' }) },
+      { kid: 'key_own', alg: 'ES256', ...publicKey.export({ format: 'jwk' }) },
+    ];
+    writeFileSync(path.join(folder, 'webhook-keys.json'), JSON.stringify({ keys }));
+    const [, code = ''] = codesOf('python');
+    const callingCode = `
+import sys
+text, signed = sys.argv[1:]
+ids = ["key_own", "key_other", "key_ed", "key_unknown", None]
+print(*(is_genuine(text.encode(), signed, key_id) for key_id in ids))
+print(is_genuine(b"{}", signed, "key_own"), is_genuine(text.encode(), None, "key_own"))`;
+    const printedText = runProgram(python as string, 'verify_by_key_list.py', code + callingCode);
+    expect(printedText).toBe('True False False False False\nFalse False\n');
+  });
+
+  it('is correct in Go', { timeout: PROGRAMS_TIMEOUT_MS }, ({ skip }) => {
     const go = programPath('go');
     skip(go === undefined, 'go is not installed.');
     const callingCode = `

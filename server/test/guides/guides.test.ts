@@ -1,5 +1,5 @@
-// Runs the pages of RUN_PAGES in bash, zsh or dash, with a real server, and a platform per page and
-// shell. The available programs are curl, node, cat, grep and sleep. The printed output must equal
+// Runs the pages of RUN_PAGES in bash, zsh or dash, with a real server and the programs curl, node,
+// cat, grep and sleep. Each page has a separate platform in each shell. The printed output must equal
 // the shown output, and each guide must restore the configuration of its platform.
 // RAILHEAD_GUIDE_SHELLS=all also finds values that are shown as `…` although they never differ.
 import fs from 'node:fs';
@@ -23,18 +23,23 @@ import {
 } from '../kit/guides/guide.ts';
 import { type NodeService, openNode } from '../kit/guides/node.ts';
 
-const START_MS = 120_000;
-const GUIDE_MS = 300_000;
+const START_TIMEOUT_MS = 120_000;
+const GUIDE_TIMEOUT_MS = 300_000;
 const README = path.join(projectRoot(), 'README.md');
 const FILES = RUN_PAGES.map((page) => path.join(projectRoot(), page));
 const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
 /**
- * The guides that run Node and the operator's command themselves, in one shell. All other guides
- * use a replacement for Node, which saves minutes. The functions at the beginning of every guide
- * are the same.
+ * The shell in which FILES_OF_THE_PROGRAMS run Node and the operator's command. All other runs use a
+ * replacement for Node, which saves minutes. One shell is sufficient, because the functions at the
+ * beginning of every guide are the same.
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
-const FILES_OF_THE_PROGRAMS = ['payouts.md', 'provider-adapters.md', 'README.md'];
+const FILES_OF_THE_PROGRAMS = [
+  'payouts.md',
+  'provider-adapters.md',
+  'provider-routing.md',
+  'README.md',
+];
 /** Guides with fixed ports, which never run concurrently. */
 const FILES_WITH_PORTS = ['provider-adapters.md'];
 const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0);
@@ -43,7 +48,7 @@ const RUNS_EVERY_SHELL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
 let dataFolder: DataFolder;
 let runningServer: Running;
-let base: string;
+let tempFolder: string;
 let bin: string;
 /** Folder of programs with a replacement for Node. */
 let clients: string;
@@ -70,7 +75,7 @@ interface Credentials {
   readonly clientSecret: string;
 }
 
-/** All settings of its platform that a guide may change. */
+/** All settings of a platform that a guide may change. */
 async function configurationOf({ platformId, clientId, clientSecret }: Credentials) {
   const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
   const reply = await fetch(`${runningServer.credentials.baseUrl}/config`, {
@@ -90,8 +95,9 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
 }
 
 /**
- * All shells for the README, and in a run of every shell for guides without fixed ports. Otherwise
- * bash for guides that use Node, and one of the alternating shells for each other guide.
+ * Returns all shells for the README. With RUNS_EVERY_SHELL, guides without fixed ports also run in
+ * all shells. Otherwise a guide that uses Node runs in bash, and the shells alternate between the
+ * other guides.
  */
 function shellsOf(file: string): readonly Shell[] {
   const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));
@@ -106,7 +112,7 @@ const hasPrograms = (file: string, shell: Shell) =>
 
 /** Creates a folder like the checkout after `npm start`, with the credentials of the platform. */
 function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials): string {
-  const cwd = path.join(base, `${shell}-${path.basename(file, '.md')}`);
+  const cwd = path.join(tempFolder, `${shell}-${path.basename(file, '.md')}`);
   fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
   const credentials = JSON.stringify({ ...runningServer.credentials, ...createdCredentials });
   fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), credentials);
@@ -117,8 +123,8 @@ function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials)
   return cwd;
 }
 
-async function follow(file: string, shell: Shell): Promise<Result> {
-  // Named like the credentials of a first start.
+async function runInPlatform(file: string, shell: Shell): Promise<Result> {
+  // The platform has the name that a first start assigns.
   const createdCredentials: Credentials = await runOperator(
     'platform',
     'create',
@@ -131,7 +137,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
     bin: hasPrograms(file, shell) ? bin : clients,
     cwd: checkoutOf(shell, file, createdCredentials),
     env: environment(),
-    limitMs: GUIDE_MS - 20_000,
+    limitMs: GUIDE_TIMEOUT_MS - 20_000,
   });
   expect(await configurationOf(createdCredentials), 'the configuration of the platform').toEqual(
     configurationBefore,
@@ -149,20 +155,20 @@ function differingValues(): RegExp {
 
 beforeAll(async () => {
   dataFolder = createDataFolder('guides');
-  base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
+  tempFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
   if (SHELLS.length === 0) return;
-  bin = linkPrograms(base);
+  bin = linkPrograms(tempFolder);
   runningServer = await dataFolder.start();
   service = await openOperator(environment());
-  node = await openNode(base, programPath('curl') as string, service);
-  clients = linkPrograms(base, 'clients', node.writeProgram);
-}, START_MS);
+  node = await openNode(tempFolder, programPath('curl') as string, service);
+  clients = linkPrograms(tempFolder, 'clients', node.writeProgram);
+}, START_TIMEOUT_MS);
 
 afterAll(async () => {
   await node?.close();
   await service?.close();
   await dataFolder.remove();
-  fs.rmSync(base, { recursive: true, force: true });
+  fs.rmSync(tempFolder, { recursive: true, force: true });
 }, 60_000);
 
 describe('guides', () => {
@@ -174,10 +180,10 @@ describe('guides', () => {
 
   it.concurrent.for(FILES.map((file) => [path.basename(file), file] as const))(
     '%s prints the shown output in its shells',
-    { timeout: GUIDE_MS },
+    { timeout: GUIDE_TIMEOUT_MS },
     async ([, file], { skip }) => {
       skip(SHELLS.length === 0, 'no shell to run guides in');
-      const results = await Promise.all(shellsOf(file).map((shell) => follow(file, shell)));
+      const results = await Promise.all(shellsOf(file).map((shell) => runInPlatform(file, shell)));
       expect(results.flatMap(({ problems }) => problems)).toEqual([]);
       const values = results.map((result) => result.values);
       expect(constantPlaceholders(values, differingValues())).toEqual([]);

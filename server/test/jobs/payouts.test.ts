@@ -39,15 +39,15 @@ function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
 
 /** Creates a payout whose job has not sent it yet. */
 async function createPayout() {
-  const from = await server.createPayer('1000.00');
+  const payer = await server.createPayer('1000.00');
   await server.app.settle();
-  const body = quoteBody(from.account, await server.createPayee(from.person.id), 100_00);
+  const body = quoteBody(payer.account, await server.createPayee(payer.person.id), 100_00);
   const quote = ok(await server.app.call('POST', '/quotes', body, server.callOptions), 201);
   const headers = { 'idempotency-key': quote.id };
   const url = `/quotes/${quote.id}/execute`;
   ok(await server.app.call('POST', url, undefined, { ...server.callOptions, headers }), 200);
   const id = quote.transactionId as string;
-  return { ...from, id };
+  return { ...payer, id };
 }
 
 /** The job of a kind for a transaction, read by the operator's command. */
@@ -70,7 +70,7 @@ async function runUntilDead(id: string, worker: Worker): Promise<string> {
       [job.jobId, OUTAGE_ATTEMPTS - 3],
     );
   }
-  throw new Error('the job is not dead');
+  throw new Error(`the job of ${id} is not dead after 30 runs`);
 }
 
 async function waitForRunningJob(id: string) {
@@ -214,14 +214,17 @@ describe('jobs cancel of other transfers', () => {
 
   it('leaves a debit to the operator', async () => {
     const { person, account } = await server.createPayer();
-    const from = await createExternalAccount(
+    const debitedAccount = await createExternalAccount(
       server.app,
       person.id,
       'USD',
       '000',
       server.callOptions,
     );
-    const accounts = { source: { accountId: from.id }, destination: { accountId: account } };
+    const accounts = {
+      source: { accountId: debitedAccount.id },
+      destination: { accountId: account },
+    };
     const body = { ...accounts, amount: AMOUNT };
     const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.callOptions), 201);
     await cancelJob(id, 'incoming.debit');
@@ -233,7 +236,7 @@ describe('jobs cancel of other transfers', () => {
 
   it('leaves the debit of a payment and its refund to the operator', async () => {
     const { person } = await server.createPayer();
-    const from = await createExternalAccount(
+    const debitedAccount = await createExternalAccount(
       server.app,
       person.id,
       'USD',
@@ -241,7 +244,7 @@ describe('jobs cancel of other transfers', () => {
       server.callOptions,
     );
     const payee = await server.createPayee(person.id);
-    const quote = quoteBody(from.id, payee, AMOUNT, { immediatelyExecute: true });
+    const quote = quoteBody(debitedAccount.id, payee, AMOUNT, { immediatelyExecute: true });
     const createdQuote = ok(
       await server.app.call('POST', '/quotes', quote, server.callOptions),
       201,

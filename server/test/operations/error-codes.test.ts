@@ -29,8 +29,8 @@ const HEAD = `# Error codes
 
 Every error reply is \`{ code, reason, details?, status, message }\`. \`code\` is for programs,
 \`reason\` for people, and \`details.errors\` names each invalid field. Each code below states its
-cause, what to do next, and how to reproduce it in the sandbox. The page is generated from the table
-of codes. A test reproduces each of them.
+cause, what to do next, and how to reproduce it, in the sandbox unless stated otherwise. The page is
+generated from the table of codes. A test reproduces each of them.
 `;
 
 /** The section of a code on the page. */

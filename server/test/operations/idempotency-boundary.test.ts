@@ -50,9 +50,9 @@ const tokensOf = async (name: string) =>
   );
 
 it('a key has one effect before its deletion and at most one effect after it', async () => {
-  const rounds = lengthOf(20, 200);
-  let deletions = 0;
-  for (let round = 0; round < rounds; round++) {
+  const roundCount = lengthOf(20, 200);
+  let deletionCount = 0;
+  for (let round = 0; round < roundCount; round++) {
     const name = `boundary ${round}`;
     const firstResult = await create(app, name);
     app.effects.set(app.effects.now() + WEEK_MS + 1);
@@ -61,7 +61,7 @@ it('a key has one effect before its deletion and at most one effect after it', a
     const deletion = idempotencyRetention().run(app.runtime);
     repetitions.push(...Array.from({ length: 4 }, (_, attempt) => repeat(attempt)));
     const replies = await Promise.all(repetitions);
-    deletions += await deletion;
+    deletionCount += await deletion;
     // A reply describes the first effect or the only later effect.
     const tokens = await tokensOf(name);
     expect(tokens).toContain(firstResult.id);
@@ -71,5 +71,5 @@ it('a key has one effect before its deletion and at most one effect after it', a
     expect(laterReplies.filter(({ isReplayed }) => !isReplayed).length).toBeLessThanOrEqual(1);
     expect(tokens).toHaveLength(laterReplies.length > 0 ? 2 : 1);
   }
-  expect(deletions).toBeGreaterThanOrEqual(rounds - 1);
+  expect(deletionCount).toBeGreaterThanOrEqual(roundCount - 1);
 });

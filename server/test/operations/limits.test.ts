@@ -60,7 +60,7 @@ describe('limits set by the operator', () => {
     expect((await transfer(500_00)).status).toBe(201);
   });
 
-  it('reject a payment over the daily limit until a refund restores it', async () => {
+  it('reject a payment over the daily limit until a refund restores the limit', async () => {
     await setLimit('--currency', 'USD', '--per-day', '300.00');
     ok(await transfer(100_00), 201);
     ok(await transfer(150_00, failingPayee), 201);

@@ -1,6 +1,6 @@
 // Rules for every operation, generated from the contracts, so that a new operation is covered
 // automatically. A request without credentials, without the permission, or for another platform's
-// resources is rejected, and an internal error reveals no details.
+// resources is rejected. An internal error reveals no details.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../../src/catalog/naming.ts';
 import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
@@ -100,11 +100,11 @@ const breakOperation = (operation: Operation): Operation => ({
 
 /** A server that accepts every credential and fails afterwards, with its log lines. */
 async function openFailingServer() {
-  let isAdmitted = false;
+  let hasAcceptedCaller = false;
   const lines: string[] = [];
   const { runtime, files, operations, platform } = app;
-  const admit = async () => {
-    isAdmitted = true;
+  const acceptCaller = async () => {
+    hasAcceptedCaller = true;
     return systemCaller(platform.id, platform.environment);
   };
   const isPublic = ({ contract: { operationId } }: Operation) =>
@@ -116,24 +116,24 @@ async function openFailingServer() {
       clocks: {
         ...runtime.clocks,
         timeOf(owner) {
-          if (isAdmitted) throw createFailure();
+          if (hasAcceptedCaller) throw createFailure();
           return runtime.clocks.timeOf(owner);
         },
       },
     },
-    // Operations without a credential admit no caller.
+    // Operations without a credential authenticate no caller.
     operations: operations.map((operation) =>
       isPublic(operation) ? breakOperation(operation) : operation,
     ),
-    authenticate: admit,
-    agents: { callerOf: admit, isProven: () => true },
+    authenticate: acceptCaller,
+    agents: { callerOf: acceptCaller, isProven: () => true },
     naming: namingFor('Service'),
     log: createLog(runtime.effects, 'error', (line) => lines.push(line)),
     metrics: createMetrics(),
     watch: contractChecker([]),
   });
   const reset = () => {
-    isAdmitted = false;
+    hasAcceptedCaller = false;
     lines.length = 0;
   };
   return { server, lines, reset, close: () => server.close() };

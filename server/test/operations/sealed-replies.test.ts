@@ -16,7 +16,7 @@ const create = (key: string, overrides: object = {}) =>
     { ...PERSON, ...overrides },
     { headers: { 'idempotency-key': key } },
   );
-const readStored = async (key: string) => {
+const readStoredReply = async (key: string) => {
   const sql = 'select id, reply from idempotency where id like $1';
   const [row] = await app.runtime.db.query(sql, [`% ${key}`]);
   return row as { id: string; reply: string };
@@ -24,7 +24,7 @@ const readStored = async (key: string) => {
 
 it('the server stores a personal reply encrypted and replays it', async () => {
   const firstReply = ok(await create('sealed-1'), 201);
-  expect((await readStored('sealed-1')).reply).not.toContain('Kestrel');
+  expect((await readStoredReply('sealed-1')).reply).not.toContain('Kestrel');
   const secondResponse = await create('sealed-1');
   expect(secondResponse.headers['idempotency-replayed']).toBe('true');
   expect(ok(secondResponse, 201)).toEqual(firstReply);
@@ -35,14 +35,14 @@ it('the server stores a rejection encrypted and replays it', async () => {
   const body = { umaAddress: '$unknown@elsewhere.example' };
   const firstResponse = await create('sealed-2', body);
   expect(firstResponse.status).toBe(400);
-  expect((await readStored('sealed-2')).reply).toMatch(/^s1\./);
+  expect((await readStoredReply('sealed-2')).reply).toMatch(/^s1\./);
   expect((await create('sealed-2', body)).body).toEqual(firstResponse.body);
 });
 
 it('the server replays a reply that an earlier version stored as plain text', async () => {
   const firstReply = ok(await create('sealed-3'), 201);
   await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
-    (await readStored('sealed-3')).id,
+    (await readStoredReply('sealed-3')).id,
     JSON.stringify(firstReply),
   ]);
   expect(ok(await create('sealed-3'), 201)).toEqual(firstReply);

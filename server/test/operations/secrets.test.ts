@@ -1,7 +1,7 @@
-// No secret appears in any output or storage. Wallets, customers under strong authentication,
-// agents and a card are used in the sandbox and in production, where codes are real. Then logs,
-// metrics, events, webhooks, errors, console output and the database are searched for every secret.
-// Control values show that the search works.
+// Secrets appear only in the permitted places of outputs and storage. Wallets, customers under
+// strong authentication and agents are used in both environments, and a card in the sandbox. Then
+// logs, metrics, events, webhooks, errors, console output and the database are searched for every
+// secret. Control values show that the search works.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -96,17 +96,17 @@ const sandboxToken = (now: number) => async (claims: object) => {
   return [header, segment({ ...validTimes, ...claims }), signature].join('.');
 };
 
-async function useInProduction(lifecycle: WalletHarness): Promise<void> {
+async function useInProduction(harness: WalletHarness): Promise<void> {
   const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
-  ok(await lifecycle.app.call('PATCH', '/config', config, { platform: lifecycle.platform }), 200);
-  const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
+  ok(await harness.app.call('PATCH', '/config', config, { platform: harness.platform }), 200);
+  const completedWallet = await continueLifecycle(await beginLifecycle(harness));
   await noteCustody();
-  const { fixture, accountId, email, session } = completedLifecycle;
+  const { fixture, accountId, email, session } = completedWallet;
   ok(await fixture.callSigned('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
   const operatorInput = { actor: 'Ada', reason: 'lost the mailbox' };
   const recoveryInput = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...operatorInput } as const;
-  await app.operate((ctx) => startRecovery(ctx, recoveryInput), lifecycle.platform);
+  await app.operate((ctx) => startRecovery(ctx, recoveryInput), harness.platform);
   await app.advance(HOUR);
   const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
@@ -121,7 +121,7 @@ async function damage(
   const noteSecret = (...permittedPlaces: string[]) =>
     list.note(
       'the content of a damaged row',
-      `Hush${randomBytes(6).toString('hex')}`,
+      `Secret${randomBytes(6).toString('hex')}`,
       ...permittedPlaces,
     );
   const path = `/internal-accounts/${accountId}/export`;
@@ -162,7 +162,7 @@ async function damage(
 async function sendMalformed(list: SecretList, path: string): Promise<void> {
   const brokenSecret = list.note(
     'a text in a broken body',
-    `Hush${randomBytes(16).toString('hex')}`,
+    `Secret${randomBytes(16).toString('hex')}`,
   );
   const { clientId, clientSecret } = app.platform;
   const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
@@ -177,14 +177,14 @@ async function sendMalformed(list: SecretList, path: string): Promise<void> {
 }
 
 /** Runs all wallet operations and payments, and then damages rows of the database. */
-async function useInSandbox(lifecycle: WalletHarness): Promise<void> {
-  const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
-  lifecycle.wait();
-  await completedLifecycle.fixture.requestOtpBundle(completedLifecycle.email.id);
+async function useInSandbox(harness: WalletHarness): Promise<void> {
+  const completedWallet = await continueLifecycle(await beginLifecycle(harness));
+  harness.wait();
+  await completedWallet.fixture.requestOtpBundle(completedWallet.email.id);
   await noteCustody();
-  const { accountId, customerId, session } = completedLifecycle;
-  const payer = walletPaymentFixture(lifecycle.app);
-  await fundAccount(lifecycle.app, accountId, 100_000_000);
+  const { accountId, customerId, session } = completedWallet;
+  const payer = walletPaymentFixture(harness.app);
+  await fundAccount(harness.app, accountId, 100_000_000);
   const { id: to } = await payer.createSparkAccount(customerId);
   const quote = quoteBody(accountId, to, 5_000_000);
   await payer.pay(session, quote);
@@ -194,14 +194,14 @@ async function useInSandbox(lifecycle: WalletHarness): Promise<void> {
   ok(await payer.execute(otherQuote.id, repeatedHeaders), 200);
   ok(await payer.execute(otherQuote.id, repeatedHeaders), 200);
   await app.settle();
-  await finishWallet(completedLifecycle);
-  await damage(lifecycle, completedLifecycle);
+  await finishWallet(completedWallet);
+  await damage(harness, completedWallet);
 }
 
 /** Uses a customer under strong authentication, and another customer with an agent. */
-async function useStrongAuthentication(lifecycle: StrongAuthenticationHarness): Promise<void> {
-  await runScaScenario(lifecycle);
-  await runAgentScenario(lifecycle);
+async function useStrongAuthentication(harness: StrongAuthenticationHarness): Promise<void> {
+  await runScaScenario(harness);
+  await runAgentScenario(harness);
 }
 
 const readDatabaseText = () => databaseText((sql) => app.runtime.db.query(sql, []));
@@ -209,17 +209,17 @@ const readDatabaseText = () => databaseText((sql) => app.runtime.db.query(sql, [
 /**
  * Creates a session whose encrypted key is in the database until the client retries the request.
  */
-async function finishWallet(completedLifecycle: CompletedWallet): Promise<void> {
+async function finishWallet(completedWallet: CompletedWallet): Promise<void> {
   const setPollsSql = 'update platforms set wallet_polls = $2 where id = $1';
-  await app.runtime.db.query(setPollsSql, [completedLifecycle.platform.id, 1]);
-  await refreshLate(completedLifecycle, async () => {
+  await app.runtime.db.query(setPollsSql, [completedWallet.platform.id, 1]);
+  await refreshLate(completedWallet, async () => {
     await app.advance(10_000);
     const waitingSql =
       "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
     expect(await app.runtime.db.query(waitingSql, [])).toHaveLength(1);
     searchedTexts.push(...(await readDatabaseText()));
   });
-  await app.runtime.db.query(setPollsSql, [completedLifecycle.platform.id, 0]);
+  await app.runtime.db.query(setPollsSql, [completedWallet.platform.id, 0]);
 }
 
 beforeAll(async () => {
@@ -358,7 +358,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
     expect(secrets.size).toBeGreaterThan(150);
   });
 
-  it('finds control values in every place', () => {
+  it('leaves control values that the search finds in every place', () => {
     const control = secretList();
     control.note('a name', plantedValue);
     control.note('an operation', 'verifyAuthCredential');
@@ -414,7 +414,7 @@ describe('a server process', () => {
   const folder: Folder = createDataFolder('secrets');
   afterAll(() => folder.remove(), 60_000);
 
-  it('prints and stores no secret except the login for its user', async () => {
+  it('prints and stores secrets only in the permitted places', async () => {
     const key = list.note('the master key', randomBytes(32).toString('hex'));
     const server = await folder.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
     const { clientId, clientSecret } = server.credentials;

@@ -9,8 +9,8 @@ const TAGS = [
   'Requests',
   'Sandbox Clock',
   'Sandbox Fixtures',
-  'Webhook deliveries',
-  'Webhook endpoints',
+  'Webhook Deliveries',
+  'Webhook Endpoints',
 ];
 
 const app = testApp();

@@ -4,8 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { publishedErrors } from '../../src/document.ts';
 import { webhookContracts } from '../../src/features.ts';
 import { readExamples } from '../../src/http/examples.ts';
-import { eventsOf } from '../../src/http/operation-events.ts';
-import { EVENT_TYPES } from '../../src/kernel/contract/event.ts';
+import { eventsOf } from '../../src/http/operation/events.ts';
+import {
+  EVENT_TYPES,
+  type EventType,
+  RESERVED_EVENT_TYPES,
+} from '../../src/kernel/contract/event.ts';
 
 const { webhooks } = readExamples();
 
@@ -17,21 +21,30 @@ reply, a timer, an operator. [Webhooks](concepts/webhooks.md) describes how to r
 events. The page is generated from the contracts and from recorded examples.
 `;
 
+const OPERATIONS = 'http://localhost:4000/docs/operations/';
+
 function emittersOf(type: string): string {
   const names = publishedErrors()
     .map(({ operationId }) => operationId)
     .filter((operationId) => eventsOf(operationId).some((eventType) => eventType === type))
     .sort();
-  return names.length ? `Emitted by ${names.map((name) => `\`${name}\``).join(', ')}.` : '';
+  return names.length
+    ? `Emitted by ${names.map((name) => `[\`${name}\`](${OPERATIONS}${name})`).join(', ')}.`
+    : '';
 }
 
-function sectionOf(type: string): string {
+function sectionOf(type: EventType): string {
   const example = webhooks.find((webhook) => webhook.type === type);
   const body = example && `\`\`\`json\n${JSON.stringify(example.body, null, 2)}\n\`\`\``;
-  return [`### ${type}`, emittersOf(type), body].filter(Boolean).join('\n\n');
+  const note = RESERVED_EVENT_TYPES.includes(type)
+    ? 'Reserved. Railhead does not send this event.'
+    : '';
+  return [`### ${type}`, note, emittersOf(type), body].filter(Boolean).join('\n\n');
 }
 
-const page = () =>
+const documentedTypes = webhookContracts.flatMap(({ events }) => events.map(({ type }) => type));
+
+const renderPage = () =>
   [
     HEAD.trimEnd(),
     ...webhookContracts.flatMap(({ name, description, events }) => [
@@ -44,15 +57,20 @@ const page = () =>
 
 describe('the webhook catalog', () => {
   it('has every event type except a type that no verification emits', () => {
-    const types = new Set<string>(
-      webhookContracts.flatMap(({ events }) => events.map(({ type }) => type)),
-    );
+    const types = new Set<string>(documentedTypes);
     expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([
       'VERIFICATION.READY_FOR_VERIFICATION',
     ]);
   });
 
+  it('has an example of each event type that is sent', () => {
+    const typesWithExample = new Set(webhooks.map(({ type }) => type));
+    expect(documentedTypes.filter((type) => !typesWithExample.has(type))).toEqual(
+      RESERVED_EVENT_TYPES,
+    );
+  });
+
   it('equals docs/webhooks.md', async () => {
-    await expect(page()).toMatchFileSnapshot('../../../docs/webhooks.md');
+    await expect(renderPage()).toMatchFileSnapshot('../../../docs/webhooks.md');
   });
 });

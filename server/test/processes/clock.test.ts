@@ -11,7 +11,7 @@ import { createDataFolder, type DataFolder, type Running } from '../kit/crash/se
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const CLIENT = { id: 'clocks', secret: 'know-this' };
-const PAYMENTS = 120;
+const PAYMENT_COUNT = 120;
 const AMOUNT = 1_00;
 const DAY = 24 * 3_600_000;
 const name = `railhead_clock_${process.pid}`;
@@ -66,7 +66,7 @@ async function createPayer(server: Running) {
   const query = `customerId=${id}&currency=USD`;
   const accounts = await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`);
   const account = accounts.data[0].id as string;
-  const fundBody = { amount: PAYMENTS * AMOUNT };
+  const fundBody = { amount: PAYMENT_COUNT * AMOUNT };
   await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, fundBody);
   // Transfers to an account with this suffix are returned after 30 seconds.
   const accountInfo = accountInfos.USD?.('005');
@@ -116,13 +116,13 @@ describe('the clock of several processes', () => {
     const ids = receiver.arrivals.map(({ id }) => id);
     expect(ids.length).toBeGreaterThanOrEqual(24);
     expect(new Set(ids).size).toBe(ids.length);
-    const { rows } = await database.query('select count(*)::int as made from webhook_attempts');
-    expect(rows[0].made).toBe(ids.length);
+    const { rows } = await database.query('select count(*)::int as count from webhook_attempts');
+    expect(rows[0].count).toBe(ids.length);
   }, 60_000);
 
   it('completes an interrupted change in another process after a kill', async () => {
     const { account, payee } = await createPayer(firstServer);
-    for (let index = 0; index < PAYMENTS; index++) {
+    for (let index = 0; index < PAYMENT_COUNT; index++) {
       await callOrThrow(secondServer, 'POST', '/transfer-out', {
         source: { accountId: account },
         destination: { accountId: payee },
@@ -140,7 +140,7 @@ describe('the clock of several processes', () => {
     await dataFolders[0].kill(firstServer.child, 'node');
     expect(await interruptedChange).toBeInstanceOf(Error);
     const returnedCount = await count("status = 'FAILED'");
-    expect(returnedCount).toBeLessThan(PAYMENTS);
+    expect(returnedCount).toBeLessThan(PAYMENT_COUNT);
 
     const { currentTime, target } = await clockOf(secondServer);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
@@ -150,13 +150,13 @@ describe('the clock of several processes', () => {
     await database.query('update sandbox_clocks set held_until = now()');
     const continuedClock = await changeClock(secondServer, { to: target });
     expect(continuedClock).toMatchObject({ currentTime: target, frozen: true });
-    expect(await count("status = 'FAILED'")).toBe(PAYMENTS);
+    expect(await count("status = 'FAILED'")).toBe(PAYMENT_COUNT);
     expect(await count(`updated_at >= '${target}'`)).toBe(0);
     const events = await database.query(
       `select subject, count(*) from events where type = 'OUTGOING_PAYMENT.FAILED'
         group by subject`,
     );
-    expect(events.rows.map((row) => row.count)).toEqual(Array(PAYMENTS).fill('1'));
+    expect(events.rows.map((row) => row.count)).toEqual(Array(PAYMENT_COUNT).fill('1'));
     expect(problemsOf(await readSnapshot(url))).toEqual([]);
   }, 90_000);
 

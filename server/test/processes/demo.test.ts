@@ -1,6 +1,6 @@
 // The demonstration as a separate process, with a new server and with a running one. The
 // demonstration checks its results, so the exit code is decisive. The test checks the main lines of
-// the output, and that no process or file remains.
+// the output, and that no temporary file remains.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
@@ -96,17 +96,17 @@ const SCENARIO_LINES = [
 
 /** The first expected line that is missing or out of order. */
 function missingOutput(output: string): string | undefined {
-  let from = 0;
+  let searchIndex = 0;
   return SCENARIO_LINES.find((expectedLine) => {
-    const position = output.indexOf(expectedLine, from);
-    from = position + expectedLine.length;
+    const position = output.indexOf(expectedLine, searchIndex);
+    searchIndex = position + expectedLine.length;
     return position < 0;
   });
 }
 
 describe('npm run demo', () => {
   it.concurrent(
-    'runs with a new server, and no process or file remains',
+    'runs with a new server, and no temporary file remains',
     async () => {
       const { code, out, err } = await demonstrate();
       expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);

@@ -42,8 +42,8 @@ const USE_TRANSACTION_IDS = `set synchronous_commit = off;
     end loop;
   end $$`;
 
-it('a follower of events continues after the IDs that are assigned again', async () => {
-  const lostCustomer = await createCustomer();
+it('a follower receives a new event after the database assigns transaction IDs again', async () => {
+  const earlierCustomerId = await createCustomer();
   const { after: startCursor } = await read('limit=1');
   const client = new pg.Client({ connectionString: await dataFolder.database() });
   client.on('error', () => undefined);
@@ -51,7 +51,7 @@ it('a follower of events continues after the IDs that are assigned again', async
   const { rows } = await client.query(
     `select pid from pg_stat_activity where backend_type = 'walwriter'`,
   );
-  // The process of this ID would write the log to the disk.
+  // Stops the process that writes the log to disk.
   process.kill(rows[0].pid, 'SIGSTOP');
   await client.query(USE_TRANSACTION_IDS);
   const { after } = await read('limit=1');
@@ -59,9 +59,9 @@ it('a follower of events continues after the IDs that are assigned again', async
   server = await dataFolder.start();
   // The cursor is also valid before there is another event.
   expect(await followEvents(after)).toEqual([]);
-  const laterCustomer = await createCustomer();
-  expect(await followEvents(after)).toContain(laterCustomer);
+  const laterCustomerId = await createCustomer();
+  expect(await followEvents(after)).toContain(laterCustomerId);
   const allIds = await followEvents(startCursor);
-  expect(allIds).toContain(laterCustomer);
-  expect(allIds).not.toContain(lostCustomer);
+  expect(allIds).toContain(laterCustomerId);
+  expect(allIds).not.toContain(earlierCustomerId);
 }, 120_000);

@@ -62,7 +62,7 @@ async function call(processIndex: number, path: string, body?: unknown) {
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
   });
   const text = await reply.text();
-  if (!reply.ok) throw new Error(`${reply.status} ${text}`);
+  if (!reply.ok) throw new Error(`${path}: ${reply.status} ${text}`);
   return JSON.parse(text);
 }
 

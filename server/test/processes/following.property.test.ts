@@ -31,7 +31,7 @@ beforeAll(async () => {
   );
   receiver = await startReceiver();
   const env = { DATABASE_URL: url, RAILHEAD_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'error' };
-  // The first process creates the platform. All of them deliver.
+  // The first process creates the platform. All processes deliver.
   for (const dataFolder of dataFolders) await dataFolder.start(['--roles', 'api,deliver'], env);
   const { rows } = await pool.query('update platforms set webhook_endpoint = $1 returning id', [
     receiver.url,
@@ -67,15 +67,16 @@ const commits = fc.array(
 );
 
 // Inserts the event and its queue entry in one transaction, like the committer.
-const INSERT_SQL = `with made as (
+const INSERT_SQL = `with new_events as (
     select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)) as id,
-      date_trunc('milliseconds', now() - make_interval(secs => $2::float8 / 1000)) as at
+      date_trunc('milliseconds', now() - make_interval(secs => $2::float8 / 1000)) as created_at
     from generate_series(1, $3::int)
-  ), queued as (
-    insert into webhook_queue (event_id, platform_id, due_at) select id, $1, at from made
+  ), new_entries as (
+    insert into webhook_queue (event_id, platform_id, due_at)
+       select id, $1, created_at from new_events
   )
   insert into events (id, platform_id, type, subject, data, created_at)
-  select id, $1, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, '{}', at from made
+  select id, $1, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, '{}', created_at from new_events
   returning id`;
 
 /** Writes events in a separate transaction. Returns their IDs if it commits. */
@@ -100,8 +101,8 @@ it('processes deliver every committed event once, in any order of IDs and commit
       const receivedIds = () => receiver.arrivals.slice(countBefore).map(({ id }) => id);
       await vi.waitUntil(
         async () => {
-          const { rows } = await pool.query('select count(*)::int as left from webhook_queue');
-          return rows[0].left === 0 && receivedIds().length >= writtenIds.length;
+          const { rows } = await pool.query('select count(*)::int as remaining from webhook_queue');
+          return rows[0].remaining === 0 && receivedIds().length >= writtenIds.length;
         },
         { timeout: DELIVERY_MS, interval: 50 },
       );

@@ -39,7 +39,7 @@ const queries = fs.readdirSync(DASHBOARDS_FOLDER).flatMap((name) => {
  * Queries without series for a server without providers, replicas, waiting jobs, failures or card
  * payments.
  */
-const MAY_BE_EMPTY = [
+const QUERIES_WITHOUT_SERIES = [
   /railhead_provider_/,
   /railhead_circuit_state/,
   /railhead_replication_lag/,
@@ -48,7 +48,7 @@ const MAY_BE_EMPTY = [
   /type!="OUTGOING"/,
 ];
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as net.AddressInfo;
@@ -64,7 +64,8 @@ async function call({ credentials }: Running, method: string, url: string, body?
     headers: { authorization: `Basic ${encodedLogin}`, 'content-type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  if (response.status >= 300) throw new Error(`${url}: ${await response.text()}`);
+  if (response.status >= 300)
+    throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
   // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes.
   return (await response.json()) as any;
 }
@@ -99,7 +100,7 @@ async function pay(server: Running): Promise<void> {
     if (status === 'COMPLETED') return;
     await sleep(100);
   }
-  throw new Error('the payment did not complete');
+  throw new Error('the payment did not complete within 30 seconds');
 }
 
 /** The configuration of the documentation, for this server and with short intervals. */
@@ -120,7 +121,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
   const runningPrometheus = () => prometheus as RunningPrometheus;
 
   beforeAll(async () => {
-    const receiverPort = await freePort();
+    const receiverPort = await findFreePort();
     const server = await dataFolder.start();
     const webhookEndpoint = `http://127.0.0.1:${receiverPort}/hook`;
     await call(server, 'PATCH', '/config', { webhookEndpoint });
@@ -133,7 +134,11 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
     await client.query(checkSql);
     await client.end();
     folder = fs.mkdtempSync(path.join(scratchFolder(), 'prometheus-'));
-    prometheus = await startPrometheus(folder, configurationFor(server.origin), await freePort());
+    prometheus = await startPrometheus(
+      folder,
+      configurationFor(server.origin),
+      await findFreePort(),
+    );
     await sleep(SCRAPES_MS);
     // Counters that first appear with a value have a rate only after a change.
     await pay(server);
@@ -164,7 +169,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
 
   it.each(queries)('evaluates the query of $name', async ({ expr }) => {
     const series = await runningPrometheus().query(expr);
-    const mayBeEmpty = MAY_BE_EMPTY.some((pattern) => pattern.test(expr));
+    const mayBeEmpty = QUERIES_WITHOUT_SERIES.some((pattern) => pattern.test(expr));
     if (!mayBeEmpty) expect(series).not.toEqual([]);
   });
 });

@@ -47,7 +47,7 @@ async function runJson(...argv: string[]): Promise<any> {
 
 const credentialsFile = () => path.join(dataDir, 'credentials.json');
 
-/** The credentials file, once it is complete. */
+/** Content of the credentials file, or undefined while the file is incomplete. */
 function readCredentials():
   | (Credentials & { baseUrl: string; webhookPublicKey: string })
   | undefined {
@@ -119,7 +119,7 @@ describe('railhead-server', () => {
       'platform',
       'create',
       '--name',
-      'Beside',
+      'Second',
       '--unregulated',
     );
     const { status, body } = await call(createdPlatform, 'GET', '/config');
@@ -131,7 +131,7 @@ describe('railhead-server', () => {
     expect(createdPlatform.webhookPublicKey).toBe(readCredentials()?.webhookPublicKey);
     expect(await runJson('platform', 'list')).toMatchObject([
       { name: 'Sandbox' },
-      { name: 'Beside', platformId: createdPlatform.platformId },
+      { name: 'Second', platformId: createdPlatform.platformId },
     ]);
   }, 60_000);
 
@@ -158,7 +158,7 @@ describe('railhead-server', () => {
       'platform',
       'create',
       '--name',
-      'Grows',
+      'Currencies',
       '--currencies',
       'USD',
     );

@@ -74,7 +74,7 @@ describe('a database outage', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('causes replies with 503, and logs at most one line per kind and second', async () => {
+  it('causes replies with 503, and at most one log line per kind and second', async () => {
     app.readiness.markStarted();
     const request = (url: string, headers = {}) =>
       app.server.inject({ method: 'GET', url, headers });

@@ -31,7 +31,7 @@ async function call(processIndex: number, path: string, body?: unknown) {
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
   });
   const text = await reply.text();
-  if (!reply.ok) throw new Error(`${reply.status} ${text}`);
+  if (!reply.ok) throw new Error(`${path}: ${reply.status} ${text}`);
   return JSON.parse(text);
 }
 
@@ -149,10 +149,15 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit):
     await client.query('select pg_current_xact_id()');
     await sleep(beforeMs);
     const { rows } = await client.query(INSERT_SQL, [platform, ageMs, events]);
-    const column = <V>(value: V) => rows.map(() => value);
+    const repeatForRows = <V>(value: V) => rows.map(() => value);
     const ids = rows.map((row) => row.id as string);
-    const types = column('OUTGOING_PAYMENT.COMPLETED');
-    await client.query(ENQUEUE.text, [ids, column(platform), column(new Date()), types]);
+    const types = repeatForRows('OUTGOING_PAYMENT.COMPLETED');
+    await client.query(ENQUEUE.text, [
+      ids,
+      repeatForRows(platform),
+      repeatForRows(new Date()),
+      types,
+    ]);
     await sleep(openMs);
     await client.query(isRolledBack ? 'rollback' : 'commit');
     return isRolledBack ? 0 : events;

@@ -1,7 +1,7 @@
 // A release as its users receive it, unpacked into an empty folder and started with Node as the
 // only program. The tests also cover its checksums, SBOM and licenses, the package of the server
-// and the unit for systemd. They are skipped without a built site and console, which .ci/run builds
-// and requires.
+// and the unit for systemd. The tests of a release are skipped without a built site and
+// console, which .ci/run requires.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -15,7 +15,7 @@ import {
   buildRelease,
   fileIn,
   hasBuiltParts,
-  nodeAlone,
+  minimalEnvironment,
   startRelease,
   stopRelease,
   unpack,
@@ -25,13 +25,13 @@ const BUILD_MS = 300_000;
 const START_MS = 90_000;
 const folder = fs.mkdtempSync(path.join(scratchFolder(), 'railhead-release-'));
 const out = path.join(folder, 'out');
-const env = nodeAlone(folder);
+const env = minimalEnvironment(folder);
 let release = '';
 
 const readText = (...names: string[]) => fs.readFileSync(path.join(release, ...names), 'utf8');
 const program = () => path.join(release, 'bin', 'railhead-server');
 
-function emptyFolder(name: string): string {
+function createEmptyFolder(name: string): string {
   const createdFolder = path.join(folder, name);
   fs.mkdirSync(createdFolder);
   return createdFolder;
@@ -54,7 +54,7 @@ describe.runIf(hasBuiltParts())('a release', () => {
   it(
     'starts with Node alone, serves the API, the documentation and the console, and starts again',
     async () => {
-      const cwd = emptyFolder('first');
+      const cwd = createEmptyFolder('first');
       const server = await startRelease(program(), { cwd, env });
       const { origin } = new URL(server.credentials.baseUrl);
       const textOf = async (name: string) => {
@@ -82,7 +82,7 @@ describe.runIf(hasBuiltParts())('a release', () => {
   it(
     'runs several processes',
     async () => {
-      const cwd = emptyFolder('several');
+      const cwd = createEmptyFolder('several');
       const server = await startRelease(program(), { cwd, env, flags: ['--processes', '2'] });
       expect(await stopRelease(server)).toBe(0);
     },
@@ -143,7 +143,7 @@ describe.runIf(hasBuiltParts())('a release', () => {
   it(
     'is also a package that runs in an empty project, on a separate database',
     async () => {
-      const project = emptyFolder('project');
+      const project = createEmptyFolder('project');
       fs.writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
       // The embedded databases are optional dependencies, which npm would download from the
       // registry.
@@ -152,8 +152,8 @@ describe.runIf(hasBuiltParts())('a release', () => {
       const database = await createTestDatabase();
       try {
         const installedProgram = path.join(project, 'node_modules', '.bin', 'railhead-server');
-        const withDatabase = { ...env, DATABASE_URL: database.url };
-        const server = await startRelease(installedProgram, { cwd: project, env: withDatabase });
+        const envWithDatabase = { ...env, DATABASE_URL: database.url };
+        const server = await startRelease(installedProgram, { cwd: project, env: envWithDatabase });
         const { baseUrl } = server.credentials;
         const headers = { authorization: authorizationOf(server.credentials) };
         expect((await fetch(`${baseUrl}/config`, { headers })).status).toBe(200);

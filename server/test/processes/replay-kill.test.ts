@@ -8,8 +8,8 @@ import { createDataFolder, type DataFolder, type Running } from '../kit/crash/se
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const EVENTS = 3_000;
-/** Events that are due or in progress at a time, and may be sent again after a kill. */
-const MAX_REPEATED = 1_500;
+/** Events that are due or in progress at one time, and may be sent again after a kill. */
+const MAX_REPEATED_EVENTS = 1_500;
 const ENV = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
 const FLAGS = ['--processes', '2'];
 const WAIT = { timeout: 90_000, interval: 50 };
@@ -63,10 +63,10 @@ it('a replay of thousands of events delivers every event after a kill', async ()
   server = await dataFolder.start(FLAGS, ENV);
   const readReplay = () => call('GET', `/webhook-replays/${id}`);
   await vi.waitUntil(async () => (await readReplay()).status === 'COMPLETED', WAIT);
-  const countArrived = () => new Set(receiver.arrivals.map((arrival) => arrival.id)).size;
-  await vi.waitUntil(() => countArrived() >= total, WAIT);
+  const countArrivedEvents = () => new Set(receiver.arrivals.map((arrival) => arrival.id)).size;
+  await vi.waitUntil(() => countArrivedEvents() >= total, WAIT);
   expect(await readReplay()).toMatchObject({ total, done: total });
   const { data } = await call('GET', `/webhook-deliveries?endpointId=${endpointId}&status=FAILED`);
   expect(data).toEqual([]);
-  expect(receiver.arrivals.length).toBeLessThanOrEqual(total + MAX_REPEATED);
+  expect(receiver.arrivals.length).toBeLessThanOrEqual(total + MAX_REPEATED_EVENTS);
 }, 240_000);

@@ -26,7 +26,17 @@ function readPids(): number[] {
     .trim()
     .split(' ')
     .map(Number)
-    .filter((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('start.mjs'));
+    .filter((pid) => readCommandLine(pid).includes('start.mjs'));
+}
+
+/** Empty if the process has exited since its ID was read. */
+function readCommandLine(pid: number): string {
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return '';
+    throw error;
+  }
 }
 
 async function get(path: string): Promise<number> {

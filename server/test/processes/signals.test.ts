@@ -140,7 +140,7 @@ async function waitUntilClosed(server: Running): Promise<void> {
     if (status === 503) return;
     await sleep(10);
   }
-  throw new Error('the server still accepts requests');
+  throw new Error('the server still accepts requests after 5 seconds');
 }
 
 describe('SIGTERM', () => {
@@ -252,7 +252,7 @@ describe('SIGTERM', () => {
 });
 
 describe('an invalid setting', () => {
-  const startErrors = async (flags: string[], env: Record<string, string> = {}) => {
+  const collectStartErrors = async (flags: string[], env: Record<string, string> = {}) => {
     const folder = createFolder();
     const exit = await folder.waitForExit(folder.launch(flags, env));
     expect(fs.existsSync(folder.dir)).toBe(false);
@@ -262,7 +262,10 @@ describe('an invalid setting', () => {
 
   it('prints one line for each invalid setting, and exits with code 2', async () => {
     const env = { LOG_LEVEL: 'loud', RAILHEAD_SERVICE_WORD: 'lower', DATABASE_URL: 'mysql://x' };
-    const { code, out, lines } = await startErrors(['--port', '70000', '--hots', '::1'], env);
+    const { code, out, lines } = await collectStartErrors(
+      ['--port', '70000', '--hots', '::1'],
+      env,
+    );
     expect([code, out]).toEqual([2, '']);
     expect(lines).toEqual([
       '--hots is not a setting. Nearest match: --host. Try --help.',
@@ -275,7 +278,7 @@ describe('an invalid setting', () => {
   }, 60_000);
 
   it('is reported without its value if it is secret', async () => {
-    const { code, lines } = await startErrors([], {
+    const { code, lines } = await collectStartErrors([], {
       RAILHEAD_MASTER_KEY: 'hush',
       NODE_ENV: 'production',
     });

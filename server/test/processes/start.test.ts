@@ -1,4 +1,4 @@
-// The start of a server process, observed from outside.
+// The start of a server process: printed URLs, the command, readiness and the sample customer.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -39,7 +39,7 @@ async function waitForResult<T>(read: () => Promise<T | undefined>): Promise<T> 
     if (result !== undefined) return result;
     await sleep(10);
   }
-  throw new Error('timed out');
+  throw new Error('no result after 60 seconds');
 }
 
 /** Starts a server, checks the URLs that it prints, and stops it. Returns its origin. */
@@ -154,11 +154,11 @@ describe('/readyz during the start', () => {
   it('returns 503 until credentials.json is written', async () => {
     const folder = createFolder();
     const database = await createTestDatabase();
-    const lock = new pg.Client({ connectionString: database.url });
-    await lock.connect();
+    const lockingClient = new pg.Client({ connectionString: database.url });
+    await lockingClient.connect();
     try {
       // The lock delays the creation of the first platform.
-      await lock.query('begin; lock table bootstrap_steps in access exclusive mode');
+      await lockingClient.query('begin; lock table bootstrap_steps in access exclusive mode');
       const port = await findFreePort();
       const child = folder.launch(['--port', String(port)], { DATABASE_URL: database.url });
       const readReadiness = () => fetch(`http://127.0.0.1:${port}/readyz`);
@@ -168,13 +168,13 @@ describe('/readyz during the start', () => {
         { status: 'starting' },
       ]);
       expect(fs.existsSync(path.join(folder.dir, 'credentials.json'))).toBe(false);
-      await lock.query('rollback');
+      await lockingClient.query('rollback');
       await folder.waitUntilReady(child);
       expect((await readReadiness()).status).toBe(200);
       child.kill('SIGTERM');
       expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
     } finally {
-      await lock.end();
+      await lockingClient.end();
       await database.drop();
     }
   }, 90_000);
@@ -184,11 +184,11 @@ describe('the sample customer', () => {
   it('can be removed while it is created', async () => {
     const folder = createFolder();
     const database = await createTestDatabase();
-    const lock = new pg.Client({ connectionString: database.url });
-    await lock.connect();
+    const lockingClient = new pg.Client({ connectionString: database.url });
+    await lockingClient.connect();
     try {
       // The lock delays the first external account of the customer until the reset waits too.
-      await lock.query('begin; lock table external_accounts in access exclusive mode');
+      await lockingClient.query('begin; lock table external_accounts in access exclusive mode');
       const { child, credentials } = await folder.start([], {
         DATABASE_URL: database.url,
         RAILHEAD_SAMPLE_CUSTOMER: 'create',
@@ -198,13 +198,13 @@ describe('the sample customer', () => {
       const waitingLocksSql = `select 1 from pg_locks
         where not granted and relation = 'external_accounts'::regclass`;
       await waitForResult(async () =>
-        (await lock.query(waitingLocksSql)).rowCount ? true : undefined,
+        (await lockingClient.query(waitingLocksSql)).rowCount ? true : undefined,
       );
       const resetReply = fetch(`${credentials.baseUrl}/sandbox/reset`, { method: 'POST', headers });
       await waitForResult(async () =>
-        (await lock.query(waitingLocksSql)).rowCount === 2 ? true : undefined,
+        (await lockingClient.query(waitingLocksSql)).rowCount === 2 ? true : undefined,
       );
-      await lock.query('rollback');
+      await lockingClient.query('rollback');
       expect((await resetReply).status).toBe(200);
       await waitForResult(async () =>
         folder.outputOf(child).out.includes('sample customer is incomplete') ? true : undefined,
@@ -213,7 +213,7 @@ describe('the sample customer', () => {
       child.kill('SIGTERM');
       expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
     } finally {
-      await lock.end();
+      await lockingClient.end();
       await database.drop();
     }
   }, 90_000);

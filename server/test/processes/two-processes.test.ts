@@ -167,9 +167,9 @@ describe('two processes on one database', () => {
     );
     expect(payments).toBe(paidCount);
     const [accountRow] = await queryRows(
-      `select balance - held as left from ledger_accounts where id = '${usdAccountId}'`,
+      `select balance - held as available from ledger_accounts where id = '${usdAccountId}'`,
     );
-    expect(accountRow).toEqual({ left: String(FUNDS - paidCount * AMOUNT) });
+    expect(accountRow).toEqual({ available: String(FUNDS - paidCount * AMOUNT) });
   });
 
   it('run each job once', async () => {

@@ -189,7 +189,7 @@ const migrate = (version: Version, ...flags: string[]) =>
   });
 
 describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
-  it('expands while two versions serve, and permits a downgrade', async () => {
+  it('expands the database while two versions serve, and permits a downgrade', async () => {
     await serve();
     await replace(0, laterRelease);
     await serve();
@@ -202,7 +202,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     expect(JSON.parse(out)).toEqual({ expansions: [], contractions: ['9002_contraction.sql'] });
   }, 120_000);
 
-  it('is not contracted while a server of the earlier version runs', async () => {
+  it('does not contract the database while a server of the earlier version runs', async () => {
     const { code, err } = await migrate(laterRelease, '--contract');
     expect(code).not.toBe(0);
     expect(err).toContain(
@@ -212,7 +212,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     await serve();
   }, 60_000);
 
-  it('is contracted when only the later version runs, and rejects the earlier one', async () => {
+  it('contracts the database when only the later version runs, and rejects the earlier version', async () => {
     await replace(0, laterRelease);
     await serve();
     const countSql = `select count(*)::int as rows, count(*) filter (where later_remittance is

@@ -130,18 +130,18 @@ afterAll(async () => {
 
 /** Funds the account through both servers until the returned function is called. */
 function startLoad() {
-  let isOver = false;
-  const fundUntilOver = async (server: Running) => {
-    while (!isOver) {
+  let isStopped = false;
+  const fundUntilStopped = async (server: Running) => {
+    while (!isStopped) {
       await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${accountId}/fund`, {
         amount: 100,
       });
       await sleep(20);
     }
   };
-  const clients = Promise.all(servers.map(fundUntilOver));
+  const clients = Promise.all(servers.map(fundUntilStopped));
   return async () => {
-    isOver = true;
+    isStopped = true;
     await clients;
   };
 }

@@ -46,7 +46,7 @@ describe('an order', () => {
 
   it('can be pending, and rejected later', async () => {
     const { replies } = issuer.adapter();
-    const [issue, state] = [replies['/cards/issue'], replies['/cards/state']];
+    const [issueReply, stateReply] = [replies['/cards/issue'], replies['/cards/state']];
     replies['/cards/issue'] = () => ({ body: { state: 'pending', checkAfterSeconds: 30 } });
     replies['/cards/state'] = () => ({ body: { state: 'rejected' } });
     const { cardId } = await order('10.00');
@@ -54,7 +54,8 @@ describe('an order', () => {
     await service.app.advance(31_000);
     const rejectedState = { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' };
     expect(await issuer.cardOf(cardId)).toMatchObject(rejectedState);
-    if (issue && state) Object.assign(replies, { '/cards/issue': issue, '/cards/state': state });
+    if (issueReply && stateReply)
+      Object.assign(replies, { '/cards/issue': issueReply, '/cards/state': stateReply });
   });
 
   it('is rejected while no route selects an issuer', async () => {
@@ -142,13 +143,13 @@ describe('a payment', () => {
   });
 
   it('of an unknown card has no decision', async () => {
-    const fields = { authorizationId: 'lost', amount: 1_00 };
+    const fields = { authorizationId: 'unknown-card', amount: 1_00 };
     const unknownCard = 'Card:01a21758-15bf-71ea-aa5b-996c3b49c144';
-    const reply = await send(unknownCard, 'card.authorization', { ...fields, id: 'lost' });
+    const reply = await send(unknownCard, 'card.authorization', { ...fields, id: 'unknown-card' });
     expect(reply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(data[0]).toMatchObject({
-      ...{ messageId: 'lost', type: 'card.authorization' },
+      ...{ messageId: 'unknown-card', type: 'card.authorization' },
       problem: 'The provider has not issued this card.',
     });
   });
@@ -192,7 +193,7 @@ describe('a payment', () => {
     expect(await balances(account)).toEqual([10_00, 10_00]);
   });
 
-  it('never holds more than the balance, even if many arrive concurrently', async () => {
+  it('never holds more than the balance, even if many payments arrive concurrently', async () => {
     const { cardId, account } = await order('100.00');
     const authorizations = await Promise.all(
       Array.from({ length: 24 }, () => authorize(cardId, 30_00, { answerWithinMs: 10_000 })),

@@ -121,7 +121,7 @@ describe('importProviders', () => {
     const thirdAdapter = await startAdapter(service.app);
     const file = completeFile();
     const [acme] = file.providers;
-    if (!acme) throw new Error('no provider');
+    if (!acme) throw new Error('the file has no provider');
     const result = await importFile({
       providers: [{ ...acme, publicKeys: [thirdAdapter.publicKeyPem], terms: {} }],
       routes: [route('other-bank'), file.routes[1]],
@@ -139,7 +139,7 @@ describe('importProviders', () => {
     expect(details.errors).toMatchObject([
       {
         field: 'providers.0.publicKeys.0',
-        message: 'is a key of the provider acme-bank: use another key',
+        message: 'is a key of the provider acme-bank. Use another key',
       },
     ]);
     await thirdAdapter.close();
@@ -194,9 +194,11 @@ describe('a change', () => {
 });
 
 describe('the file in the guide', () => {
-  it('is valid', async () => {
-    const guide = readFileSync(path.join(projectRoot(), 'docs/guides/provider-routing.md'), 'utf8');
+  it('is the example file, and is valid', async () => {
+    const readText = (file: string) => readFileSync(path.join(projectRoot(), file), 'utf8');
+    const guide = readText('docs/guides/provider-routing.md');
     const [, json = ''] = /^```json\n([\s\S]*?)^```/m.exec(guide) ?? [];
+    expect(json).toBe(readText('examples/providers.json'));
     // Providers of these names exist with other keys.
     const text = json.replaceAll('acme-bank', 'guide-bank').replaceAll('other-bank', 'guide-two');
     const result = await importFile(JSON.parse(text), true);

@@ -55,7 +55,7 @@ describe('getProviderHealth', () => {
       await service.createPayment(),
     ];
     const [settledId, failedId, returnedId] = payments.map(({ id }) => id);
-    if (!settledId || !failedId || !returnedId) throw new Error('no payments');
+    if (!settledId || !failedId || !returnedId) throw new Error('a payment has no ID');
     const settlement = { state: 'settled', reference: 'BANK-1' };
     await report(settledId, settlement);
     await report(failedId, { state: 'failed', reason: 'ACCOUNT_INVALID' });
@@ -86,18 +86,20 @@ describe('getProviderHealth', () => {
     const recorders = [1, 2].map(() =>
       createCallRecorder(effects, {
         query: (...input) =>
-          isWriteFailing ? Promise.reject(new Error('down')) : runtime.db.query(...input),
+          isWriteFailing
+            ? Promise.reject(new Error('the database is unavailable'))
+            : runtime.db.query(...input),
       }),
     );
     for (const recorder of recorders) {
-      recorder.observe('counted', { isSuccess: true, durationMs: 80 });
-      recorder.observe('counted', { isSuccess: false, durationMs: 3_000 });
-      await expect(recorder.flush()).rejects.toThrow('down');
+      recorder.observe('counted-bank', { isSuccess: true, durationMs: 80 });
+      recorder.observe('counted-bank', { isSuccess: false, durationMs: 3_000 });
+      await expect(recorder.flush()).rejects.toThrow('unavailable');
     }
     isWriteFailing = false;
     await Promise.all(recorders.flatMap((recorder) => [recorder.flush(), recorder.flush()]));
-    const health = await readHealth(runtime.db, ['counted'], effects.now() + 1_000);
-    expect(health.get('counted')?.[1]).toMatchObject({
+    const health = await readHealth(runtime.db, ['counted-bank'], effects.now() + 1_000);
+    expect(health.get('counted-bank')?.[1]).toMatchObject({
       ...{ calls: 4, errors: 2, errorRate: 0.5, averageMs: 1_540, maxMs: 3_000 },
       ...{ within100Ms: 2, within500Ms: 2, within2000Ms: 2 },
     });
@@ -108,7 +110,7 @@ describe('the automatic pause', () => {
   it('pauses a provider whose calls fail, and resumes it after a successful probe', async () => {
     await setAutoPause({ windowMinutes: 5, minimum: 3, errorPercent: 40, resumeAfterProbe: true });
     const capabilitiesReply = adapter.replies['/capabilities'];
-    if (!capabilitiesReply) throw new Error('no capabilities');
+    if (!capabilitiesReply) throw new Error('the adapter has no reply for /capabilities');
     adapter.replies['/capabilities'] = () => ({ status: 500, body: {} });
     for (let count = 0; count < 2; count++) await write('POST', `/providers/${BANK}/check`);
     await service.app.advance(6_000);
@@ -135,7 +137,7 @@ describe('the automatic pause', () => {
       ...{ status: 'ACTIVE', pausedBy: null, pauseReason: null },
     });
     expect(await readSystemRecords('resumeProvider')).toHaveLength(1);
-    // The errors before the resumption do not count again.
+    // The errors before the resumption are not counted again.
     await service.app.advance(6_000);
     expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');
   });

@@ -1,5 +1,6 @@
 // Messages of providers: deposits, signatures, keys and malformed input.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
 import { operatorService } from '../kit/operator/production.ts';
 import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
 
@@ -65,17 +66,17 @@ describe('deposit.received', () => {
       write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId });
     const firstDeposit = await recordManually('STMT-H1', 3_00);
     expect(firstDeposit.recorded).toBe('now');
-    const message = { id: 'hand', amount: 3_00, bankReference: 'STMT-H1' };
+    const message = { id: 'operator-first', amount: 3_00, bankReference: 'STMT-H1' };
     expect((await adapter.send(BANK, depositMessage(message))).body).toEqual({ result: 'IGNORED' });
     const { data } = await read('/provider-messages?result=IGNORED');
     expect(data[0]).toMatchObject({
-      ...{ messageId: 'hand', transactionId: firstDeposit.transactionId },
+      ...{ messageId: 'operator-first', transactionId: firstDeposit.transactionId },
       problem: 'An operator already recorded this deposit. It was not posted again.',
     });
     await adapter.send(BANK, depositMessage({ amount: 4_00, bankReference: 'STMT-H2' }));
     expect((await recordManually('STMT-H2', 4_00)).recorded).toBe('before');
     expect(await readBalance()).toBe(balanceBefore + 7_00);
-    // The same bank reference with another amount is another deposit.
+    // A message whose amount differs from the entry of the operator is another deposit.
     await adapter.send(BANK, depositMessage({ amount: 5_00, bankReference: 'STMT-H1' }));
     expect(await readBalance()).toBe(balanceBefore + 12_00);
     const matches = await write('POST', '/search', { query: 'STMT-H2' });
@@ -96,11 +97,15 @@ describe('deposit.received', () => {
       paymentReference: 'RF UNKNOWN',
       bankReference: 'STMT-3',
     });
-    expect((await adapter.send(BANK, { ...unknownDeposit, id: 'lost' })).status).toBe(409);
-    expect((await adapter.send(BANK, { ...unknownDeposit, id: 'lost' })).status).toBe(409);
+    expect((await adapter.send(BANK, { ...unknownDeposit, id: 'unknown-reference' })).status).toBe(
+      409,
+    );
+    expect((await adapter.send(BANK, { ...unknownDeposit, id: 'unknown-reference' })).status).toBe(
+      409,
+    );
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(
-      data.filter((message: { messageId: string }) => message.messageId === 'lost'),
+      data.filter((message: { messageId: string }) => message.messageId === 'unknown-reference'),
     ).toMatchObject([{ problem: 'Payment reference not found.', type: 'deposit.received' }]);
     expect(await readBalance()).toBe(50_00);
   });
@@ -117,6 +122,45 @@ describe('deposit.received', () => {
     expect(await readBalance()).toBe(25_00);
     const unmatchedFields = { ...returnedFields, bankReference: 'NONE', amount: 25_00 };
     expect((await adapter.send(BANK, unmatchedFields)).status).toBe(409);
+  });
+
+  it('is reversed once by messages about a deposit that funded a payment', async () => {
+    const payer = await service.createPayer();
+    const quote = ok(
+      await service.app.call(
+        'POST',
+        '/quotes',
+        {
+          source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: payer.person.id },
+          destination: {
+            destinationType: 'ACCOUNT',
+            accountId: await service.createPayee(payer.person.id),
+          },
+          ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 40_00 },
+        },
+        service.callOptions,
+      ),
+      201,
+    );
+    const fields = { bankReference: 'STMT-F1', amount: 40_00 };
+    const fundingMessage = depositMessage({
+      ...{
+        ...fields,
+        paymentReference: quote.paymentInstructions[0].accountOrWalletInfo.reference,
+      },
+    });
+    expect((await adapter.send(BANK, fundingMessage)).body).toEqual({ result: 'APPLIED' });
+    const returnedFields = { type: 'deposit.returned', currency: 'USD', ...fields };
+    const send = async (id: string) =>
+      (await adapter.send(BANK, { ...returnedFields, id })).body.result;
+    const results = await Promise.all(['first-return', 'second-return'].map(send));
+    expect(results.sort()).toEqual(['APPLIED', 'IGNORED']);
+    expect(await send('third-return')).toBe('IGNORED');
+    const reversals = await service.app.runtime.db.query(
+      "select amount from ledger_transfers where transaction_id = $1 and step like 'return%'",
+      [quote.transactionId],
+    );
+    expect(reversals).toEqual([{ amount: 40_00n }]);
   });
 
   it('never credits an account of the other environment', async () => {
@@ -192,12 +236,12 @@ describe('rotateProviderKey', () => {
     const rotation = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
     const [firstKey, secondKey] = rotation.ownKeys;
     adapter.accept([firstKey]);
-    const problemOf = async () => (await write('POST', `/providers/${BANK}/check`)).problem;
-    expect(await problemOf()).toBeNull();
+    const readProblem = async () => (await write('POST', `/providers/${BANK}/check`)).problem;
+    expect(await readProblem()).toBeNull();
     await service.app.advance(3_600_001);
-    expect(await problemOf()).toContain('status 401');
+    expect(await readProblem()).toContain('status 401');
     adapter.accept([secondKey]);
-    expect(await problemOf()).toBeNull();
+    expect(await readProblem()).toBeNull();
     await service.app.advance(3_600_001);
     expect((await read(`/providers/${BANK}`)).ownKeys).toMatchObject([{ keyId: secondKey.keyId }]);
     const [expiringKey] = (await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 }))

@@ -8,17 +8,17 @@ import { type BankAccount, bankAccount, connectBank } from '../kit/providers/ban
 
 const { service, read, write } = operatorService();
 const BANK = 'acme-bank';
-const OPENING = 1_000_00;
+const OPENING_BALANCE = 1_000_00;
 let adapter: Adapter;
 let bank: BankAccount;
 
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
   await connectBank(write, adapter, BANK);
-  bank = bankAccount(service.app, adapter, 'EUR', OPENING);
+  bank = bankAccount(service.app, adapter, 'EUR', OPENING_BALANCE);
   const prefunding = [{ currency: 'EUR', alertBelow: 800_00 }];
   await write('POST', `/providers/${BANK}/terms`, { terms: { prefunding } });
-  await write('POST', `/providers/${BANK}/balances`, { currency: 'EUR', amount: OPENING });
+  await write('POST', `/providers/${BANK}/balances`, { currency: 'EUR', amount: OPENING_BALANCE });
 }, 60_000);
 afterAll(() => adapter.close());
 
@@ -57,7 +57,7 @@ it('the prefunded balance is the closing balance less the transfers not yet book
     transfer: failedTransfer,
   });
   const endOfDay = await endDay();
-  const closingBalance = OPENING - bookedPayout.amount;
+  const closingBalance = OPENING_BALANCE - bookedPayout.amount;
   expect(await readBalance()).toEqual({
     ...{
       currency: 'EUR',

@@ -48,7 +48,7 @@ async function serve(port = '0'): Promise<string> {
   for await (const line of createInterface({ input: child.stdout })) {
     return line.replace('Serving on ', '');
   }
-  throw new Error('the adapter has exited');
+  throw new Error('the adapter exited without printing its URL');
 }
 
 async function stop(): Promise<void> {

@@ -31,7 +31,7 @@ function reply(body: object, status = 200) {
   adapter.replies[RECALL_PATH] = () => ({ status, body });
 }
 
-const callCount = () => adapter.calls.filter((call) => call === RECALL_PATH).length;
+const countCalls = () => adapter.calls.filter((call) => call === RECALL_PATH).length;
 
 const reportState = (id: string, transfer: object) =>
   adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
@@ -48,7 +48,7 @@ async function recall(id: string, cause = 'DUPLICATE') {
   return recallReply;
 }
 
-const recallOf = async (id: string) => (await read(`/payments/${id}`)).recall;
+const readRecall = async (id: string) => (await read(`/payments/${id}`)).recall;
 
 const decide = (id: string, decision: object, fields: object = {}) =>
   adapter.send(BANK, { type: 'transfer.recall', transferId: id, recall: decision, ...fields });
@@ -77,7 +77,10 @@ describe('recallTransfer', () => {
     });
     expect((await decide(id, { state: 'accepted' }, acceptedFields)).body.result).toBe('DUPLICATE');
     expect((await decide(id, { state: 'accepted' })).body).toEqual({ result: 'IGNORED' });
-    expect(await recallOf(id)).toMatchObject({ state: 'ACCEPTED', decidedAt: expect.any(String) });
+    expect(await readRecall(id)).toMatchObject({
+      state: 'ACCEPTED',
+      decidedAt: expect.any(String),
+    });
     expect([await readBalance(), await countPostings(id)]).toEqual([balanceBefore, postingCount]);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const contradiction = await decide(id, { state: 'rejected', reason: 'TOO_LATE' });
@@ -94,21 +97,21 @@ describe('recallTransfer', () => {
   it('is repeated until the provider responds, and polled until the provider decides', async () => {
     const { id } = await createSettledPayment();
     reply({}, 503);
-    const countBefore = callCount();
+    const countBefore = countCalls();
     await recall(id, 'FRAUD');
     await service.app.advance(3_600_000);
-    expect(callCount()).toBeGreaterThan(countBefore + 1);
-    expect(await recallOf(id)).toMatchObject({ state: 'REQUESTED', decidedAt: null });
+    expect(countCalls()).toBeGreaterThan(countBefore + 1);
+    expect(await readRecall(id)).toMatchObject({ state: 'REQUESTED', decidedAt: null });
     reply({ state: 'requested', checkAfterSeconds: 86_400 });
     await service.app.advance(DAY);
     reply({ state: 'rejected', reason: 'BENEFICIARY_REFUSED' });
     await service.app.advance(2 * DAY);
-    expect(await recallOf(id)).toMatchObject({
+    expect(await readRecall(id)).toMatchObject({
       ...{ state: 'REJECTED', cause: 'FRAUD', rejectionReason: 'BENEFICIARY_REFUSED' },
     });
-    const countAfter = callCount();
+    const countAfter = countCalls();
     await service.app.advance(3 * DAY);
-    expect(callCount()).toBe(countAfter);
+    expect(countCalls()).toBe(countAfter);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     // A reported return is posted regardless of an earlier decision.
     await reportState(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });
@@ -124,15 +127,17 @@ describe('recallTransfer', () => {
     await decide(id, { state: 'rejected', reason: 'ACCOUNT_CLOSED' });
     reply({ state: 'accepted' });
     await service.app.advance(DAY);
-    expect(await recallOf(id)).toMatchObject({ state: 'REJECTED' });
+    expect(await readRecall(id)).toMatchObject({ state: 'REJECTED' });
   });
 
   it('is possible once, for a settled payout of a provider with recalls', async () => {
     const pendingPayment = await service.createPayment();
     const path = (id: string) => `/payouts/${id}/recall`;
     const body = { cause: 'CUSTOMER_REQUEST' };
-    const openRejection = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
-    expect(openRejection.message).toBe(
+    const unsettledRejection = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), {
+      body,
+    });
+    expect(unsettledRejection.message).toBe(
       'Only a settled payout can be recalled. This payout is PROCESSING.',
     );
     await reportState(pendingPayment.id, { state: 'settled', reference: 'BANK-X' });

@@ -84,16 +84,16 @@ const decide = (difference: { differenceId: string }, decision: string, fields: 
 
 /** Returns the only open difference, which must be of this kind. */
 async function readOnlyDifference(kind: string) {
-  const allOpen = await listOpen();
-  expect(kindsOf(allOpen)).toEqual([kind]);
-  return allOpen[0];
+  const differences = await listOpen();
+  expect(kindsOf(differences)).toEqual([kind]);
+  return differences[0];
 }
 
 async function expectBalanced() {
-  const ledger = -(await balanceOf(PROVIDER_ACCOUNT));
-  expect(ledger).toBe(bank.balance());
+  const providerBalance = -(await balanceOf(PROVIDER_ACCOUNT));
+  expect(providerBalance).toBe(bank.balance());
   expect(await reconcile()).toMatchObject({ ties: true, openDifferences: 0 });
-  expect(await closeDay()).toMatchObject({ status: 'CLOSED', closingBalance: ledger });
+  expect(await closeDay()).toMatchObject({ status: 'CLOSED', closingBalance: providerBalance });
 }
 
 beforeAll(async () => {
@@ -283,9 +283,9 @@ describe('a difference', () => {
     await reportDeposit(15_00);
     const balanceBefore = await balanceOf(accountId);
     await endDay();
-    const allOpen = await listOpen();
-    expect(allOpen).toHaveLength(2);
-    for (const difference of allOpen) await decide(difference, 'RETURN');
+    const differences = await listOpen();
+    expect(differences).toHaveLength(2);
+    for (const difference of differences) await decide(difference, 'RETURN');
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect(await balanceOf(accountId)).toBe(balanceBefore - 15_00);
@@ -329,8 +329,8 @@ describe('a difference', () => {
   it('CURRENCY_DIFFERS posts the line to suspense', async () => {
     const payout = await settlePayout();
     const { amount } = adapter.transfers.get(payout);
-    const usd = bankAccount(service.app, adapter, 'USD', 0);
-    usd.pay(payout);
+    const usdBank = bankAccount(service.app, adapter, 'USD', 0);
+    usdBank.pay(payout);
     await service.app.advance(DAY);
     await reconcile({ currency: 'USD' });
     const difference = (await listOpen()).find(
@@ -350,10 +350,10 @@ describe('a difference', () => {
     bank.pay(firstPayment.id);
     bank.pay(secondPayment.id);
     await endDay();
-    const allOpen = await listOpen();
-    expect(kindsOf(allOpen)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
+    const differences = await listOpen();
+    expect(kindsOf(differences)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
     const isOfFirst = ({ transactionId: id }: { transactionId: string }) => id === firstPayment.id;
-    await decide(allOpen.find(isOfFirst), 'SETTLE');
+    await decide(differences.find(isOfFirst), 'SETTLE');
     expect(await service.readStatus(firstPayment.id)).toBe('COMPLETED - -');
     await reportSettled(secondPayment.id);
     await reconcile();
@@ -480,7 +480,7 @@ describe('an open difference', () => {
     await rejects(400, 'INVALID_INPUT', 'POST', `${path}/assign`, { body: { ownerId: 'unknown' } });
     const { data: users } = await read('/operator-tokens?limit=1');
     const ownerId = users[0].id;
-    const assignment = { ownerId, note: 'asked the bank' };
+    const assignment = { ownerId, note: 'sent a request to the bank' };
     expect(await write('POST', `${path}/assign`, assignment)).toMatchObject(assignment);
     expect((await read(`/differences?ownerId=${ownerId}`)).data).toHaveLength(1);
     const policy = await write('POST', '/approval-policies', {

@@ -1,5 +1,5 @@
-// Messages of providers are deleted after their retention period, and their bodies with the
-// customer.
+// Messages of providers are deleted after their retention period. Their bodies are deleted when
+// the customer is erased.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { providerMessagePersonalData } from '../../src/features/payments/provider-messages/personal-data.ts';
 import { DAY } from '../kit/app/production.ts';

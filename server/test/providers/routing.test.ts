@@ -58,18 +58,20 @@ describe('the order of routes', () => {
     await addRoute('alpha-bank', { currency: 'EUR', costFixed: 20 });
     await addRoute('beta-bank', { currency: 'EUR', costBasisPoints: 5 });
     await addRoute(null, { priority: 20 });
-    const largeTransfer = await explain();
-    expect(verdictsOf(largeTransfer)).toEqual([
+    const largeTransferChoice = await explain();
+    expect(verdictsOf(largeTransferChoice)).toEqual([
       ...['alpha-bank SELECTED', 'beta-bank HIGHER_COST', 'built-in LOWER_PRIORITY'],
     ]);
-    expect(largeTransfer.routes.map((route: { cost: number }) => route.cost)).toEqual([20, 50, 0]);
-    const smallTransfer = await explain({ amount: '30001' });
-    expect(verdictsOf(smallTransfer).slice(0, 2)).toEqual([
+    expect(largeTransferChoice.routes.map((route: { cost: number }) => route.cost)).toEqual([
+      20, 50, 0,
+    ]);
+    const smallTransferChoice = await explain({ amount: '30001' });
+    expect(verdictsOf(smallTransferChoice).slice(0, 2)).toEqual([
       'beta-bank SELECTED',
       'alpha-bank HIGHER_COST',
     ]);
     // 0.05 % of 300.01 is 15.0005 cents, rounded up.
-    expect(smallTransfer.routes[0].cost).toBe(16);
+    expect(smallTransferChoice.routes[0].cost).toBe(16);
     await removeRoutes();
   });
 
@@ -100,7 +102,8 @@ describe('a route by country', () => {
   it('is skipped if the provider does not offer the country', async () => {
     const adapter = adapters.get('alpha-bank');
     const capabilitiesReply = adapter?.replies['/capabilities'];
-    if (!adapter || !capabilitiesReply) throw new Error('no adapter');
+    if (!adapter || !capabilitiesReply)
+      throw new Error('alpha-bank has no reply for /capabilities');
     const sepa = { kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR'], countries: ['FR'] };
     adapter.replies['/capabilities'] = () => ({ body: { protocol: '1', transfers: [sepa] } });
     await write('POST', '/providers/alpha-bank/check');
@@ -202,7 +205,8 @@ describe('a prefunded balance', () => {
   it('is requested from a provider that reports it', async () => {
     const adapter = adapters.get('alpha-bank');
     const capabilitiesReply = adapter?.replies['/capabilities'];
-    if (!adapter || !capabilitiesReply) throw new Error('no adapter');
+    if (!adapter || !capabilitiesReply)
+      throw new Error('alpha-bank has no reply for /capabilities');
     const { body } = capabilitiesReply({}) ?? {};
     adapter.replies['/capabilities'] = () => ({ body: { ...(body as object), balances: true } });
     adapter.replies['/balances'] = () => {

@@ -7,7 +7,7 @@ import { type Adapter, addProvider, startAdapter } from '../kit/providers/adapte
 
 const IBAN = 'DE89370400440532013000';
 const SERVICES = ['account_check', 'rates', 'identity', 'funding', 'email', 'sms'];
-const COLLECTION = {
+const FUNDING_INSTRUCTION = {
   accountOrWalletInfo: {
     ...{ accountType: 'EUR_ACCOUNT', iban: IBAN, paymentRails: ['SEPA'], reference: 'REF-1' },
   },
@@ -206,7 +206,7 @@ describe('identity', () => {
 describe('funding', () => {
   it('adds the account details after an account is opened', async () => {
     reply('/funding/account', ({ accountId }: { accountId: string }) => ({
-      instructions: [{ ...COLLECTION, instructionsNotes: accountId }],
+      instructions: [{ ...FUNDING_INSTRUCTION, instructionsNotes: accountId }],
     }));
     const { id } = await createCustomer(harness.app, { platform });
     const openedAccount = await findInternalAccount(harness.app, id, 'EUR', { platform });
@@ -236,9 +236,9 @@ describe('funding', () => {
       });
     const { status, body } = await createQuote();
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-    reply('/funding/payment', { instructions: [COLLECTION] });
+    reply('/funding/payment', { instructions: [FUNDING_INSTRUCTION] });
     const quote = ok(await createQuote(), 201);
-    expect(quote.paymentInstructions).toMatchObject([COLLECTION]);
+    expect(quote.paymentInstructions).toMatchObject([FUNDING_INSTRUCTION]);
     expect(receivedBodies.get('/funding/payment')).toMatchObject([
       { transactionId: quote.transactionId, amount: 100_00, currency: 'EUR', owner: 'customer' },
     ]);

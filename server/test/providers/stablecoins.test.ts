@@ -57,7 +57,7 @@ const resultOf = async (orderId: string, order: object, fields?: object) =>
   (await report(orderId, order, fields)).body.result;
 
 const statusOf = async (id: string) => (await fixture.readOperation(id)).status;
-const readCirculating = async () => (await fixture.readSupply(coin.id)).circulating;
+const readCirculatingSupply = async () => (await fixture.readSupply(coin.id)).circulating;
 
 beforeAll(async () => {
   harness = await openOnboarding();
@@ -97,7 +97,7 @@ describe('a mint', () => {
         to: { accountId: wallet.id, rail: 'SPARK', reference: 'addr-1' },
       },
     ]);
-    const supplyBefore = (await readCirculating()) ?? 0n;
+    const supplyBefore = (await readCirculatingSupply()) ?? 0n;
     const processingFields = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
     expect(await resultOf(id, pendingState('processing'), processingFields)).toBe('APPLIED');
     expect(await statusOf(id)).toBe('PROCESSING');
@@ -106,11 +106,11 @@ describe('a mint', () => {
     expect(await resultOf(id, pendingState('funding'))).toBe('IGNORED');
     expect(await resultOf(id, orderState('expired'))).toBe('IGNORED');
     expect(await statusOf(id)).toBe('PROCESSING');
-    expect(await readCirculating()).toBe(supplyBefore);
+    expect(await readCirculatingSupply()).toBe(supplyBefore);
     expect(await resultOf(id, orderState('completed', { amount: '10000000' }))).toBe('APPLIED');
     expect(await resultOf(id, orderState('completed'))).toBe('IGNORED');
     expect(await resultOf(id, pendingState('processing'))).toBe('IGNORED');
-    expect(await readCirculating()).toBe(supplyBefore + 10n * DOLLAR);
+    expect(await readCirculatingSupply()).toBe(supplyBefore + 10n * DOLLAR);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'COMPLETED', providerStatus: 'acme completed' },
     });
@@ -120,12 +120,15 @@ describe('a mint', () => {
     const { id } = await orderMint();
     await harness.app.settle();
     expect(await resultOf(id, orderState('completed'))).toBe('APPLIED');
-    const supplyBefore = await readCirculating();
+    const supplyBefore = await readCirculatingSupply();
     expect(await report(id, orderState('failed', { reason: 'PROVIDER_CANCELLED' }))).toMatchObject({
       status: 409,
       body: { message: 'The reported state is failed, but the order is COMPLETED.' },
     });
-    expect([await statusOf(id), await readCirculating()]).toEqual(['COMPLETED', supplyBefore]);
+    expect([await statusOf(id), await readCirculatingSupply()]).toEqual([
+      'COMPLETED',
+      supplyBefore,
+    ]);
     const listedMessages = await write('GET', '/provider-messages?result=CONTRADICTORY');
     expect(listedMessages.data[0]).toMatchObject({
       type: 'stablecoin.order',
@@ -136,7 +139,7 @@ describe('a mint', () => {
   it('of another amount is not applied, from a message or a request', async () => {
     const { id } = await orderMint();
     await harness.app.settle();
-    const supplyBefore = await readCirculating();
+    const supplyBefore = await readCirculatingSupply();
     const otherState = orderState('completed', { amount: '9000000' });
     expect((await report(id, otherState)).status).toBe(409);
     setReply('/stablecoins/state', otherState);
@@ -145,10 +148,10 @@ describe('a mint', () => {
       ...{ status: 'PENDING_FUNDING' },
       providerStatus: 'acme completed: amount 9000000 instead of 10000000',
     });
-    expect(await readCirculating()).toBe(supplyBefore);
+    expect(await readCirculatingSupply()).toBe(supplyBefore);
     setReply('/stablecoins/state', orderState('completed', { amount: '10000000' }));
     await harness.app.advance(2 * MINUTE);
-    expect([await statusOf(id), await readCirculating()]).toEqual([
+    expect([await statusOf(id), await readCirculatingSupply()]).toEqual([
       'COMPLETED',
       (supplyBefore ?? 0n) + 10n * DOLLAR,
     ]);
@@ -171,12 +174,12 @@ describe('a mint', () => {
       ...{ status: 'CREATED', providerStatus: 'not found' },
     });
     setReply('/stablecoins/state', orderState('failed', { reason: 'PROVIDER_TRANSFER_FAILED' }));
-    const supplyBefore = await readCirculating();
+    const supplyBefore = await readCirculatingSupply();
     await harness.app.advance(2 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PROVIDER_TRANSFER_FAILED' },
     });
-    expect(await readCirculating()).toBe(supplyBefore);
+    expect(await readCirculatingSupply()).toBe(supplyBefore);
     expect((await report(id, orderState('completed'))).status).toBe(409);
     setReply('/stablecoins/submit', pendingState('funding'));
     setReply('/stablecoins/state', pendingState('funding'));

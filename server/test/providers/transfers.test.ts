@@ -82,13 +82,13 @@ describe('a payout', () => {
   });
 
   it('is retried with the same ID and provider after a lost reply', async () => {
-    const send = adapter.replies['/transfers/send'];
+    const sendReply = adapter.replies['/transfers/send'];
     adapter.replies['/transfers/send'] = () => null;
     const { id } = await service.createPayment();
     const { count } = adapter.transfers.get(id);
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
     await write('POST', `/providers/${BANK}/pause`);
-    if (send) adapter.replies['/transfers/send'] = send;
+    if (sendReply) adapter.replies['/transfers/send'] = sendReply;
     await service.app.advance(3_600_000);
     expect(adapter.transfers.get(id).count).toBeGreaterThan(count);
     expect(await service.readQueue(id)).toEqual([]);
@@ -103,7 +103,7 @@ describe('a payout', () => {
   });
 
   it('continues after an outage of two days', async () => {
-    const { '/transfers/send': send, '/transfers/state': state } = adapter.replies;
+    const { '/transfers/send': sendReply, '/transfers/state': stateReply } = adapter.replies;
     const unavailableReply = () => ({ status: 503, body: {} });
     const payment = await service.createPayment();
     Object.assign(adapter.replies, {
@@ -121,7 +121,10 @@ describe('a payout', () => {
     await service.app.advance(2 * 3_600_000);
     expect(await service.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await service.readStatus(unsentPayment.id)).toBe('COMPLETED - -');
-    Object.assign(adapter.replies, { '/transfers/send': send, '/transfers/state': state });
+    Object.assign(adapter.replies, {
+      '/transfers/send': sendReply,
+      '/transfers/state': stateReply,
+    });
   });
 
   it('is executed by the built-in rail while the provider is paused', async () => {

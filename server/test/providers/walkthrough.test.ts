@@ -61,11 +61,11 @@ const runSequentially = <R>(work: () => Promise<R>): Promise<R> => {
   return result;
 };
 
-async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
+async function handleRequest(request: http.IncomingMessage, response: http.ServerResponse) {
   const body = await textOf(request);
   if (request.url === '/advance') {
     await runSequentially(() => service.app.advance(Number(body) * DAY, 600_000));
-    // Runs the requests of statements that were due at the end.
+    // Runs the statement requests that became due at the end of the last day.
     await runSequentially(() => service.app.advance(60_000));
     return void response.end();
   }
@@ -84,7 +84,7 @@ beforeAll(async () => {
   };
   setClock();
   writeFileSync(path.join(folder, 'python3'), PYTHON);
-  control = http.createServer((request, response) => void answer(request, response));
+  control = http.createServer((request, response) => void handleRequest(request, response));
   control.listen(0, '127.0.0.1');
   await once(control, 'listening');
 });

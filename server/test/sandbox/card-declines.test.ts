@@ -83,11 +83,11 @@ const fieldsOf = ({ status, body }: ApiResponse) => [
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field).sort(),
 ];
 
-describe('a payment that', () => {
+describe('a payment', () => {
   const cases = Object.keys(PAYMENT_STATES).flatMap((name) =>
     NOTICES.map((kind) => [name, kind] as const),
   );
-  it.each(cases)('%s accepts or rejects %s as its state requires', async (name, kind) => {
+  it.each(cases)('that %s accepts or rejects %s as its state requires', async (name, kind) => {
     const { steps, status, accepts, amount = [] } = expectedOf(PAYMENT_STATES, name);
     const scenario = await fixture.begin();
     for (const step of steps) {
@@ -253,7 +253,7 @@ describe('a simulated message', () => {
   });
 
   describe('sandboxSimulateCardBalanceInquiry', () => {
-    it('has a new reference each time, for a decline as well', async () => {
+    it('returns a reference that differs from the references of authorizations', async () => {
       const scenario = await fixture.begin();
       const tokens = [
         await scenario.request('authorization', 1),

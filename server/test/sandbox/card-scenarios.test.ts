@@ -1,6 +1,6 @@
 // Payments with sandbox cards from the first to the last message, with every outcome that the
-// sandbox scripts. Each message is compared by its events. Each payment is funded by dollars and by
-// a stablecoin.
+// sandbox scripts. The test compares the events of each message. Each payment is funded by dollars
+// and by a stablecoin.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openForFile } from '../kit/app/test-app.ts';
 import {

@@ -86,7 +86,7 @@ describe('the table of issuing', () => {
     expect(await scenario.next()).toEqual([]);
   });
 
-  it('covers cards without a platformCardId, which otherwise determines last4', async () => {
+  it('activates a card without a platformCardId, and derives last4 from a platformCardId', async () => {
     const { app, cards } = fixture;
     const { platformCardId: _, ...body } = cards.cardBody(await cards.createCardholder());
     const { id } = ok(await cards.call('POST', '/cards', body), 201);
@@ -179,10 +179,10 @@ const CLEARED_EVENT = 'SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending)'
 const EXCEPTION_EVENT = 'EXCEPTION 40, debited 40 in 1';
 const CLEARED_EXCEPTION_EVENT = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
-const debitRows = (events: string, stuckEvents: string): Record<string, Row> => {
-  const startEvents = ['account 960/1000', events];
-  const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
-  const storedBalance = events === AUTHORIZED_EVENT ? 40 : 0;
+const debitRows = (debitEvent: string, stuckEvent: string): Record<string, Row> => {
+  const startEvents = ['account 960/1000', debitEvent];
+  const expectedEnd = `${debitEvent.replace(' (1 pending)', '')}; account 960/960`;
+  const storedBalance = debitEvent === AUTHORIZED_EVENT ? 40 : 0;
   return {
     [OTHER_SUFFIX]: {
       decision: 'approved',
@@ -201,8 +201,8 @@ const debitRows = (events: string, stuckEvents: string): Record<string, Row> => 
     },
     '006': {
       decision: 'approved',
-      immediateEvents: [...startEvents, stuckEvents],
-      end: `${stuckEvents}; account 960/1000`,
+      immediateEvents: [...startEvents, stuckEvent],
+      end: `${stuckEvent}; account 960/1000`,
       storedBalance: storedBalance - 40,
     },
   };
@@ -219,7 +219,7 @@ const rowsWithoutDebit = (row: Row): Record<string, Row> => ({
   },
 });
 
-const announcedRow: Row = {
+const authorizedCreditRow: Row = {
   ...{
     decision: 'approved',
     immediateEvents: ['AUTHORIZED +40'],
@@ -230,8 +230,8 @@ const announcedRow: Row = {
 const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
   authorization: debitRows(AUTHORIZED_EVENT, EXCEPTION_EVENT),
   financial_authorization: debitRows(CLEARED_EVENT, CLEARED_EXCEPTION_EVENT),
-  credit_authorization: rowsWithoutDebit(announcedRow),
-  credit_authorization_advice: rowsWithoutDebit(announcedRow),
+  credit_authorization: rowsWithoutDebit(authorizedCreditRow),
+  credit_authorization_advice: rowsWithoutDebit(authorizedCreditRow),
   financial_credit_authorization: rowsWithoutDebit({
     decision: 'approved',
     immediateEvents: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],

@@ -152,7 +152,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   'service-switch-error': 500,
 };
 
-const rejection = (text: string): Rejection => [
+const rejectionOf = (text: string): Rejection => [
   STATUSES[text] ?? 400,
   text.toUpperCase().replaceAll('-', '_'),
 ];
@@ -203,16 +203,16 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   ...Object.fromEntries(
     DISCOVERY_ERRORS.map((errorName) => [
       `$error.${errorName}`,
-      { discovery: rejection(errorName) },
+      { discovery: rejectionOf(errorName) },
     ]),
   ),
   ...Object.fromEntries(
-    QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, { quote: rejection(errorName) }]),
+    QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, { quote: rejectionOf(errorName) }]),
   ),
   ...Object.fromEntries(
     RECHECKED_ERRORS.map((errorName) => [
       `$error.payment.${errorName}`,
-      { quote: rejection(errorName) },
+      { quote: rejectionOf(errorName) },
     ]),
   ),
 };
@@ -272,7 +272,7 @@ const ACCEPTED_ROW: Row = {
   end: { status: 'COMPLETED' },
 };
 /** The error if the payee discovery of the sender fails. */
-const SENDER_REJECTED = { discovery: [400, 'SENDER_NOT_ACCEPTED'] } as const;
+const REJECTED_SENDER_ROW = { discovery: [400, 'SENDER_NOT_ACCEPTED'] } as const;
 
 const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
   '$success.usd': ACCEPTED_ROW,
@@ -298,7 +298,7 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
   },
   '$non.existent.usd': { discovery: [404, 'UMA_NOT_FOUND'] },
   ...Object.fromEntries(
-    DISCOVERY_ERRORS.map((errorName) => [`$error.${errorName}`, SENDER_REJECTED]),
+    DISCOVERY_ERRORS.map((errorName) => [`$error.${errorName}`, REJECTED_SENDER_ROW]),
   ),
   // Addresses that reject payments as receivers and can be senders.
   ...Object.fromEntries(QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, ACCEPTED_ROW])),

@@ -87,7 +87,7 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
     'has the expected outcome if the name ends with %s',
     async (suffix) => {
       const row = PERSONS[suffix];
-      if (!row) throw new Error(`no row for ${suffix}`);
+      if (!row) throw new Error(`the table has no row for the suffix ${suffix}`);
       const platform = platformOf(kind);
       const initialStatus = isLite ? row.liteStatus : 'UNVERIFIED';
       const { id } = await fixture.createPerson(platform, `Ada Lovelace${suffix}`);
@@ -144,7 +144,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     'has the expected outcome if the registration number ends with %s',
     async (suffix) => {
       const row = BUSINESSES[suffix];
-      if (!row) throw new Error(`no row for ${suffix}`);
+      if (!row) throw new Error(`the table has no row for the suffix ${suffix}`);
       const platform = platformOf(kind);
       const { id } = await fixture.createBusiness(platform, `REG-1${suffix}`);
       expect(await fixture.readStatuses(platform, id)).toEqual(['UNVERIFIED']);

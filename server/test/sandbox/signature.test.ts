@@ -16,7 +16,7 @@ import {
 } from '../kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
-const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
+const SIGNATURE_HEADER = { 'service-wallet-signature': 'sandbox-valid-signature' };
 /** Error codes for the Request-Id of another request. */
 const OTHER_REQUEST = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
 const UNKNOWN_REQUEST_ID = 'Request:019b0000-0000-7000-8000-000000000000';
@@ -52,7 +52,7 @@ const createWallet = (platform: TestPlatform) =>
 async function addSecondCredential(platform: TestPlatform, accountId: string) {
   const add = sender(platform, 'POST', '/auth/credentials', passkeyBody(accountId));
   const { requestId } = ok(await add(), 202);
-  return ok(await add({ ...STAMP, 'request-id': requestId }), 201);
+  return ok(await add({ ...SIGNATURE_HEADER, 'request-id': requestId }), 201);
 }
 
 async function prepareOtpVerification(platform: TestPlatform): Promise<Send> {
@@ -67,7 +67,7 @@ async function prepareOtpVerification(platform: TestPlatform): Promise<Send> {
 async function openSession(platform: TestPlatform): Promise<string> {
   const verify = await prepareOtpVerification(platform);
   const { requestId } = ok(await verify(), 202);
-  return ok(await verify({ ...STAMP, 'request-id': requestId }), 200).id;
+  return ok(await verify({ ...SIGNATURE_HEADER, 'request-id': requestId }), 200).id;
 }
 
 const TEN_USDB = 10_000_000;
@@ -185,19 +185,22 @@ describe('sandbox-valid-signature', () => {
     async (operationId, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const firstReply = ok(await send(), 202);
-      const unknownReply = await send({ ...STAMP, 'request-id': UNKNOWN_REQUEST_ID });
+      const unknownReply = await send({ ...SIGNATURE_HEADER, 'request-id': UNKNOWN_REQUEST_ID });
       expect([unknownReply.status, unknownReply.body.code]).toEqual([401, 'UNAUTHORIZED']);
       let { requestId } = firstReply;
       for (let count = 1; count < signedRequests; count++) {
-        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+        requestId = ok(await send({ ...SIGNATURE_HEADER, 'request-id': requestId }), 202).requestId;
       }
-      const lastReply = await send({ ...STAMP, 'request-id': requestId });
+      const lastReply = await send({ ...SIGNATURE_HEADER, 'request-id': requestId });
       expect([operationId, lastReply.status, lastReply.body]).toEqual([
         operationId,
         finalStatus,
         lastReply.body,
       ]);
-      const secondResponse = await send({ ...STAMP, 'request-id': firstReply.requestId });
+      const secondResponse = await send({
+        ...SIGNATURE_HEADER,
+        'request-id': firstReply.requestId,
+      });
       expect(secondResponse.status).toBeGreaterThanOrEqual(400);
     },
   );
@@ -209,16 +212,18 @@ describe('sandbox-valid-signature', () => {
       const ownRequestId = ok(await send(), 202).requestId;
       for (const platform of [app.platform, app.other]) {
         const { requestId } = ok(await (await prepare(platform))(), 202);
-        const { status, body } = await send({ ...STAMP, 'request-id': requestId });
+        const { status, body } = await send({ ...SIGNATURE_HEADER, 'request-id': requestId });
         expect([status, body.code]).toEqual([
           ...[401, platform === app.other ? 'UNAUTHORIZED' : expect.stringMatching(OTHER_REQUEST)],
         ]);
       }
       let requestId = ownRequestId;
       for (let count = 1; count < signedRequests; count++) {
-        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+        requestId = ok(await send({ ...SIGNATURE_HEADER, 'request-id': requestId }), 202).requestId;
       }
-      expect((await send({ ...STAMP, 'request-id': requestId })).status).toBe(finalStatus);
+      expect((await send({ ...SIGNATURE_HEADER, 'request-id': requestId })).status).toBe(
+        finalStatus,
+      );
     },
   );
 
@@ -228,9 +233,9 @@ describe('sandbox-valid-signature', () => {
       const send = await prepare(app.platform);
       let { requestId } = ok(await send(), 202);
       for (let count = 1; count < signedRequests; count++) {
-        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+        requestId = ok(await send({ ...SIGNATURE_HEADER, 'request-id': requestId }), 202).requestId;
       }
-      const headers = { ...STAMP, 'request-id': requestId };
+      const headers = { ...SIGNATURE_HEADER, 'request-id': requestId };
       const responses = await Promise.all([send(headers), send(headers), send(headers)]);
       const [firstStatus, ...rejectedStatuses] = responses.map(({ status }) => status).sort();
       expect(firstStatus).toBe(finalStatus);
@@ -244,7 +249,7 @@ describe('sandbox-valid-signature', () => {
       const send = await prepare(app.platform);
       const { requestId } = ok(await send(), 202);
       app.effects.set(app.effects.now() + 5 * MINUTE);
-      const lateResponse = await send({ ...STAMP, 'request-id': requestId });
+      const lateResponse = await send({ ...SIGNATURE_HEADER, 'request-id': requestId });
       // A quote expires together with the request for its signature.
       expect(lateResponse.status === 401 || lateResponse.body.code === 'QUOTE_EXPIRED').toBe(true);
     },
@@ -258,7 +263,7 @@ describe('sandbox-valid-signature', () => {
       // already.
       const send = await prepare(platform);
       const { requestId } = ok(await send(), 202);
-      const { status, body } = await send({ ...STAMP, 'request-id': requestId });
+      const { status, body } = await send({ ...SIGNATURE_HEADER, 'request-id': requestId });
       expect([status, body.code]).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
     },
   );
@@ -268,7 +273,7 @@ describe('sandbox-valid-signature', () => {
     const agent = await agentFixture(app).connectAgent(fundedWallet.customer.id);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
-    const response = await agent.call('POST', path, undefined, { headers: STAMP });
+    const response = await agent.call('POST', path, undefined, { headers: SIGNATURE_HEADER });
     expect(ok(response, 200).status).toBe('APPROVED');
   });
 });

@@ -78,16 +78,16 @@ const DISABLE_AUTHORIZATION_TRIGGER = `alter table wallet_authorizations
   disable trigger wallet_authorizations_immutable`;
 const AUTHORIZATION_COLUMNS = `platform_id, account_id, customer_id, operation, subject,
   session_id, public_key, stamp, payload, created_at`;
-/** Replaces the latest authorization, with the signature of the first. */
+/** Replaces the latest authorization by a row with values of the first authorization. */
 const replaceAuthorizationSql = (stamp: string, id = 'l.id') => [
   DISABLE_AUTHORIZATION_TRIGGER,
-  `create temporary table lately on commit drop as
+  `create temporary table latest on commit drop as
     select * from wallet_authorizations where session_id is not null order by id desc limit 1`,
-  'delete from wallet_authorizations where id = (select id from lately)',
+  'delete from wallet_authorizations where id = (select id from latest)',
   `insert into wallet_authorizations (stamp, public_key, id, platform_id, account_id, customer_id,
     operation, subject, session_id, payload, created_at)
     select ${stamp}, ${id}, l.platform_id, l.account_id, l.customer_id, l.operation, l.subject,
-      l.session_id, l.payload, l.created_at from lately l, wallet_authorizations w
+      l.session_id, l.payload, l.created_at from latest l, wallet_authorizations w
     order by w.id limit 1`,
 ];
 
@@ -170,7 +170,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
         (select id from internal_accounts where currency = 'USD' limit 1)`,
     ],
   ],
-  ['and waits for nothing', ['delete from awaited_rail_results']],
+  ['and waits for no result', ['delete from awaited_rail_results']],
   [
     'waits for an operator of the sandbox',
     [
@@ -274,7 +274,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ['cannot be read', replaceAuthorizationSql('w.stamp, w.public_key', "'made up'")],
   ...CORRUPTIONS,
   ...ISSUED_CORRUPTIONS,
-  ['was deleted without a change', [disableChangeLogSql('jobs'), 'delete from jobs']],
+  ['was deleted without a recorded change', [disableChangeLogSql('jobs'), 'delete from jobs']],
   [
     'belongs to no transaction',
     [
@@ -349,6 +349,6 @@ describe('a corrupted database', () => {
     const repeatAction = FAILURE_ACTIONS.find((action) => action.name === 'repeat a request');
     await repeatAction?.run(sim);
     await sim.client.query(`update idempotency set reply = '{"made":"up"}', status = 299`);
-    await expect(repeatAction?.run(sim)).rejects.toThrow('was answered');
+    await expect(repeatAction?.run(sim)).rejects.toThrow('when repeated');
   });
 });

@@ -36,7 +36,7 @@ export interface Report {
   events: number;
 }
 
-const RECOUNT_EVERY = 400;
+const RECOUNT_INTERVAL_STEPS = 400;
 const REPORTED_STEPS = 20;
 
 const SETTLE_ALL: Action = {
@@ -140,7 +140,7 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
       lastLines[lastLines.length - 1] = line;
       trace.update(`${line}\n`);
       actionCounts.set(action.name, (actionCounts.get(action.name) ?? 0) + 1);
-      if ((step + 1) % RECOUNT_EVERY === 0) {
+      if ((step + 1) % RECOUNT_INTERVAL_STEPS === 0) {
         await recountAll(sim);
         progress?.(step + 1);
       }

@@ -44,7 +44,7 @@ describe('alert rules', () => {
     expect(names.toSorted()).toEqual(expectedNames.toSorted());
   });
 
-  it('name verbs of the command on their pages', () => {
+  it('name only existing verbs of the command on their pages', () => {
     const verbs = new Set(VERBS.map(({ noun, verb }) => `${noun} ${verb}`));
     const unknownVerbs = pages.flatMap((file) =>
       [...read(file).matchAll(/railhead-server\s+([a-z-]+)(?:\s+([a-z-]+))?/g)]

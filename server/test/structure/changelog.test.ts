@@ -1,4 +1,4 @@
-// CHANGELOG.md has the form of Keep a Changelog, and the page of the documentation site has the
+// CHANGELOG.md has the format of Keep a Changelog, and the page of the documentation site has the
 // same text. `npm test -- server/test/structure/changelog.test.ts -u` copies the text to the page.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ describe('the changelog', () => {
     expect(changelog.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
 
-  it('is the page of the documentation site', async () => {
+  it('has the same text as the page of the documentation site', async () => {
     await expect(changelog).toMatchFileSnapshot(path.join(root, 'docs', 'changelog.md'));
   });
 });

@@ -9,7 +9,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { PENDING_EFFECTS } from '../../src/features/jobs/kinds.ts';
 import { webhookContracts } from '../../src/features.ts';
-import { defineEvent, EVENT_TYPES } from '../../src/kernel/contract/event.ts';
+import { defineEvent, EVENT_TYPES, RESERVED_EVENT_TYPES } from '../../src/kernel/contract/event.ts';
 import { defineJob } from '../../src/kernel/contract/job.ts';
 import type { Ctx } from '../../src/runtime/operation/context.ts';
 import { document } from '../kit/http/requests.ts';
@@ -29,8 +29,6 @@ const sources = files.filter((file) => file.startsWith('server/src/') && !isTest
 
 /** Event types of the contract without a definition. */
 const TYPES_WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
-/** Documented event types of the contract that no verification emits. */
-const NEVER_EMITTED_TYPES = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {
   file: string;
@@ -71,7 +69,7 @@ const definitionsBy = (define: string): Definition[] =>
     .flatMap((source) => definitionsIn(define, source));
 
 /** A kind that is also the name of a ledger step. */
-const STEP = 'refund.pay';
+const LEDGER_STEP_KIND = 'refund.pay';
 
 /** Start of a job definition, with its kind. */
 const DEFINITION_START = /defineJob\(\s*'[^']+'/g;
@@ -81,11 +79,13 @@ const definitions = definitionsBy('defineEvent');
 const namesOf = (list: readonly Definition[]) => list.map(({ name }) => name).sort();
 
 const isEmitted = ({ file, holder, key }: Definition): boolean => {
-  const use = key ? new RegExp(`\\b${holder}(\\.${key}\\b|\\[)`) : new RegExp(`\\b${holder}\\b`);
+  const usePattern = key
+    ? new RegExp(`\\b${holder}(\\.${key}\\b|\\[)`)
+    : new RegExp(`\\b${holder}\\b`);
   const otherSources = sources.filter(
     (source) => source.file !== file && !source.file.endsWith('/index.ts'),
   );
-  return otherSources.some(({ text }) => use.test(text.replaceAll(/^import [^;]*;$/gm, '')));
+  return otherSources.some(({ text }) => usePattern.test(text.replaceAll(/^import [^;]*;$/gm, '')));
 };
 
 /** Never called. The compiler rejects each marked line, and reports a mark without an error. */
@@ -123,7 +123,7 @@ describe('events', () => {
 
   it('are emitted outside their contract', () => {
     expect(namesOf(definitions.filter((definition) => !isEmitted(definition)))).toEqual(
-      NEVER_EMITTED_TYPES,
+      RESERVED_EVENT_TYPES,
     );
   });
 });
@@ -134,7 +134,7 @@ describe('jobs', () => {
   });
 
   it('are named only in their definition and in the descriptions for the operator', () => {
-    const kinds = Object.keys(PENDING_EFFECTS).filter((kind) => kind !== STEP);
+    const kinds = Object.keys(PENDING_EFFECTS).filter((kind) => kind !== LEDGER_STEP_KIND);
     const isNamed = ({ file, text }: { file: string; text: string }): boolean => {
       const code = text.replaceAll(DEFINITION_START, '').replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
       return (

@@ -1,5 +1,4 @@
-// Every field and parameter of the three API documents has a description. A field with a single
-// value is a discriminator, which the description of its object explains.
+// Every schema, field and parameter of the three API documents has a description.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,8 +8,6 @@ const root = path.resolve(import.meta.dirname, '../../..');
 interface Schema {
   description?: string;
   $ref?: string;
-  const?: unknown;
-  enum?: unknown[];
   properties?: Record<string, Schema>;
   items?: Schema;
   allOf?: Schema[];
@@ -37,25 +34,21 @@ interface Document {
 
 const partsOf = ({ allOf = [], anyOf = [], oneOf = [] }: Schema) => [...allOf, ...anyOf, ...oneOf];
 
-/** Names of the fields and parameters without a description. */
-function undescribedIn({ components, paths, webhooks }: Document): string[] {
+/** Names of the schemas, fields and parameters without a description. */
+function findUndescribedNames({ components, paths, webhooks }: Document): string[] {
   const schemas = components?.schemas ?? {};
   const names = new Set<string>();
   const isDescribed = (schema: Schema | undefined): boolean => {
     if (!schema) return false;
     if (schema.description) return true;
     if (schema.$ref) return isDescribed(schemas[schema.$ref.split('/').at(-1) ?? '']);
-    return partsOf(schema).some(isDescribed);
+    // The description of an alternative does not describe the field.
+    return (schema.allOf ?? []).some(isDescribed);
   };
-  const isDiscriminator = (schema: Schema) => 'const' in schema || schema.enum?.length === 1;
   const visit = (schema: Schema | undefined, name: string) => {
     if (!schema || schema.$ref) return;
     for (const [field, fieldSchema] of Object.entries(schema.properties ?? {})) {
-      // The codes of an error reply are listed in the description of the reply.
-      const isErrorCode = field === 'code' && fieldSchema.enum !== undefined;
-      if (!isDescribed(fieldSchema) && !isDiscriminator(fieldSchema) && !isErrorCode) {
-        names.add(`${name}.${field}`);
-      }
+      if (!isDescribed(fieldSchema)) names.add(`${name}.${field}`);
       visit(fieldSchema, `${name}.${field}`);
     }
     visit(schema.items, `${name}[]`);
@@ -64,7 +57,10 @@ function undescribedIn({ components, paths, webhooks }: Document): string[] {
   const visitContent = (content: Content | undefined, name: string) => {
     for (const { schema } of Object.values(content?.content ?? {})) visit(schema, name);
   };
-  for (const [name, schema] of Object.entries(schemas)) visit(schema, name);
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (!schema.description) names.add(name);
+    visit(schema, name);
+  }
   const items = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})];
   for (const operation of items.flatMap((item) => Object.values(item))) {
     const { operationId, parameters = [], requestBody, responses = {} } = operation;
@@ -80,23 +76,34 @@ function undescribedIn({ components, paths, webhooks }: Document): string[] {
   return [...names];
 }
 
-describe('fields and parameters', () => {
+describe('schemas, fields and parameters', () => {
   it.each(['openapi.json', 'operator-openapi.json', 'docs/providers/openapi.json'])(
     'of %s have a description',
     (file) => {
       const document = JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Document;
       expect(Object.keys(document.paths ?? {}).length).toBeGreaterThan(10);
-      expect(undescribedIn(document)).toEqual([]);
+      expect(findUndescribedNames(document)).toEqual([]);
     },
   );
 
   it('without a description are found', () => {
-    const schema: Schema = { properties: { amount: {}, kind: { enum: ['A'] } } };
+    const documentSchemas: Record<string, Schema> = {
+      X: {
+        properties: {
+          amount: {},
+          rail: { allOf: [{}, { $ref: '#/components/schemas/Rail' }] },
+          clearedRail: { anyOf: [{ $ref: '#/components/schemas/Rail' }, {}] },
+        },
+      },
+      Rail: { description: 'Payment rail.' },
+    };
     const paths = {
       '/x': { get: { operationId: 'getX', parameters: [{ name: 'limit' }] } },
     };
-    expect(undescribedIn({ components: { schemas: { X: schema } }, paths })).toEqual([
+    expect(findUndescribedNames({ components: { schemas: documentSchemas }, paths })).toEqual([
+      'X',
       'X.amount',
+      'X.clearedRail',
       'getX parameter limit',
     ]);
   });

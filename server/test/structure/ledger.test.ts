@@ -5,12 +5,12 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-const source = path.join(root, 'server/src');
+const sourceFolder = path.join(root, 'server/src');
 
-const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
+const sources = readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' })
   .filter((file) => /(?<!\.test)\.ts$/.test(file))
   .map((file) => file.replaceAll(path.sep, '/'))
-  .map((file) => ({ file, text: readFileSync(path.join(source, file), 'utf8') }));
+  .map((file) => ({ file, text: readFileSync(path.join(sourceFolder, file), 'utf8') }));
 
 it('the source compares currencies in the ledger with sameCurrency', () => {
   const comparisons = sources

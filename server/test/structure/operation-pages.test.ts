@@ -7,9 +7,19 @@ import { projectRoot } from '../../src/runtime/config/root.ts';
 
 const folder = '../../../site/.vitepress/operations';
 const load = (name: string) => import(new URL(`${folder}/${name}`, import.meta.url).href);
-const [{ anchorOf, entries, groups }, { pageOf }, { indexPage, operationGroups }] =
-  await Promise.all([load('document.mjs'), load('page.mjs'), load('pages.mjs')]);
+const [
+  { entries, groups },
+  { pageOf },
+  { indexPage, operationGroups, operatorPage, searchText },
+  { REFERENCE },
+] = await Promise.all([
+  load('document.mjs'),
+  load('page.mjs'),
+  load('pages.mjs'),
+  load('../sidebar.mjs'),
+]);
 const { tablesOf } = await load('fields.mjs');
+const { limitsOf } = await load('limits.mjs');
 
 interface Content {
   examples?: Record<string, { value?: unknown }>;
@@ -21,10 +31,11 @@ interface Operation {
   requestBody?: { content: Record<string, Content> };
   responses: Record<string, { $ref?: string; description?: string }>;
 }
-const document: Record<
-  'paths' | 'webhooks',
-  Record<string, Record<string, Operation>>
-> = JSON.parse(readFileSync(path.join(projectRoot(), 'openapi.json'), 'utf8'));
+type Items = Record<string, Record<string, Operation>>;
+
+const read = (name: string) => JSON.parse(readFileSync(path.join(projectRoot(), name), 'utf8'));
+const document: Record<'paths' | 'webhooks', Items> = read('openapi.json');
+const operatorDocument: { paths: Items } = read('operator-openapi.json');
 const operationsIn = (section: 'paths' | 'webhooks') =>
   Object.values(document[section]).flatMap((item) => Object.values(item));
 const operations = operationsIn('paths');
@@ -95,13 +106,72 @@ describe('the pages of operations', () => {
     expect(groups.map(({ name }: { name: string }) => name)).toContain('Webhooks');
   });
 
-  it('link to the operation in the interactive reference', () => {
-    const anchors = new Map(entries.map((entry: { id: string }) => [entry.id, anchorOf(entry)]));
-    expect(anchors.get('executeQuote')).toBe(
-      'tag/cross-currency-transfers/POST/quotes/{quoteId}/execute',
+  it('link to the form that sends the request', () => {
+    for (const entry of entries) {
+      const isLinked = pageOf(entry).includes('[Try it](#try){#try}');
+      expect(isLinked, entry.id).toBe(!entry.isWebhook);
+    }
+  });
+});
+
+describe('the page of the operator API', () => {
+  const page: string = operatorPage();
+
+  it('lists every operation once, and links to the reference', () => {
+    const expectedRows = Object.entries(operatorDocument.paths).flatMap(([itemPath, item]) =>
+      Object.entries(item).map(
+        ([method, { operationId, summary }]) =>
+          `| ${method.toUpperCase()} | \`${itemPath}\` | \`${operationId}\` | ${summary} |`,
+      ),
     );
-    expect(anchors.get('createVerification')).toBe('tag/kyckyb-verifications/POST/verifications');
-    expect(anchors.get('testWebhookWebhook')).toBe('tag/webhooks/webhook/POST/test-webhook');
+    const rows = page.split('\n').filter((line) => /^\| [A-Z]+ \|/.test(line));
+    expect(rows.sort()).toEqual(expectedRows.sort());
+    expect(page).toContain('](http://localhost:4000/docs/operator-reference)');
+  });
+
+  it('is in the sidebar and in the search', () => {
+    const links = REFERENCE.items.map(({ link }: { link: string }) => link);
+    expect(links).toContain('/operations/operator');
+    const md = { options: {}, render: (source: string) => source };
+    const env = { relativePath: 'operations/operator.md', frontmatter: {} };
+    expect(page).not.toContain('search: false');
+    expect(searchText(page, env, md)).toBe(page);
+    expect(entries.map(({ id }: { id: string }) => id)).not.toContain('operator');
+  });
+});
+
+describe('the limits of a field', () => {
+  it('are omitted if the description states them', () => {
+    const key = { type: 'string', minLength: 1, maxLength: 255 };
+    expect(limitsOf(key, 'Unique key.')).toEqual([
+      'At least 1 character.',
+      'At most 255 characters.',
+    ]);
+    expect(limitsOf(key, 'Unique key. At most 255 characters.')).toEqual(['At least 1 character.']);
+    expect(limitsOf(key, 'Unique key, 1 to 255 characters.')).toEqual([]);
+    const count = { type: 'integer', minimum: 50, maximum: 20_000, default: 5_000 };
+    expect(limitsOf(count, 'Payments, 50 to 20,000. Defaults to 5,000.')).toEqual([]);
+    expect(limitsOf(count, 'Payments, 150 to 20,000.')).toEqual([
+      'Minimum 50.',
+      'Maximum 20000.',
+      'Default `5000`.',
+    ]);
+    const code = { type: 'string', minLength: 8, maxLength: 11 };
+    expect(limitsOf(code, 'BIC, 8 or 11 characters.')).toEqual([]);
+    expect(limitsOf({ enum: ['A'] }, 'Type. Always `A`.')).toEqual([]);
+    expect(limitsOf({ enum: ['A', 'B'] }, 'Type A or B.')).toEqual(['One of `A`, `B`.']);
+  });
+
+  it('occur once in each row of the pages', () => {
+    const rows = [...pages.values()].flatMap((page) =>
+      page.split('\n').filter((line) => line.startsWith('| `')),
+    );
+    expect(rows.length).toBeGreaterThan(1000);
+    const repeatedRows = rows.filter((row) => {
+      const limits = row.match(/(?:At most|At least|Exactly) \d+ \w+\.|Always `\w+`\./g) ?? [];
+      return new Set(limits).size < limits.length;
+    });
+    expect(repeatedRows).toEqual([]);
   });
 });
 
@@ -133,7 +203,7 @@ describe('the tables of fields', () => {
     ]);
   });
 
-  it('name the variants of a large union only', () => {
+  it('include no separate table for the variants of a large union', () => {
     const choice = { oneOf: [variant('A'), variant('B')] };
     expect(tablesOf({ type: 'object', properties: { choice } }, 1)).toHaveLength(1);
   });

@@ -52,7 +52,7 @@ const ROW_ACCESS =
   /\boperate\(|\b(ctx|db)\s*\.\s*(query|find|page|read|insert|update|remove|later|emit)\(/;
 
 /** Matches of a search in the files of the verbs. */
-const matches = (search: (code: string) => readonly string[]) =>
+const findMatches = (search: (code: string) => readonly string[]) =>
   verbs.flatMap(({ file, code }) => search(code).map((match) => `${file}: ${match}`));
 
 it('the search finds the verbs and the tables', () => {
@@ -61,11 +61,11 @@ it('the search finds the verbs and the tables', () => {
 });
 
 it('a verb has no SQL', () => {
-  expect(matches((code) => SQL.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
+  expect(findMatches((code) => SQL.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
 });
 
 it('a verb defines and imports no table and no state table', () => {
-  const importedTables = matches((code) =>
+  const importedTables = findMatches((code) =>
     importsOf(code).flatMap(({ from, values }) =>
       /\/runtime\/db\/table\.ts$|\/kernel\/states\.ts$/.test(from)
         ? values
@@ -76,8 +76,8 @@ it('a verb defines and imports no table and no state table', () => {
 });
 
 it('a verb reads no rows and stages no change set', () => {
-  expect(matches((code) => ROW_ACCESS.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
-  const runtimeImports = matches((code) =>
+  expect(findMatches((code) => ROW_ACCESS.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
+  const runtimeImports = findMatches((code) =>
     importsOf(code)
       .filter(({ from, values }) => values.length && /\/runtime\/(db|operation)\//.test(from))
       .map(({ from }) => from),
@@ -86,7 +86,7 @@ it('a verb reads no rows and stages no change set', () => {
 });
 
 it('a verb imports features by their index', () => {
-  const internalImports = matches((code) =>
+  const internalImports = findMatches((code) =>
     importsOf(code)
       .map(({ from }) => from)
       .filter((from) => from.includes('/features/') && !from.endsWith('/index.ts')),

@@ -1,5 +1,5 @@
-// Documents name existing files. The test checks each path and each file name in backticks, except in
-// decision records.
+// Documents name existing files. The test checks each path and each file name in backticks, except
+// in decision records.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ const FILES_NOT_IN_REPOSITORY = new Set([
   'connectors/acme/index.ts',
 ]);
 
-const missingIn = (text: string): string[] =>
+const findMissingPaths = (text: string): string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)]
     .map(([, name]) => name as string)
     .filter((name) => isPath(name) && !FILES_NOT_IN_REPOSITORY.has(name) && !exists(name));
@@ -63,11 +63,11 @@ const missingIn = (text: string): string[] =>
 describe('a document', () => {
   it('that names a missing file is found', () => {
     const text = 'See `kernel/none.ts`, `kernel/fault.ts`, `features/none/` and `POST /quotes`.';
-    expect(missingIn(text)).toEqual(['kernel/none.ts', 'features/none/']);
+    expect(findMissingPaths(text)).toEqual(['kernel/none.ts', 'features/none/']);
   });
 
   it.each(documents)('names files that exist: %s', (file) => {
-    expect(missingIn(read(file))).toEqual([]);
+    expect(findMissingPaths(read(file))).toEqual([]);
   });
 });
 

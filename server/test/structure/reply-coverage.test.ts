@@ -48,7 +48,7 @@ const problemsAfter = (change: Change): string[] =>
   });
 
 describe('the replies of a complete run', () => {
-  it('cover all declared replies if an operation is the same as another one', () => {
+  it('cover all declared replies if an operation is the same as another operation', () => {
     expect(problemsAfter({})).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe('the replies of a complete run', () => {
       'createQuote 403 USER_NOT_READY',
       [
         'declared but not produced by a test: createQuote USER_NOT_READY',
-        'untested of createQuote but not produced there: agentCreateQuote USER_NOT_READY',
+        'same as createQuote, but no test of it produces the code: agentCreateQuote USER_NOT_READY',
       ],
     ],
     ['createQuote 409 CONFLICT', ['common error but not produced by a test: CONFLICT']],
@@ -71,7 +71,7 @@ describe('the replies of a complete run', () => {
     expect(problemsAfter({ omittedLine: omittedReply })).toEqual(expectedProblems);
   });
 
-  it('are required of each operation if none is the same as another one', () => {
+  it('are required of each operation if no operation is the same as another operation', () => {
     expect(problemsAfter({ untestedCodes: {} })).toEqual([
       'declared but not produced by a test: agentCreateQuote INVALID_CURRENCY',
       'declared but not produced by a test: agentCreateQuote USER_NOT_READY',
@@ -88,7 +88,7 @@ describe('the operations that are declared to post money', () => {
 });
 
 describe('the list of untested replies', () => {
-  it('exempts one code', () => {
+  it('exempts codes of an operation', () => {
     const replies = { INVALID_CURRENCY: 'same as createQuote', USER_NOT_READY: 'no test can' };
     expect(problemsAfter({ untestedCodes: { agentCreateQuote: replies } })).toEqual([]);
   });
@@ -100,21 +100,27 @@ describe('the list of untested replies', () => {
       { ...agentQuoteErrors, specificCodes: ['INVALID_CURRENCY', 'FORBIDDEN'] },
     ];
     expect(problemsAfter({ errors })).toEqual([
-      'untested but not declared: agentCreateQuote USER_NOT_READY',
+      'listed as untested, but not declared: agentCreateQuote USER_NOT_READY',
     ]);
   });
 
   it.each([
-    [{ FORBIDDEN: 'no test can' }, 'untested but produced by a test: agentCreateQuote FORBIDDEN'],
-    [{ QUOTE_EXPIRED: 'no test can' }, 'untested but not declared: agentCreateQuote QUOTE_EXPIRED'],
-    [{ '*': 'no test can' }, 'untested but not the same as any operation: agentCreateQuote *'],
+    [
+      { FORBIDDEN: 'no test can' },
+      'listed as untested, but produced by a test: agentCreateQuote FORBIDDEN',
+    ],
+    [
+      { QUOTE_EXPIRED: 'no test can' },
+      'listed as untested, but not declared: agentCreateQuote QUOTE_EXPIRED',
+    ],
+    [{ '*': 'no test can' }, '"*" needs the reason "same as" an operation: agentCreateQuote *'],
     [
       { '*': 'same as makeQuote' },
-      'untested but not the same as any operation: agentCreateQuote *',
+      '"*" needs the reason "same as" an operation: agentCreateQuote *',
     ],
     [
       { INVALID_CURRENCY: 'same as makeQuote' },
-      'untested of makeQuote but not produced there: agentCreateQuote INVALID_CURRENCY',
+      'same as makeQuote, but no test of it produces the code: agentCreateQuote INVALID_CURRENCY',
     ],
   ])('reports %o', (replies, expectedProblem) => {
     expect(problemsAfter({ untestedCodes: { agentCreateQuote: replies } })).toContain(
@@ -124,7 +130,7 @@ describe('the list of untested replies', () => {
 
   it('may contain only existing operations', () => {
     expect(problemsAfter({ untestedCodes: { ...SAME_AS, makeQuote: {} } })).toEqual([
-      'untested but no operation: makeQuote',
+      'listed as untested, but not an operation: makeQuote',
     ]);
   });
 });

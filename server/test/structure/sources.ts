@@ -1,6 +1,6 @@
 // Source files of the repository for the structure tests: names, text and syntax trees. Rules about
-// code use the tree, because the formatter breaks code over lines, which a regular expression
-// misses.
+// code use the tree, because a regular expression misses code that the formatter breaks over
+// lines.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -48,7 +48,7 @@ describe('the public interface of a feature', () => {
   it(`has at most ${MAX_NAMES} names, and no wildcard export`, () => {
     const wideInterfaces = interfaces
       .map(({ folder, file }) => [folder, exportsOf(file).length] as const)
-      .filter(([, names]) => names > MAX_NAMES);
+      .filter(([, nameCount]) => nameCount > MAX_NAMES);
     expect(Object.fromEntries(wideInterfaces)).toEqual({});
     expect(interfaces.filter(({ file }) => /^export \*/m.test(read(file)))).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe('SQL', () => {
     ['  join customers c on true', ['customers']],
     ['select a is distinct from customers', []],
     ['Funds are paid from customers.', []],
-  ])('has its table names found: %s', (sql, tables) => {
+  ])('names the expected tables: %s', (sql, tables) => {
     expect(tablesIn(sql).sort()).toEqual([...tables].sort());
   });
 

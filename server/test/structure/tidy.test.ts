@@ -53,6 +53,15 @@ describe('the source code', () => {
     expect(filesWithoutHeader).toEqual([]);
   });
 
+  it('keeps header comments to four sentences', () => {
+    const sentencesOf = (file: string) => {
+      const header = /^(?:#!.*\n)?((?:\/\/.*\n)+)/.exec(read(file))?.[1] ?? '';
+      const text = header.replace(/^\/\/ ?/gm, '').replaceAll('\n', ' ');
+      return text.match(/[.!?](?=\s+[A-Z`"'(]|\s*$)/g)?.length ?? 0;
+    };
+    expect(files.filter((file) => sentencesOf(file) > 4)).toEqual([]);
+  });
+
   it('accesses clock, randomness and network only through Effects', () => {
     const allowedFiles = new Set(['server/src/runtime/config/system-effects.ts']);
     const bannedPattern =

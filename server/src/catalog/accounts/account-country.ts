@@ -3,7 +3,10 @@
 import { isCountry } from '../identity/countries.ts';
 import { ACCOUNT_TYPE_ROWS, isAccountType } from './account-types.ts';
 
-/** Undefined if the details do not determine it: a wallet, or a refund to an unknown account. */
+/**
+ * Country of an external account. Undefined if the details do not determine the country: a wallet,
+ * or a refund to an unknown account.
+ */
 export function countryOfAccount(
   account: Readonly<Record<string, unknown>> & { accountType: string },
 ): string | undefined {

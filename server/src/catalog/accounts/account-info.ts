@@ -35,7 +35,8 @@ export interface Account {
 
 /** Row of the account type. Throws for an unknown type. */
 export function rowOf(info: Account): AccountTypeRow {
-  if (!isAccountType(info.accountType)) throw new RangeError(`no type ${info.accountType}`);
+  if (!isAccountType(info.accountType))
+    throw new RangeError(`unknown account type ${info.accountType}`);
   return ACCOUNT_TYPE_ROWS[info.accountType];
 }
 
@@ -200,7 +201,7 @@ export function displayIdentifier(info: Account): string {
 }
 
 /**
- * Start and end of a long identifier, for a message in which the customer confirms the account.
+ * Prefix and suffix of a long identifier, for a message in which the customer confirms the account.
  * Blockchain addresses have more characters, because similar addresses can be generated.
  */
 export function shortenedIdentifier(info: Account): string {

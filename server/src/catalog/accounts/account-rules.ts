@@ -58,6 +58,14 @@ export const cnyRule: Rule = (info) => {
 };
 
 const LIGHTNING_FIELDS = ['invoice', 'bolt12', 'lightningAddress'] as const;
+const LIGHTNING_FORMATS = {
+  invoice: { hasFormat: hasBolt11Format, message: 'must be a BOLT 11 invoice' },
+  bolt12: { hasFormat: isBolt12, message: 'must be a BOLT 12 offer' },
+  lightningAddress: {
+    hasFormat: isLightningAddress,
+    message: 'must be a Lightning address, such as user@example.com',
+  },
+};
 
 /**
  * Exactly one destination, in its format. In production, an invoice has a valid checksum and is for
@@ -73,12 +81,8 @@ export const lightningRule: Rule = (info, production) => {
   }
   const name = presentFields[0] as (typeof LIGHTNING_FIELDS)[number];
   const value = textOf(info, name) ?? '';
-  const formats = {
-    invoice: hasBolt11Format,
-    bolt12: isBolt12,
-    lightningAddress: isLightningAddress,
-  };
-  if (!formats[name](value)) return fieldError(name, 'has an invalid format');
+  const { hasFormat, message } = LIGHTNING_FORMATS[name];
+  if (!hasFormat(value)) return fieldError(name, message);
   if (!production || name !== 'invoice') return [];
   const invoice = parseBolt11(value);
   if (!invoice) return fieldError(name, 'must be a complete invoice with a valid checksum');

@@ -139,7 +139,7 @@ describe('the union', () => {
     ]);
   });
 
-  it('has a request component with an example per type, which responses share for wallets', () => {
+  it('has a component for each type, and wallets use the component of responses', () => {
     const components: Record<string, Record<string, unknown>> = {};
     toOpenApi(accountInfoCreateSchema, components);
     toOpenApi(accountInfoSchema, components);

@@ -3,9 +3,8 @@
 // no patterns, because the response to a read-only token contains masked numbers.
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
-import { currencyOf } from '../currencies/currencies.ts';
-import { countryName } from '../identity/countries.ts';
 import type { PaymentRail } from '../rails/rails.ts';
+import { accountDescription, toPascalCase, typeTitle } from './account-descriptions.ts';
 import { exampleOf } from './account-examples.ts';
 import type { AccountTypeRow } from './account-type-row.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES, type AccountType } from './account-types.ts';
@@ -24,21 +23,6 @@ const ExternalAccountType = named(
   'ExternalAccountType',
   oneOf(ACCOUNT_TYPES, { description: 'Type of the external account. It determines the fields.' }),
 );
-
-/** Prefix of component names: `UsdAccount` for `USD_ACCOUNT`. */
-export const toPascalCase = (type: string): string =>
-  type.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-/** Title of the account type in the API reference. */
-export function typeTitle(type: string, row: AccountTypeRow): string {
-  if (row.kind === 'lightning') return 'Lightning destination';
-  if (row.kind === 'wallet') return `${toPascalCase(type).replace(/Wallet$|L1$/, '')} wallet`;
-  const [currency] = row.currencies;
-  if (!currency) return 'Bank account reached over SWIFT';
-  const countryText = row.country && countryName(row.country);
-  const noun = row.kind === 'mobile' ? 'Mobile wallet' : 'Account';
-  return `${noun} in ${currencyOf(currency).name}${countryText ? `, ${countryText}` : ''}`;
-}
 
 function omitPattern(schema: TSchema): TSchema {
   const { pattern: _pattern, ...schemaWithoutPattern } = schema;
@@ -91,7 +75,11 @@ function branch(type: AccountType, isResponse: boolean): TObject {
   // Without rails, request and response have the same schema and share one component.
   const suffix = isResponse || !hasRails ? 'Info' : 'Input';
   const example = isResponse && hasRails ? {} : { examples: [exampleOf(type)] };
-  const schema = Type.Object(properties, { title: typeTitle(type, row), ...example });
+  const schema = Type.Object(properties, {
+    title: typeTitle(type, row),
+    description: accountDescription(type, row, isResponse),
+    ...example,
+  });
   return named(`${toPascalCase(type)}${suffix}`, schema);
 }
 

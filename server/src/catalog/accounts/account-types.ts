@@ -56,7 +56,9 @@ const usdFields: Fields = {
   bankAccountType: optional(bankAccountType),
   intermediaryBankName: optional(name140('Name of the intermediary bank. Used only for wires.')),
   intermediaryRoutingNumber: optional(nonIdentifyingField(intermediaryRoutingNumber)),
-  fiToFiInformation: optional(note210('FI-to-FI information. Used only for wires.')),
+  fiToFiInformation: optional(
+    note210('Message to the bank of the beneficiary (FI-to-FI information). Used only for wires.'),
+  ),
 };
 
 const inrRow: AccountTypeRow = {

@@ -11,6 +11,7 @@ import {
   Phone,
   variant,
 } from '../../kernel/schema.ts';
+import { beneficiaryDescription } from './account-descriptions.ts';
 import type { AccountTypeRow } from './account-type-row.ts';
 
 const text = (description: string) => Type.String({ minLength: 1, description });
@@ -57,6 +58,7 @@ const WalletIndividualBeneficiary = named(
 function personSchema(
   requiredFields: readonly string[],
   additionalFields: Readonly<Record<string, TSchema>>,
+  description = 'Individual who owns the account.',
 ) {
   const { fullName, ...otherProperties } = PERSON_PROPERTIES;
   const properties = Object.entries({ ...otherProperties, ...additionalFields }).map(
@@ -64,7 +66,7 @@ function personSchema(
   );
   return Type.Object(
     { fullName, ...(Object.fromEntries(properties) as Record<string, TSchema>) },
-    { title: 'Individual', description: 'Individual who owns the account.' },
+    { title: 'Individual', description },
   );
 }
 
@@ -79,12 +81,18 @@ export function beneficiarySchema(row: AccountTypeRow, name: string) {
     row.kind === 'wallet'
       ? WalletIndividualBeneficiary
       : hasOwnFields
-        ? named(`${name}IndividualBeneficiary`, personSchema(requiredFields, additionalFields))
+        ? named(
+            `${name}IndividualBeneficiary`,
+            personSchema(requiredFields, additionalFields, beneficiaryDescription(row)),
+          )
         : IndividualBeneficiary;
   return variant(
     'beneficiaryType',
     { INDIVIDUAL, BUSINESS: BusinessBeneficiary },
-    { description: 'Beneficiary: the owner of the account.' },
+    {
+      description: 'Beneficiary: the owner of the account.',
+      tagDescription: 'Type of the beneficiary.',
+    },
   );
 }
 

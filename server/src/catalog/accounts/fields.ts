@@ -109,8 +109,8 @@ export const bic: Field = field(
 
 export const bankName: Field = field(
   text(
-    'Name of the bank. In production, it must be a name that `getDiscoveries` lists for the ' +
-      'country, if it lists any. `SWIFT_ACCOUNT` accepts any name.',
+    'Name of the bank. In production, the name must be in the list of `getDiscoveries` for the ' +
+      'country, unless that list is empty. `SWIFT_ACCOUNT` accepts any name.',
     { minLength: 1, maxLength: 255 },
   ),
   { normalize: lowerCaseText },

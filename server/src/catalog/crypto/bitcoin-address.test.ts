@@ -14,8 +14,8 @@ const parseToHex = (text: string) => {
 };
 
 describe('parseBitcoinAddress', () => {
-  // BIP-173 and BIP-350, "Test vectors". The first two are from the Bitcoin wiki, "Technical
-  // background".
+  // BIP-173 and BIP-350, "Test vectors". The first two addresses are from the Bitcoin wiki,
+  // "Technical background".
   it.each([
     ['1PMycacnJaSqwwJqjawXBErnLsZ7RkXUAs', 'main', 'p2pkh'],
     ['3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN', 'main', 'p2sh'],

@@ -1,5 +1,5 @@
-// Valid and invalid invoices of the BOLT 11 specification, and invoices of the sandbox. Signatures
-// and feature bits are not validated by this parser.
+// Valid and invalid invoices of the BOLT 11 specification, and invoices of the sandbox. The
+// parser does not validate signatures and feature bits.
 import { bech32 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

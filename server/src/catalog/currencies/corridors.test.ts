@@ -11,7 +11,7 @@ const codes = CURRENCIES.map((currency) => currency.code);
 const anyCode = fc.constantFrom(...codes);
 const rateOf = (from: string, to: string) => {
   const rate = referenceRate(from, to);
-  if (!rate) throw new Error(`${from} ${to}`);
+  if (!rate) throw new Error(`No reference rate from ${from} to ${to}.`);
   return rate;
 };
 

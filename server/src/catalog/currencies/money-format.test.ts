@@ -11,7 +11,7 @@ describe('money as text', () => {
     expect(formatAmount({ currency: 'BTC', amount: -1n })).toBe('-0.00000001');
   });
 
-  it('shows minor units of an unknown currency in lists, and throws outside of lists', () => {
+  it('has minor units of an unknown currency in formatAmount, and throws in formatMoney', () => {
     const unknownCurrency = { currency: 'XXX', amount: 1_234n };
     expect(formatAmount(unknownCurrency)).toBe('1,234');
     expect(() => formatMoney(unknownCurrency)).toThrow('unknown currency XXX');

@@ -36,12 +36,12 @@ export function fractionOf(text: string): Rate | undefined {
  * is missing.
  */
 export function midRate({ perBase }: RateTable, from: string, to: string): Rate | undefined {
-  const [sold, bought] = [perBase.get(from), perBase.get(to)];
+  const [fromRate, toRate] = [perBase.get(from), perBase.get(to)];
   const [fromUnit, toUnit] = [findCurrency(from), findCurrency(to)];
-  if (!sold || !bought || !fromUnit || !toUnit) return undefined;
+  if (!fromRate || !toRate || !fromUnit || !toUnit) return undefined;
   return {
-    num: bought.num * sold.den * 10n ** BigInt(toUnit.decimals),
-    den: bought.den * sold.num * 10n ** BigInt(fromUnit.decimals),
+    num: toRate.num * fromRate.den * 10n ** BigInt(toUnit.decimals),
+    den: toRate.den * fromRate.num * 10n ** BigInt(fromUnit.decimals),
   };
 }
 

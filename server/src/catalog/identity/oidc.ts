@@ -100,7 +100,8 @@ function audienceOf(aud: unknown): string | undefined {
 function timeError({ iat, exp, nbf }: OidcToken['claims'], now: Time): string | undefined {
   const seconds = now / 1000;
   if (!isTime(iat)) return 'The iat of the token is not a number.';
-  if (seconds - iat > MAX_AGE_S) return `The token is too old: iat is over ${MAX_AGE_S} s ago.`;
+  if (seconds - iat > MAX_AGE_S)
+    return `The token is too old, because its iat is over ${MAX_AGE_S} s ago.`;
   if (iat - seconds > CLOCK_SKEW_S) return 'The iat of the token is in the future.';
   if (!isTime(exp)) return 'The exp of the token is not a number.';
   if (exp <= seconds) return 'The token has expired.';

@@ -1,5 +1,5 @@
-// Tax identifiers of each country: sources, formats, check digits, and the identifier that a person
-// requires.
+// Tax identifiers of each country: sources, formats, check digits, and the identifier that is
+// required of a person.
 import { describe, expect, it } from 'vitest';
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
@@ -15,7 +15,7 @@ import {
 
 const rows = [...TAX_IDENTIFIERS];
 
-const HEAD = `# Tax identifiers
+const PAGE_HEADER = `# Tax identifiers
 
 Tax identifiers of natural persons per country, for \`NON_US_TAX_ID\` with \`countryOfIssuance\`.
 Residents and citizens of the United States and its territories have an SSN or ITIN instead. The
@@ -24,14 +24,14 @@ page from \`catalog/identity/tax-identifiers.ts\`:
 \`npm test -- server/src/catalog/identity/tax-identifiers.test.ts -u\`.
 `;
 
-function page(): string {
+function generatePage(): string {
   const sourceOf = ({ source }: TaxIdentifier) => `Source: ${source}.`;
   const section = (title: string, lines: string[]) => [`## ${title}`, '', ...lines, ''].join('\n');
   const issuedRows = rows.filter(([, { isIssued }]) => isIssued);
   const countryLine = ([code, row]: [string, TaxIdentifier], text = '') =>
     `- ${code}, ${countryName(code)}: ${text}${sourceOf(row)}`;
   return [
-    HEAD,
+    PAGE_HEADER,
     section(
       'Countries with a format',
       issuedRows
@@ -60,7 +60,7 @@ describe('tax identifiers', () => {
   });
 
   it('are listed in the documentation', async () => {
-    await expect(page()).toMatchFileSnapshot('../../../../docs/tax-identifiers.md');
+    await expect(generatePage()).toMatchFileSnapshot('../../../../docs/tax-identifiers.md');
   });
 
   const examples = rows.flatMap(([code, { example }]) => (example ? [[code, example]] : []));
@@ -95,11 +95,13 @@ describe('tax identifiers', () => {
   });
 
   it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('reject another check character of %s', (code) => {
-    const compact = compactTaxIdentifier(TAX_IDENTIFIERS.get(code)?.example ?? '');
-    const checkIndex = code === 'IE' ? compact.length - 2 : compact.length - 1;
+    const compactExample = compactTaxIdentifier(TAX_IDENTIFIERS.get(code)?.example ?? '');
+    const checkIndex = code === 'IE' ? compactExample.length - 2 : compactExample.length - 1;
     const otherTexts = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-      .map((char) => compact.slice(0, checkIndex) + char + compact.slice(checkIndex + 1))
-      .filter((text) => text !== compact && hasTaxIdentifierFormat(code, text));
+      .map(
+        (char) => compactExample.slice(0, checkIndex) + char + compactExample.slice(checkIndex + 1),
+      )
+      .filter((text) => text !== compactExample && hasTaxIdentifierFormat(code, text));
     expect(otherTexts.length).toBeGreaterThan(5);
     expect(otherTexts.filter((text) => hasValidCheckDigits(code, text))).toEqual([]);
   });
@@ -123,7 +125,7 @@ describe('tax identifiers', () => {
     ]);
   });
 
-  it('accept any number if no format is recorded', () => {
+  it('accept any number without a format, and validate only numbers in the format', () => {
     expect(hasTaxIdentifierFormat('NG', 'NG-777-888')).toBe(true);
     expect(hasValidCheckDigits('NG', 'NG-777-888')).toBe(true);
     expect(hasValidCheckDigits('DE', 'no number')).toBe(true);

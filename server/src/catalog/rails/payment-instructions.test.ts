@@ -26,7 +26,7 @@ function violations(accountOrWalletInfo: unknown): string[] {
 
 /** Details of a pay-in type that is derived from an account type. */
 function detailsOf(type: string): Record<string, unknown> {
-  if (!isAccountType(type)) throw new Error(type);
+  if (!isAccountType(type)) throw new Error(`${type} is not an account type.`);
   const { beneficiary: _, vaspName: _v, ...fields } = exampleOf(type);
   return { ...fields, paymentRails: railsOf(exampleOf(type)) };
 }

@@ -4,12 +4,8 @@
 // types are defined in this file.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, text, variant } from '../../kernel/schema.ts';
-import {
-  fieldProperties,
-  railsProperty,
-  toPascalCase,
-  typeTitle,
-} from '../accounts/account-schemas.ts';
+import { payInDescription, toPascalCase, typeTitle } from '../accounts/account-descriptions.ts';
+import { fieldProperties, railsProperty } from '../accounts/account-schemas.ts';
 import { ACCOUNT_TYPE_ROWS, type AccountType } from '../accounts/account-types.ts';
 
 const optional = Type.Optional;
@@ -21,7 +17,7 @@ const bankName = text('Name of the bank.', { minLength: 1, maxLength: 255 });
 const bankAddress = (maxLength: number) =>
   optional(text('Address of the bank in one line.', { minLength: 1, maxLength }));
 
-/** Properties that replace the required reference, which is the default. */
+/** Properties in addition to the fields of the account type. Default: a required reference. */
 const ADDED_PROPERTIES: Readonly<Partial<Record<AccountType, Properties>>> = {
   USD_ACCOUNT: {
     reference,
@@ -45,22 +41,31 @@ const ADDED_PROPERTIES: Readonly<Partial<Record<AccountType, Properties>>> = {
 
 const address = text('Address to which the funds are sent.');
 
+interface CustomType {
+  title: string;
+  description: string;
+  properties: Properties;
+}
+
 /** Pay-in types that are not derived from an account type. */
-const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Properties }>> = {
+const CUSTOM_TYPES: Readonly<Record<string, CustomType>> = {
   BRL_ACCOUNT: {
     title: 'PIX code',
+    description: 'PIX payload with which the payer pays in Brazilian Real.',
     properties: {
       qrCode: text('PIX payload, for a QR code or as copyable text.', { minLength: 1 }),
     },
   },
   COP_ACCOUNT: {
     title: 'Payment page, Colombia',
+    description: 'Web page on which the payer pays in Colombian Peso.',
     properties: {
       paymentUrl: text('Page on which the payer completes the payment.', { format: 'uri' }),
     },
   },
   ARS_ACCOUNT: {
     title: 'CVU, Argentina',
+    description: 'CVU (virtual account number) to which the payer sends Argentine Peso.',
     properties: {
       accountNumber: text('CVU, 22 digits.', {
         minLength: 22,
@@ -71,6 +76,7 @@ const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Propert
   },
   SPARK_WALLET: {
     title: 'Spark wallet',
+    description: 'Address on Spark to which the payer sends BTC or a token.',
     properties: {
       address,
       assetType: text('Asset to send: BTC or a token code.'),
@@ -79,10 +85,12 @@ const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Propert
   },
   LIGHTNING: {
     title: 'Lightning invoice',
+    description: 'Invoice with which the payer sends BTC over the Lightning network.',
     properties: { invoice: text('BOLT 11 invoice. It can be paid once.') },
   },
   BITCOIN_L1: {
     title: 'Bitcoin address',
+    description: 'Address to which the payer sends BTC in a transaction on the Bitcoin blockchain.',
     properties: {
       address,
       network: optional(oneOf(['BITCOIN'], { description: 'Network of the address.' })),
@@ -90,6 +98,7 @@ const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Propert
   },
   EMBEDDED_WALLET: {
     title: 'Embedded wallet',
+    description: 'Payload that the holder of an embedded wallet signs to pay from the wallet.',
     properties: {
       payloadToSign: text('Payload to sign with the session key of the wallet, byte for byte.'),
     },
@@ -113,7 +122,7 @@ export const PAY_IN_TYPES: readonly string[] = [...derivedTypes, ...Object.keys(
 function derivedSchema(type: AccountType) {
   const row = ACCOUNT_TYPE_ROWS[type];
   const fields = fieldProperties(row);
-  const properties =
+  const properties: Properties =
     row.kind === 'wallet'
       ? { ...fields, assetType: optional(oneOf(row.currencies, { description: 'Asset to send.' })) }
       : {
@@ -121,7 +130,10 @@ function derivedSchema(type: AccountType) {
           paymentRails: railsProperty(row),
           ...(ADDED_PROPERTIES[type] ?? { reference }),
         };
-  return Type.Object(properties, { title: typeTitle(type, row) });
+  return Type.Object(properties, {
+    title: typeTitle(type, row),
+    description: payInDescription(type, row, properties.reference === reference),
+  });
 }
 
 const PaymentAccountType = named(
@@ -137,9 +149,9 @@ export interface PaymentAccountInfo {
 
 const branches = Object.fromEntries([
   ...derivedTypes.map((type) => [type, named(`${toPascalCase(type)}PayIn`, derivedSchema(type))]),
-  ...Object.entries(CUSTOM_TYPES).map(([type, { title, properties }]) => [
+  ...Object.entries(CUSTOM_TYPES).map(([type, { properties, ...texts }]) => [
     type,
-    named(`${toPascalCase(type)}PayIn`, Type.Object(properties, { title })),
+    named(`${toPascalCase(type)}PayIn`, Type.Object(properties, texts)),
   ]),
 ]) as Record<string, TSchema>;
 

@@ -22,7 +22,9 @@ export type PurposeOfPayment = (typeof PURPOSES_OF_PAYMENT)[number];
 
 export const PurposeOfPayment = named(
   'PurposeOfPayment',
-  oneOf(PURPOSES_OF_PAYMENT, { description: 'Purpose of the payment.' }),
+  oneOf(PURPOSES_OF_PAYMENT, {
+    description: 'Purpose of the payment, for payment rails and regulators.',
+  }),
 );
 
 // The Reserve Bank of India requires a purpose code for every inward remittance.

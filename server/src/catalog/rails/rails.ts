@@ -32,7 +32,9 @@ export type PaymentRail = (typeof PAYMENT_RAILS)[number];
 
 export const PaymentRail = named(
   'PaymentRail',
-  oneOf(PAYMENT_RAILS, { description: 'Payment rail.' }),
+  oneOf(PAYMENT_RAILS, {
+    description: 'Payment rail: the payment system that transfers the funds.',
+  }),
 );
 
 interface RailProperties {

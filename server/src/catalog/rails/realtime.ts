@@ -14,7 +14,7 @@ export interface RealtimeFunding {
   readonly networks: readonly string[];
   /**
    * Pay-in types for the payer. For a digital asset, those of `network`. Empty without a network or
-   * for another one.
+   * for an unsupported network.
    */
   readonly payInTypes: readonly string[];
   /** Validity of a quote in milliseconds. */

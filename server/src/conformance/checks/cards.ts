@@ -84,7 +84,7 @@ export const cardChecks: CheckGroup = {
     },
     {
       name: 'cards.unknown',
-      action: 'the state of a card that was never ordered',
+      action: 'the state of a card that was never ordered is requested',
       expected: 'status 404',
       remedy: 'Return 404 from /cards/state unless the order is stored.',
       async run(session) {

@@ -65,7 +65,7 @@ export const custodyChecks: CheckGroup = {
     },
     {
       name: 'custody.unknown',
-      action: 'a signature with a key that was never generated',
+      action: 'a signature with a key that was never generated is requested',
       expected: 'status 404',
       remedy: 'Return 404 from /custody/sign unless the key is stored.',
       async run(session) {

@@ -31,7 +31,7 @@ export const restartChecks: CheckGroup = {
         await session.send({ transferId, ...transfer });
         await restart(session);
         const state = await session.state(transferId);
-        if (!state) throw failure('status 404: the transfer was lost');
+        if (!state) throw failure('status 404, although the transfer was accepted');
         const references = referencesOf(session, transferId);
         if (references.length > 1) throw failure(`several references: ${references.join(', ')}`);
         return state.state;

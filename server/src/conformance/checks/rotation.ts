@@ -23,14 +23,14 @@ async function assertAccepted(session: Session, key: 'key' | 'nextKey'): Promise
 const checks: readonly Check[] = [
   {
     name: 'rotation.next-key',
-    action: 'a call that is signed with the next key',
+    action: 'a call is signed with the next key',
     expected: 'status 200',
     remedy: REMEDY,
     run: (session) => assertAccepted(session, 'nextKey'),
   },
   {
     name: 'rotation.current-key',
-    action: 'a call that is signed with the current key, after one with the next key',
+    action: 'a call is signed with the current key, after a call with the next key',
     expected: 'status 200: the keys overlap',
     remedy: REMEDY,
     async run(session) {
@@ -40,7 +40,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'rotation.key-of-id',
-    action: 'the ID of the next key with a signature of the current key',
+    action: 'a call has the ID of the next key and a signature of the current key',
     expected: 'status 401',
     remedy: 'Verify a signature with the key of its `keyid` only.',
     async run(session) {

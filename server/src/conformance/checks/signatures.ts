@@ -103,8 +103,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: 'unknown-key',
     action: 'the signature is of an unknown key',
-    remedy:
-      'Verify signatures with the stored key of Railhead only, never with a key of the request.',
+    remedy: 'Verify signatures with the stored key of Railhead only.',
     alteration: ({ context }) => ({ key: context.otherKey }),
   },
   {

@@ -14,8 +14,8 @@ import { failure } from '../verdict.ts';
 
 const TEST_MODE =
   'In its test mode the adapter accepts the client "TEST" with the secret "TEST" and the token ' +
-  '"TEST", and reads the result of an order from its description: "TEST COMPLETED", "TEST FAILED" ' +
-  'or "TEST HELD".';
+  '"TEST". The description of an order requests its result: "TEST COMPLETED", "TEST FAILED" or ' +
+  '"TEST HELD".';
 
 const credentials = { clientId: 'TEST', clientSecret: 'TEST' };
 const token = {
@@ -99,7 +99,7 @@ export const stablecoinChecks: CheckGroup = {
   checks: [
     {
       name: 'stablecoins.prepare',
-      action: 'an order is validated, and its state requested',
+      action: 'an order is validated, and its state is requested',
       expected: 'accepted, then status 404 for the state: no order exists',
       remedy: `/stablecoins/prepare must have no effect. ${TEST_MODE}`,
       async run(session) {
@@ -129,7 +129,7 @@ export const stablecoinChecks: CheckGroup = {
     },
     {
       name: 'stablecoins.amount',
-      action: 'the amount of a completed order, in the reply and in messages',
+      action: 'the amounts in the reply and in messages are compared with the completed order',
       expected: 'the amount of the order, in minor units of the token',
       remedy: 'Report the executed amount as text in minor units of the token.',
       async run(session) {
@@ -153,7 +153,7 @@ export const stablecoinChecks: CheckGroup = {
     })),
     {
       name: 'stablecoins.credentials',
-      action: 'credentials that the provider did not issue',
+      action: 'accounts are requested with credentials that the provider did not issue',
       expected: 'no accounts',
       remedy: 'Return an empty list of accounts for wrong credentials.',
       async run(session) {

@@ -1,5 +1,5 @@
-// Checks of statements: the lines are the difference between the balances, the pages of a statement
-// ID do not change, and a day that has not ended has no statement.
+// Checks of statements. The lines are the difference between the balances, and the pages of a
+// statement ID do not change. A day that has not ended has no statement.
 import type { Static } from '@sinclair/typebox';
 import { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import type { CheckGroup } from '../check.ts';
@@ -40,7 +40,7 @@ function problemOf(pages: readonly Page[]): string | undefined {
   const lines = pages.flatMap((page) => page.lines);
   const sum = lines.reduce((total, line) => total + changeOf(line), firstPage.openingBalance);
   if (sum !== firstPage.closingBalance) {
-    return `opening balance and lines are ${sum}, the closing balance is ${firstPage.closingBalance}`;
+    return `opening balance and lines are ${sum}, but the closing balance is ${firstPage.closingBalance}`;
   }
   if (lines.length !== firstPage.lineCount)
     return `${lines.length} of ${firstPage.lineCount} lines`;

@@ -101,7 +101,7 @@ export const transferChecks: CheckGroup = {
       name: 'transfers.unknown-fields',
       action: 'a transfer has a field that the protocol does not define',
       expected: 'the field is ignored',
-      remedy: 'Ignore unknown fields: later versions of Railhead can add optional fields.',
+      remedy: 'Ignore unknown fields, because later versions of Railhead can add optional fields.',
       async run(session) {
         const { state } = await session.send(session.transfer('held'), { newField: { value: 1 } });
         if (state === 'failed') throw failure('failed');

@@ -55,13 +55,13 @@ describe('httpIdentity', () => {
   const service = openForFile(startIdentityService);
 
   const problems: string[] = [];
-  const port = () =>
+  const createPort = () =>
     httpIdentity(testEffects(), service.url, (problem) => void problems.push(problem));
 
   it('sends the case unchanged and reads the verdict', async () => {
     service.respondWith({ state: 'approved' });
-    expect(await port().submit(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
-    expect(await port().check(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
+    expect(await createPort().submit(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
+    expect(await createPort().check(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
     expect(service.cases).toEqual([SUBMITTED_CASE, SUBMITTED_CASE]);
     expect(problems).toEqual([]);
   });
@@ -69,15 +69,15 @@ describe('httpIdentity', () => {
   it('returns unknown for any other response, and logs no case and no address', async () => {
     const unknownVerdict = { state: 'unknown', checkAfterMs: 60_000 };
     service.respondWith((reply) => reply.writeHead(201).end('{"state":"approved"}'));
-    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
+    expect(await createPort().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     service.respondWith((reply) => reply.writeHead(200).end('approved'));
-    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
+    expect(await createPort().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     service.respondWith((reply) => reply.socket?.destroy());
-    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
+    expect(await createPort().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     service.respondWith((reply) => {
       reply.writeHead(200).end(JSON.stringify({ state: 'approved', pad: 'x'.repeat(1_100_000) }));
     });
-    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
+    expect(await createPort().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     expect(problems).toEqual([
       'The identity service responded with 201 and without a verdict.',
       'The identity service responded with 200 and without a verdict.',

@@ -19,7 +19,7 @@ export function contractWallets(
     reaches: (accountType) => Object.hasOwn(urls, chainOf(accountType)),
     async approves({ accountType, address, digest, signature }) {
       const url = urls[chainOf(accountType)];
-      if (url === undefined) throw new Error(`no node for ${accountType}`);
+      if (url === undefined) throw new Error(`no node is configured for ${accountType}`);
       const call = { to: address.toLowerCase(), data: callData(digest, signature) };
       const request = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [call, 'latest'] };
       const reply = await effects.http({

@@ -1,6 +1,7 @@
-// The call of EIP-1271 in bytes, and the meaning of a node's response. `isValidSignature(bytes32,bytes)`
-// runs the code of the wallet. The selector of the call as result means valid, any other result or a
-// reverted call means invalid. Other responses are inconclusive.
+// The call of EIP-1271 in bytes, and the meaning of a node's response. The function
+// `isValidSignature(bytes32,bytes)` runs the code of the wallet. The signature is valid if the
+// result is the selector of the call, and invalid after any other result or a reverted call. Other
+// responses are inconclusive.
 
 const SELECTOR = '1626ba7e';
 const WORD = 32;

@@ -143,7 +143,7 @@ function operationOf(
 
 const CALL_ERRORS = {
   401: 'The signature is missing or invalid.',
-  404: 'The transfer, order or statement is unknown.',
+  404: 'The resource of the call does not exist at the provider.',
 };
 const MESSAGE_ERRORS = {
   400: 'The message is invalid. `details.errors` contains all invalid fields with the reasons.',

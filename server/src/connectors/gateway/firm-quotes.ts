@@ -13,7 +13,8 @@ const REDEEM_AFTER_S = 5;
 function minorRate(text: string, from: string, to: string): Rate {
   const rate = fractionOf(text);
   const [fromUnit, toUnit] = [findCurrency(from), findCurrency(to)];
-  if (!rate || !fromUnit || !toUnit) throw new Error(`the provider returned the rate ${text}`);
+  if (!rate || !fromUnit || !toUnit)
+    throw new Error(`the rate ${text} from ${from} to ${to} of the provider cannot be converted`);
   return {
     num: rate.num * 10n ** BigInt(toUnit.decimals),
     den: rate.den * 10n ** BigInt(fromUnit.decimals),

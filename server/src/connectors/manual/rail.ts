@@ -1,7 +1,6 @@
-// A rail that is operated manually: every accepted instruction waits until the operator records its
-// result, so that a production platform can operate without a connected bank. Stateless and without
-// external calls. An accepted instruction has no time of the next check, because the operator
-// records the result.
+// A rail that is operated manually, so that a production platform can operate without a connected
+// bank. Stateless and without external calls. An accepted instruction has no time of the next check,
+// because the operator records the result.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 

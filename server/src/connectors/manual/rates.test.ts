@@ -11,10 +11,13 @@ import { toDecimal } from '../../kernel/money.ts';
 import { fileRates, httpRates } from './rates.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 9);
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 let problems: string[] = [];
-const options = { maxAgeMs: HOUR, reportProblem: (problem: string) => void problems.push(problem) };
+const options = {
+  maxAgeMs: HOUR_MS,
+  reportProblem: (problem: string) => void problems.push(problem),
+};
 afterEach(() => {
   problems = [];
 });
@@ -84,11 +87,11 @@ describe('httpRates', () => {
       reply = { status: 200, body: tableText('0.9154') };
       await readEuroRate(port);
       reply = invalidReply;
-      effects.set(NOW + HOUR);
+      effects.set(NOW + HOUR_MS);
       expect(await readEuroRate(port)).toBe('0.9154');
       expect(await readEuroRate(port)).toBe('0.9154');
       expect(requestCount).toBe(2); // The retry interval has not passed.
-      effects.set(NOW + HOUR + 5_000);
+      effects.set(NOW + HOUR_MS + 5_000);
       expect(await readEuroRate(port)).toBeUndefined();
       expect(requestCount).toBe(3);
       expect(problems).toEqual([expectedProblem, expectedProblem]);
@@ -97,7 +100,7 @@ describe('httpRates', () => {
 
   it('returns no rate of a table that is too old or in the future', async () => {
     const port = httpRates(testEffects(NOW), url, options);
-    reply = { status: 200, body: tableText('0.9', NOW - HOUR - 1) };
+    reply = { status: 200, body: tableText('0.9', NOW - HOUR_MS - 1) };
     expect(await readEuroRate(port)).toBeUndefined();
     const otherPort = httpRates(testEffects(NOW), url, options);
     reply = { status: 200, body: tableText('0.9', NOW + 10 * 60_000) };
@@ -133,7 +136,7 @@ describe('fileRates', () => {
       `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
         'rates.QQQ: QQQ is not a supported currency.',
     ]);
-    effects.set(NOW + HOUR + 1);
+    effects.set(NOW + HOUR_MS + 1);
     expect(await readEuroRate(port)).toBeUndefined();
   });
 
@@ -144,7 +147,7 @@ describe('fileRates', () => {
     utimesSync(file, NOW / 1000, NOW / 1000 - 60);
     const port = fileRates(effects, file, options);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW - 60_000);
-    effects.set(NOW + HOUR - 60_000 + 1);
+    effects.set(NOW + HOUR_MS - 60_000 + 1);
     expect(await readEuroRate(port)).toBeUndefined();
   });
 

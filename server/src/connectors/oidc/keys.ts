@@ -58,7 +58,7 @@ async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerif
   const discovery = await jsonAt(effects, `${base}/.well-known/openid-configuration`);
   if (discovery.issuer !== issuer) throw new Error('the document is of another issuer');
   const url = discovery.jwks_uri;
-  if (!isSafe(url, issuer)) throw new Error('the address of the keys cannot be used');
+  if (!isSafe(url, issuer)) throw new Error('the address of the keys is not an https URL');
   // The library validates the set.
   return createLocalJWKSet((await jsonAt(effects, url)) as unknown as JSONWebKeySet);
 }

@@ -23,8 +23,8 @@ const [firstProviderKey, secondProviderKey, ellipticProviderKey] = await Promise
 const provider = await startIdentityProvider();
 afterAll(() => provider.close());
 
-const NO_SIGNATURE = { problem: 'rejected', reason: 'The signature of the token is invalid.' };
-const NO_KEY = {
+const INVALID_SIGNATURE = { problem: 'rejected', reason: 'The signature of the token is invalid.' };
+const UNKNOWN_KEY = {
   problem: 'rejected',
   reason: 'The token is signed with a key that its issuer does not publish.',
 };
@@ -98,11 +98,11 @@ describe('rejected tokens', () => {
     const { verifyToken, verify, claims } = setUp();
     const [header, , signature] = (await signToken(firstProviderKey, claims())).split('.');
     const otherClaims = segment({ ...claims(), sub: 'user-2' });
-    expect(await verify(`${header}.${otherClaims}.${signature}`)).toEqual(NO_SIGNATURE);
+    expect(await verify(`${header}.${otherClaims}.${signature}`)).toEqual(INVALID_SIGNATURE);
     const otherKey = { ...secondProviderKey, jwk: { ...secondProviderKey.jwk, kid: 'first' } };
-    expect(await verifyToken(otherKey)).toEqual(NO_SIGNATURE);
+    expect(await verifyToken(otherKey)).toEqual(INVALID_SIGNATURE);
     expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'rejected' });
-    expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
+    expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(INVALID_SIGNATURE);
   });
 
   it('include a token without a signature, or with an HMAC under the public key', async () => {
@@ -121,13 +121,13 @@ describe('rejected tokens', () => {
 
   it('include a token with a key of another type, or with a key inside the token', async () => {
     const { verifyToken } = setUp();
-    expect(await verifyToken(ellipticProviderKey, {}, { kid: 'first' })).toEqual(NO_KEY);
+    expect(await verifyToken(ellipticProviderKey, {}, { kid: 'first' })).toEqual(UNKNOWN_KEY);
     const { kid: _, ...publicKey } = secondProviderKey.jwk;
     expect(await verifyToken(secondProviderKey, {}, { kid: 'first', jwk: publicKey })).toEqual(
-      NO_SIGNATURE,
+      INVALID_SIGNATURE,
     );
     expect(await verifyToken(secondProviderKey, {}, { jku: 'https://evil.example/keys' })).toEqual(
-      NO_KEY,
+      UNKNOWN_KEY,
     );
   });
 
@@ -148,14 +148,14 @@ describe('rejected tokens', () => {
   it('include a token without a key ID if there are several keys', async () => {
     const { verifyToken } = setUp();
     provider.show(firstProviderKey, secondProviderKey);
-    expect(await verifyToken(firstProviderKey, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
+    expect(await verifyToken(firstProviderKey, {}, { kid: undefined })).toEqual(INVALID_SIGNATURE);
   });
 
   it('include an old token and a token of an unsupported issuer, without a request', async () => {
     const { verifyToken, effects } = setUp();
     expect(await verifyToken(firstProviderKey, { iat: effects.now() / 1000 - 61 })).toEqual({
       problem: 'rejected',
-      reason: 'The token is too old: iat is over 60 s ago.',
+      reason: 'The token is too old, because its iat is over 60 s ago.',
     });
     expect(await verifyToken(firstProviderKey, { iss: 'https://id.example.com' })).toEqual({
       problem: 'malformed',
@@ -176,7 +176,7 @@ describe('the keys of a provider', () => {
     // A key that the provider has removed is accepted for at most five minutes.
     provider.show(secondProviderKey);
     advance(1);
-    expect(await verifyToken(firstProviderKey)).toEqual(NO_KEY);
+    expect(await verifyToken(firstProviderKey)).toEqual(UNKNOWN_KEY);
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
 
@@ -196,15 +196,15 @@ describe('the keys of a provider', () => {
     expect(await verifyToken(secondProviderKey)).toHaveProperty('identity');
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
     const unknownKeyResult = (kid: string) => verifyToken(secondProviderKey, {}, { kid });
-    for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(NO_KEY);
+    for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(UNKNOWN_KEY);
     expect(provider.takeRequests()).toEqual([]);
     advance(29_999);
-    expect(await unknownKeyResult('d')).toEqual(NO_KEY);
+    expect(await unknownKeyResult('d')).toEqual(UNKNOWN_KEY);
     expect(provider.takeRequests()).toEqual([]);
     advance(1);
     expect(await Promise.all([unknownKeyResult('e'), unknownKeyResult('f')])).toEqual([
-      NO_KEY,
-      NO_KEY,
+      UNKNOWN_KEY,
+      UNKNOWN_KEY,
     ]);
     expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
@@ -215,7 +215,7 @@ describe('the keys of a provider', () => {
     expect(await verifyToken(secondProviderKey, { iss: otherProvider.issuer })).toHaveProperty(
       'identity',
     );
-    expect(await verifyToken(secondProviderKey)).toEqual(NO_KEY);
+    expect(await verifyToken(secondProviderKey)).toEqual(UNKNOWN_KEY);
     await otherProvider.close();
   });
 });

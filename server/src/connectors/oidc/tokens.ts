@@ -1,5 +1,5 @@
-// Tokens of identity providers, accepted only with a valid signature of the provider. Claims are
-// checked first, because that needs no request.
+// Tokens of identity providers, accepted only with a valid signature of the provider. The claims are
+// validated first, because their validation needs no request.
 import { type CompactVerifyGetKey, compactVerify, errors } from 'jose';
 import {
   OIDC_ISSUERS,

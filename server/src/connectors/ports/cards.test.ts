@@ -1,5 +1,5 @@
-// Requirements for every card issuer. Each row of ISSUERS is tested against all of
-// them. Requirements of one issuer only are tested next to it.
+// Requirements for every card issuer. Each row of ISSUERS is tested against all requirements. The
+// requirements of only one issuer are tested in the folder of the issuer.
 
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -100,8 +100,8 @@ const omitSecret = ({ secret: _, ...card }: IssuedCard) => card;
 const omitSealedValues = (progress: IssueProgress) =>
   progress.state === 'issued' ? { ...progress, card: omitSecret(progress.card) } : progress;
 
-/** Luhn check: every second digit is doubled, and the sum is a multiple of ten. */
-const luhn = (number: string) =>
+/** Remainder of the Luhn sum divided by ten, which is zero for a valid number. */
+const luhnRemainder = (number: string) =>
   [...number]
     .reverse()
     .map((digit, index) => Number(digit) * (1 + (index % 2)))
@@ -109,7 +109,7 @@ const luhn = (number: string) =>
 
 describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) => {
   const { issuer } = registry(environment);
-  if (!issuer) throw new Error('no issuer');
+  if (!issuer) throw new Error(`The connector has no issuer in ${environment}.`);
 
   it('treats a second order of a card as the first', async () => {
     for (const cardOrder of allOrders) {
@@ -126,7 +126,8 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   it('issues one number for repeated orders of a card', async () => {
     for (const { order, card } of await issuedCards(issuer)) {
       const repeatedReply = await issueResultOf(issuer, order);
-      if (repeatedReply?.state !== 'issued') throw new Error('not issued again');
+      if (repeatedReply?.state !== 'issued')
+        throw new Error('The repeated order did not issue a card.');
       const cardId = order.id;
       const { number } = await issuer.details({ cardId, secret: card.secret });
       const repeatedDetails = await issuer.details({ cardId, secret: repeatedReply.card.secret });
@@ -147,7 +148,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
       });
       numbers.add(number);
       expect(number).toMatch(/^\d{13,19}$/);
-      expect(luhn(number)).toBe(0);
+      expect(luhnRemainder(number)).toBe(0);
       expect(code).toMatch(/^\d{3,4}$/);
       expect(number.slice(-4)).toBe(card.last4);
       expect(expiry).toEqual({ expMonth: card.expMonth, expYear: card.expYear });
@@ -164,7 +165,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('opens sealed details for the same card only', async () => {
     const [firstCard, secondCard] = await issuedCards(issuer);
-    if (!firstCard || !secondCard) throw new Error('too few cards');
+    if (!firstCard || !secondCard) throw new Error('The issuer issued fewer than two cards.');
     const detailsOfOtherCard = { cardId: secondCard.order.id, secret: firstCard.card.secret };
     await expect(issuer.details(detailsOfOtherCard)).rejects.toThrow();
     const damagedDetails = {

@@ -1,5 +1,5 @@
 // Requirements for every connector. Each connector is tested for the ports that it implements.
-// Requirements of one connector only are tested next to it.
+// The requirements of only one connector are tested in its folder.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -156,7 +156,7 @@ describe.each(RATE_OFFERS)('the rates of the %s connector in %s', (_name, _mode,
       for (const to of codes) {
         if (from === to) continue;
         const [rate, inverse] = await Promise.all([rates.rate(from, to), rates.rate(to, from)]);
-        if (!rate || !inverse) throw new Error(`no rate for ${from} ${to}`);
+        if (!rate || !inverse) throw new Error(`The connector has no rate from ${from} to ${to}.`);
         expect(rate.at).toBeLessThanOrEqual(NOW);
         expect(rate.rate.num > 0n && rate.rate.den > 0n).toBe(true);
         expect([from, to, rate.rate.num * inverse.rate.num]).toEqual([

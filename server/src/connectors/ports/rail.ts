@@ -41,9 +41,9 @@ export type FailureReason =
 
 /**
  * State of an instruction. `unknown` is never a failure and is polled again. `checkAfterMs` is the
- * time to the next poll. Without it the instruction is not polled. The result of an accepted one,
- * or a return, is then reported. `refundable: false`: the funds of a failed payout cannot be
- * returned automatically.
+ * time to the next poll. Without `checkAfterMs` the instruction is not polled, and a message of the
+ * provider reports its result. `refundable: false`: the funds of a failed payout cannot be returned
+ * automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -53,7 +53,7 @@ export type Progress =
   | { state: 'returned'; reason: FailureReason }
   | { state: 'cancelled' };
 
-/** A transfer on a chain. */
+/** Transaction of a payout on a blockchain. */
 export interface OnChain {
   transactionHash: string;
   network: string;
@@ -78,7 +78,10 @@ interface RecalledTransfer extends Money {
   id: string;
 }
 
-/** State of a recall. `accepted` announces a return without a posting. */
+/**
+ * State of a recall. `accepted`: the bank agreed to a return. The return is reported later, as a
+ * result of the payout.
+ */
 export type RecallProgress =
   | { state: 'requested'; checkAfterMs: number }
   | { state: 'accepted' }
@@ -87,10 +90,10 @@ export type RecallProgress =
 export interface RailPort {
   /** Whether the rail can reach this type of account. `rail` is null for wallets. */
   supportsPayout(accountType: string, rail: string | null): boolean;
-  /** Whether the rail can debit this type of account. Absent: none. */
+  /** Whether the rail can debit this type of account. Absent: the rail debits no accounts. */
   supportsDebit?(accountType: string, rail: string | null): boolean;
   send(instruction: RailInstruction): Promise<Progress>;
-  /** Polled at the times of `checkAfterMs`. `now` is the clock of the caller. */
+  /** Polled at the times of `checkAfterMs`. `now` is the current time on the caller's clock. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
    * Requests the cancellation of an instruction that is not settled. `accepted`: a later `check` or

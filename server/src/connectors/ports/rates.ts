@@ -13,12 +13,12 @@ export interface FirmQuoteRequest {
   id: string;
   from: string;
   to: string;
-  /** SELL: `amount` of `from` is exchanged. BUY: `amount` of `to` is needed. */
+  /** SELL: `amount` of `from` is sold. BUY: `amount` of `to` is bought. */
   side: 'SELL' | 'BUY';
   amount: bigint;
 }
 
-/** A rate that a provider holds. */
+/** A rate that a provider holds until `expiresAt`. */
 export interface FirmQuote {
   providerId: string;
   reference: string;

@@ -7,7 +7,7 @@ import { connectorRegistry } from '../registry.ts';
 import { sandboxMint } from '../sandbox/stablecoins/mint.ts';
 import type { LinkedAccount, MintOrder, MintPort, ProviderLink } from './stablecoins.ts';
 
-const SECOND = 1_000;
+const SECOND_MS = 1_000;
 const START = Date.UTC(2026, 0, 5);
 
 /** A provider with its account, a token, and accounts without errors. */
@@ -43,14 +43,15 @@ const PROVIDERS: readonly Provider[] = [
   },
 ];
 
-/** The provider with the clock of the test and a linked account. */
+/** The provider with the clock of the test and its linked accounts. */
 async function fixture({ port: mint, credentials, token, wallet, bank }: Provider) {
   const clock = { now: START };
   const [providerAccountId] = await mint.accountsOf(credentials);
   const link: ProviderLink = { credentials, providerAccountId: providerAccountId as string };
   const referenceOf = async (account: LinkedAccount) => {
     const response = await mint.linkAccount(link, account);
-    if (response.state !== 'linked') throw new Error(`not linked: ${response.state}`);
+    if (response.state !== 'linked')
+      throw new Error(`The account was not linked: ${response.state}.`);
     return { ...account, reference: response.reference };
   };
   const linkedAccounts = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
@@ -153,7 +154,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     const states: string[] = [];
     let progress = await mint.submit(link, order());
     for (let turn = 0; turn < 10; turn++) {
-      if (progress.state === 'unlinked') throw new Error('unlinked');
+      if (progress.state === 'unlinked') throw new Error('The provider account is unlinked.');
       states.push(progress.state);
       expect(progress.providerStatus).not.toBe('');
       if (progress.checkAfterMs === undefined) break;
@@ -222,15 +223,15 @@ describe('the scripted stablecoin provider', () => {
   it('issues a token after a delay', async () => {
     const { mint, link, clock } = await providerWithSuffix('');
     const states = [];
-    for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
+    for (const afterMs of [0, 15 * SECOND_MS, 30 * SECOND_MS]) {
       clock.now = START + afterMs;
       const response = await mint.token(link, tokenIdentifiers('x-005'), clock.now - START);
       if (response.state === 'found')
         states.push([response.token.issuance, response.token.checkAfterMs]);
     }
     expect(states).toEqual([
-      ['PENDING_REVIEW', 15 * SECOND],
-      ['PROVISIONING', 15 * SECOND],
+      ['PENDING_REVIEW', 15 * SECOND_MS],
+      ['PROVISIONING', 15 * SECOND_MS],
       ['PROVISIONED', null],
     ]);
   });
@@ -266,7 +267,7 @@ describe('the scripted stablecoin provider', () => {
     expect(response.state).toBe(state);
   });
 
-  it('is unavailable for orders, or for all calls', async () => {
+  it('is unavailable for orders or for all calls with scripted secrets', async () => {
     const { mint, link, order } = await providerWithSuffix('007');
     await expect(mint.prepare(link, order())).rejects.toThrow('is unavailable');
     const credentials = { clientId: 'c', clientSecret: '008' };
@@ -303,7 +304,7 @@ describe('the scripted stablecoin provider', () => {
     const rejectedOrder = order({ source: 'ACH_DEBIT', ...(await orderSource('206')) });
     expect((await mint.prepare(link, rejectedOrder)).state).toBe('rejected');
     const failingOrder = order({ source: 'ACH_DEBIT', ...(await orderSource('003')) });
-    expect(await mint.check(link, failingOrder, START + 5 * SECOND)).toEqual({
+    expect(await mint.check(link, failingOrder, START + 5 * SECOND_MS)).toEqual({
       state: 'failed',
       reason: 'PROVIDER_TRANSFER_FAILED',
       providerStatus: 'failed',
@@ -311,13 +312,13 @@ describe('the scripted stablecoin provider', () => {
   });
 
   it.each([
-    ['001', 6 * 86_400 * SECOND, 'funding'],
-    ['001', 7 * 86_400 * SECOND, 'expired'],
-    ['003', 5 * SECOND, 'failed'],
-    ['004', 5 * SECOND, 'failed'],
-    ['005', 29 * SECOND, 'processing'],
-    ['005', 30 * SECOND, 'completed'],
-    ['none', 4 * SECOND, 'processing'],
+    ['001', 6 * 86_400 * SECOND_MS, 'funding'],
+    ['001', 7 * 86_400 * SECOND_MS, 'expired'],
+    ['003', 5 * SECOND_MS, 'failed'],
+    ['004', 5 * SECOND_MS, 'failed'],
+    ['005', 29 * SECOND_MS, 'processing'],
+    ['005', 30 * SECOND_MS, 'completed'],
+    ['none', 4 * SECOND_MS, 'processing'],
   ])(
     'reports for the description suffix %s after %d ms the state %s',
     async (suffix, afterMs, state) => {

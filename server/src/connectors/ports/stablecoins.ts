@@ -122,7 +122,7 @@ export interface FundingInstructions {
 export type OrderPreview =
   | {
       state: 'accepted';
-      /** Only if a payment is needed first. */
+      /** Present only if a payment is needed first. */
       fundingInstructions?: FundingInstructions;
       expiresAt?: Time;
       /** Estimates. Amounts of fiat as strings in minor units. */
@@ -142,7 +142,7 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
   | { state: 'failed'; reason: string }
   /** The provider cannot determine the state. The recorded state is unchanged. */
   | { state: 'unknown' }
-  /** Not paid. `final` if a payment would no longer be accepted. */
+  /** The order was not paid in time. `final`: a late payment is rejected. */
   | { state: 'expired'; final?: true }
 );
 

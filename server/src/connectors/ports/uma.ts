@@ -20,7 +20,7 @@ export interface UmaCurrency {
   max: bigint;
 }
 
-type UmaLookup =
+type UmaPayeeDiscovery =
   | {
       state: 'found';
       /** Currencies that the receiver accepts, the preferred one first. */
@@ -50,7 +50,7 @@ export interface UmaPort {
   reaches(address: string): boolean;
   /** Known providers, and whether a platform may use them. */
   providers?(): readonly UmaProvider[];
-  lookup(query: { receiver: string; sender: string; at: Time }): Promise<UmaLookup>;
+  discoverPayee(query: { receiver: string; sender: string; at: Time }): Promise<UmaPayeeDiscovery>;
   /** Requests the payment from the receiver's provider. No funds are transferred yet. */
   payRequest(payment: UmaPayment): Promise<UmaPayReply>;
   /** Settles an accepted payment. */

@@ -61,7 +61,7 @@ function recoveryPhraseIn(bundle: string, receiverPriv = CLIENT.privateKey): str
   return Buffer.from(mnemonic).toString('ascii');
 }
 
-/** A one-time code, encrypted as the client library encrypts it, also for invalid plaintexts. */
+/** Encrypts a one-time code like the client library, and accepts invalid plaintexts. */
 function codeBundle(targetPublic: string, plaintext: string | Uint8Array): string {
   const plainTextBuf = typeof plaintext === 'string' ? utf8(plaintext) : plaintext;
   return formatHpkeBuf(hpkeEncrypt({ plainTextBuf, targetKeyBuf: hex(targetPublic) }));
@@ -261,30 +261,39 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     'no encapsulated key': ({ ciphertext }) => ({ ciphertext }),
     'no ciphertext': ({ encappedPublic }) => ({ encappedPublic }),
     'numbers as fields': () => ({ encappedPublic: 4, ciphertext: 1 }),
-    'a compressed key': (valid) => ({
-      ...valid,
-      encappedPublic: compressedPoint(valid.encappedPublic),
+    'a compressed key': (validFields) => ({
+      ...validFields,
+      encappedPublic: compressedPoint(validFields.encappedPublic),
     }),
-    'a key that is not a point': (valid) => ({ ...valid, encappedPublic: `04${'11'.repeat(64)}` }),
-    'the key of another message': (valid) => ({ ...valid, encappedPublic: clientPublicKey }),
-    'a ciphertext with an additional half byte': (valid) => ({
-      ...valid,
-      ciphertext: `${valid.ciphertext}0`,
+    'a key that is not a point': (validFields) => ({
+      ...validFields,
+      encappedPublic: `04${'11'.repeat(64)}`,
     }),
-    'a ciphertext with an additional byte': (valid) => ({
-      ...valid,
-      ciphertext: `${valid.ciphertext}00`,
+    'the key of another message': (validFields) => ({
+      ...validFields,
+      encappedPublic: clientPublicKey,
     }),
-    'a ciphertext without its last byte': (valid) => ({
-      ...valid,
-      ciphertext: valid.ciphertext.slice(2),
+    'a ciphertext with an additional half byte': (validFields) => ({
+      ...validFields,
+      ciphertext: `${validFields.ciphertext}0`,
     }),
-    'a ciphertext shorter than a tag': (valid) => ({ ...valid, ciphertext: '00' }),
-    'a ciphertext that is not hexadecimal': (valid) => ({
-      ...valid,
-      ciphertext: 'z'.repeat(valid.ciphertext.length),
+    'a ciphertext with an additional byte': (validFields) => ({
+      ...validFields,
+      ciphertext: `${validFields.ciphertext}00`,
     }),
-    'a ciphertext of one megabyte': (valid) => ({ ...valid, ciphertext: '00'.repeat(1 << 20) }),
+    'a ciphertext without its last byte': (validFields) => ({
+      ...validFields,
+      ciphertext: validFields.ciphertext.slice(2),
+    }),
+    'a ciphertext shorter than a tag': (validFields) => ({ ...validFields, ciphertext: '00' }),
+    'a ciphertext that is not hexadecimal': (validFields) => ({
+      ...validFields,
+      ciphertext: 'z'.repeat(validFields.ciphertext.length),
+    }),
+    'a ciphertext of one megabyte': (validFields) => ({
+      ...validFields,
+      ciphertext: '00'.repeat(1 << 20),
+    }),
     'random bytes': () => randomBytes(300).toString('latin1'),
   };
 
@@ -294,7 +303,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     const validFields = JSON.parse(
       codeBundle(parseBundle(bundle).signedData.targetPublic as string, text),
     ) as Fields;
-    const message = (invalidBundles[name] as (valid: Fields) => unknown)(validFields);
+    const message = (invalidBundles[name] as (validFields: Fields) => unknown)(validFields);
     const encryptedBundle = typeof message === 'string' ? message : JSON.stringify(message);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });

@@ -59,8 +59,9 @@ export interface CustodyPort {
    */
   newSigner(key: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
-   * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while
-   * signing is impossible. Then a payment is declined, and a notice of a network is repeated.
+   * A stamp of a delegated key over a string, as in the wallet signature header of clients. Throws
+   * if the custodian cannot sign. The caller then declines the payment, or rejects a notice
+   * temporarily so that the network repeats the notice.
    */
   stampWith(request: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the public keys that verify bundles and tokens, for clients to pin. */
@@ -70,8 +71,8 @@ export interface CustodyPort {
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
 
 /**
- * A stamp. `signature` is DER, hex. Equal to the stamps of the client libraries, including the
- * order of members.
+ * A stamp. `signature` is DER, hex. The stamp equals the stamps of the client libraries, including
+ * the order of members.
  */
 export function stampOf(publicKey: string, signature: string): string {
   const stamp = { publicKey, scheme: SCHEME, signature };

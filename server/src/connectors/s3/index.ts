@@ -12,7 +12,7 @@ const bucket = Type.Object(
     endpoint: serviceSetting({
       env: 'RAILHEAD_S3_ENDPOINT',
       flag: 's3-endpoint',
-      help: 'URL of an S3-compatible service for the files. Requires all five settings',
+      help: 'URL of an S3-compatible service for the files. Set all five S3 settings, or none',
     }),
     bucket: textSetting(
       {
@@ -21,7 +21,10 @@ const bucket = Type.Object(
         value: 'NAME',
         help: 'bucket of the S3-compatible service',
       },
-      matches(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
+      matches(
+        /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+        'must be a bucket name: 3 to 63 lower-case letters, digits, dots or hyphens',
+      ),
     ),
     region: textSetting(
       {
@@ -30,7 +33,10 @@ const bucket = Type.Object(
         value: 'NAME',
         help: 'region of the bucket, such as eu-central-1',
       },
-      matches(/^[a-z0-9-]{1,64}$/, 'must be the name of a region'),
+      matches(
+        /^[a-z0-9-]{1,64}$/,
+        'must be a region name: 1 to 64 lower-case letters, digits or hyphens',
+      ),
     ),
     accessKeyId: textSetting(
       { env: 'RAILHEAD_S3_ACCESS_KEY_ID', help: 'access key ID for the bucket', secret: true },

@@ -29,7 +29,7 @@ const REMOVAL_DEADLINE_MS = 20_000;
 const RETRY_DELAYS_MS = [250, 1_000, 4_000];
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 /** Maximum bytes that are read of a response as text. */
-const MAX_TEXT = 10_000;
+const MAX_TEXT_BYTES = 10_000;
 
 interface Call {
   method: StreamRequest['method'];
@@ -43,13 +43,14 @@ interface Call {
 const isServerError = (status: number) => status >= 500 || status === 429;
 
 /**
- * Reads a response, so that its connection can be reused. A response over `MAX_TEXT` is cut off.
+ * Reads a response, so that its connection can be reused. A response over `MAX_TEXT_BYTES` is
+ * truncated.
  */
 async function textOf({ body }: StreamReply): Promise<string> {
   let text = '';
   for await (const chunk of body) {
     text += Buffer.from(chunk).toString('latin1');
-    if (text.length > MAX_TEXT) break;
+    if (text.length > MAX_TEXT_BYTES) break;
   }
   return text;
 }

@@ -1,7 +1,7 @@
-// The formats of keys, codes and mnemonics between a wallet's client and its custodian, byte for
-// byte identical to the formats of the published client libraries. Bundles are JSON whose `data` is
-// JSON in hexadecimal, so that the signed bytes are preserved. A session key is base58check, like
-// an address.
+// The formats of keys, codes and mnemonics between a wallet's client and its custodian. The formats
+// are byte for byte identical to the formats of the published client libraries. Bundles are JSON
+// whose `data` is JSON in hexadecimal, so that the signed bytes are preserved. A session key is
+// encoded as base58check, like an address.
 import { type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58check } from '@scure/base';

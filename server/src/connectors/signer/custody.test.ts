@@ -22,13 +22,14 @@ function effectsOf(...randomValues: string[]): Effects {
     ...testEffects(),
     random(bytes) {
       const nextValue = hex(randomValues.shift() ?? '');
-      if (nextValue.length !== bytes) throw new Error(`${bytes} unexpected random bytes`);
+      if (nextValue.length !== bytes)
+        throw new Error(`The test has no random value of ${bytes} bytes.`);
       return nextValue;
     },
   };
 }
 
-/** Does not encrypt. Records plaintexts and contexts. */
+/** Records plaintexts and contexts without encryption. */
 function recordingKeys(): CustodyKeys & { sealedValues: [string, string][] } {
   const sealedValues: [string, string][] = [];
   return {

@@ -138,11 +138,11 @@ function memoize<T extends object>(create: () => T): () => T {
 
 function pointOf(clientPublicKey: string): Buffer {
   const point = uncompressedPoint(clientPublicKey);
-  if (!point) throw new RangeError('not a point of P-256');
+  if (!point) throw new RangeError('the client public key is not a point of P-256');
   return Buffer.from(point, 'hex');
 }
 
-/** `attests`: whether export bundles are signed. Bundles of scripted wallets are not. */
+/** `attests`: whether export bundles are signed. Export bundles of the sandbox are unsigned. */
 export function localCustody(
   effects: Effects,
   keys: CustodyKeys,

@@ -1,5 +1,5 @@
-// Text messages through a service of the operator, or an adapter of one. Each message is posted as
-// JSON, and the status of the response is the result. Repetitions have the same message ID.
+// Text messages through an HTTP service of the operator. Each message is posted as JSON, and the
+// status of the response is the result. Repetitions have the same message ID.
 import type { Effects } from '../../kernel/effects.ts';
 import type { SmsPort } from '../ports/index.ts';
 

@@ -42,7 +42,7 @@ export const smtp = defineConnector({
   settings,
   capabilities: ['mail'],
   problems: ({ smtpUrl, mailFrom }) =>
-    smtpUrl && !mailFrom ? ['RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.'] : [],
+    smtpUrl && !mailFrom ? ['RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is set.'] : [],
   open: ({ provider }, { smtpUrl: url, mailFrom: from }) => ({
     mail: smtpMail(provider('smtp'), { url, from }),
   }),

@@ -29,7 +29,8 @@ async function errorTextOf(work: Promise<unknown>): Promise<string> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof Error)) throw new Error('the message was sent');
+  if (!(error instanceof Error))
+    throw new Error('The message was sent, but an error was expected.');
   return `${error.message} ${error.stack} ${String(error.cause)}`;
 }
 

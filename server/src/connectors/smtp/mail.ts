@@ -45,7 +45,7 @@ function isRejection({ code, command, responseCode }: SmtpError): boolean {
   return status >= 500 && status < 600 && !SENDER_ERRORS.includes(status);
 }
 
-/** Without the server's text, which repeats the recipient. */
+/** The error omits the server's text, because that text repeats the recipient. */
 const failure = ({ code, command, responseCode }: SmtpError): Error =>
   new Error(
     `the mail server did not accept the message: ${[code, command, responseCode].join(' ').trim()}`,
@@ -82,7 +82,7 @@ const ONE_ADDRESS = /^[^\s<>(),:;"@]+@[^\s<>(),:;"@]+$/;
 /** Text of a platform as one line of a header. */
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-/** The same for every attempt at one message, so that mail servers detect duplicates. */
+/** The ID is the same for every attempt at one message, so that mail servers detect duplicates. */
 const messageIdOf = (id: string, from: string): string =>
   `<${id.replace(/^\w+:/, '')}@${from.slice(from.lastIndexOf('@') + 1)}>`;
 

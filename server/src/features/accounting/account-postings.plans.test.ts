@@ -6,8 +6,8 @@ import { idSql } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { WINDOW } from './account-postings.ts';
 
-const POSTINGS = 200_000;
-const START = 1_790_000_000;
+const POSTING_COUNT = 200_000;
+const START_SECONDS = 1_790_000_000;
 const ACCOUNT = 'system:production:losses:USD';
 /** Blocks of two BRIN ranges (256) and of the index. */
 const MAX_BLOCKS = 300;
@@ -21,8 +21,9 @@ beforeAll(async () => {
   await client.query('begin');
   await client.query(`insert into ledger_transfers
       (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-    select ${idSql('Transaction', 'n')}, 'test', 'void', 'a', 'b', 'USD', 1, to_timestamp(${START} + n)
-    from generate_series(1, ${POSTINGS}) n`);
+    select ${idSql('Transaction', 'n')}, 'test', 'void', 'a', 'b', 'USD', 1,
+      to_timestamp(${START_SECONDS} + n)
+    from generate_series(1, ${POSTING_COUNT}) n`);
   await client.query('analyze ledger_transfers');
   await client.query(`select brin_summarize_new_values('ledger_transfers_age')`);
 }, 120_000);
@@ -32,10 +33,10 @@ afterAll(async () => {
   await client.end();
 });
 
-it.each([1_000, POSTINGS / 2, POSTINGS])(
+it.each([1_000, POSTING_COUNT / 2, POSTING_COUNT])(
   'a window reads only the blocks of its period, which ends %i seconds after the first posting',
   async (seconds) => {
-    const until = new Date((START + seconds) * 1_000);
+    const until = new Date((START_SECONDS + seconds) * 1_000);
     const from = new Date(until.getTime() - 300_000);
     const values = [ACCOUNT, from, until, 100_001, '~', '~', 21];
     const explainSql = `explain (analyze, buffers, format json) ${WINDOW}`;

@@ -9,14 +9,14 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 import { ledgerAccountById } from './ledger-accounts.ts';
 
 /** First window: longer than the time between a decision and its commit. */
-const FIRST_MS = 300_000;
+const FIRST_WINDOW_MS = 300_000;
 const MIN_WINDOW_MS = 1;
 const GROWTH_FACTOR = 8;
 /**
  * Maximum rows of all accounts in one window. A window with more rows is shortened, except the
  * first window and the shortest.
  */
-const MAX_SCANNED = 100_000;
+const MAX_SCANNED_ROWS = 100_000;
 /** Maximum duration of a page, apart from its last window. */
 const PAGE_MS = 150;
 /** Earlier than every posting. */
@@ -153,9 +153,10 @@ interface PostingQuery {
 }
 
 /** The length of the next window, from the number of rows in the previous window. */
-function nextLength(length: number, scanned: number): number {
-  if (scanned > MAX_SCANNED) return Math.max(MIN_WINDOW_MS, Math.floor(length / GROWTH_FACTOR));
-  return scanned > MAX_SCANNED / GROWTH_FACTOR ? length : length * GROWTH_FACTOR;
+function nextWindowMs(windowMs: number, scannedRows: number): number {
+  if (scannedRows > MAX_SCANNED_ROWS)
+    return Math.max(MIN_WINDOW_MS, Math.floor(windowMs / GROWTH_FACTOR));
+  return scannedRows > MAX_SCANNED_ROWS / GROWTH_FACTOR ? windowMs : windowMs * GROWTH_FACTOR;
 }
 
 /** Reads windows until the page is full, PAGE_MS has passed, or the oldest posting is reached. */
@@ -167,23 +168,23 @@ async function collect(
   const startedAt = performance.now();
   const postings: ReturnType<typeof present>[] = [];
   let position = cursor === undefined ? undefined : positionOf(cursor);
-  let length = FIRST_MS;
+  let windowMs = FIRST_WINDOW_MS;
   for (;;) {
     const isFirst = position === undefined;
     const until = position ?? {
       ...{ at: LATEST_TIME, transactionId: HIGHEST_KEY, step: HIGHEST_KEY, balance: 0n, held: 0n },
     };
     // The first window extends to the current time. Only test clocks have later times.
-    const from = Math.min(until.at, runtime.effects.now()) - length;
-    const isShortest = length === MIN_WINDOW_MS || isFirst;
+    const windowStart = Math.min(until.at, runtime.effects.now()) - windowMs;
+    const isShortest = windowMs === MIN_WINDOW_MS || isFirst;
     const rows = await readWindow(runtime, {
-      ...{ accountId, after: from, until, limit: limit + 1 - postings.length },
-      maxScanned: isShortest ? Number.MAX_SAFE_INTEGER : MAX_SCANNED + 1,
+      ...{ accountId, after: windowStart, until, limit: limit + 1 - postings.length },
+      maxScanned: isShortest ? Number.MAX_SAFE_INTEGER : MAX_SCANNED_ROWS + 1,
     });
     const [firstRow] = rows;
-    const scanned = firstRow?.scanned ?? 0;
-    if (scanned > MAX_SCANNED && !isShortest) {
-      length = nextLength(length, scanned);
+    const scannedRows = firstRow?.scanned ?? 0;
+    if (scannedRows > MAX_SCANNED_ROWS && !isShortest) {
+      windowMs = nextWindowMs(windowMs, scannedRows);
       continue;
     }
     position = isFirst
@@ -195,10 +196,10 @@ async function collect(
       postings.push(present(row, accountId, position));
       position = positionBefore(position, row, accountId);
     }
-    if (from <= oldestTime) return { postings, position: undefined };
-    position = { ...position, at: from, transactionId: HIGHEST_KEY, step: HIGHEST_KEY };
+    if (windowStart <= oldestTime) return { postings, position: undefined };
+    position = { ...position, at: windowStart, transactionId: HIGHEST_KEY, step: HIGHEST_KEY };
     if (performance.now() - startedAt > PAGE_MS) return { postings, position };
-    length = nextLength(length, scanned);
+    windowMs = nextWindowMs(windowMs, scannedRows);
   }
 }
 

@@ -58,8 +58,8 @@ async function pageOf<R, V>(
   return { data, hasMore, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }
 
-const time = (value: Time | null) => (value === null ? null : iso(value));
-const number = (value: bigint | null) => (value === null ? null : Number(value));
+const isoOrNull = (value: Time | null) => (value === null ? null : iso(value));
+const numberOrNull = (value: bigint | null) => (value === null ? null : Number(value));
 
 const transactionView = (row: TransactionLine) => ({
   transactionId: row.id,
@@ -71,13 +71,13 @@ const transactionView = (row: TransactionLine) => ({
   status: row.status,
   funds: row.funds,
   createdAt: iso(row.created_at),
-  settledAt: time(row.settled_at),
+  settledAt: isoOrNull(row.settled_at),
   sentCurrency: row.sent_currency,
-  sentAmount: number(row.sent_amount),
+  sentAmount: numberOrNull(row.sent_amount),
   receivedCurrency: row.received_currency,
-  receivedAmount: number(row.received_amount),
-  fees: number(row.fees),
-  platformFees: number(row.platform_fees),
+  receivedAmount: numberOrNull(row.received_amount),
+  fees: numberOrNull(row.fees),
+  platformFees: numberOrNull(row.platform_fees),
   exchangeRate: row.exchange_rate,
   rail: row.rail,
   sourceAccount: row.source_account,

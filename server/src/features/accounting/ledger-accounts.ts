@@ -194,7 +194,7 @@ export async function ledgerAccountById(
 }
 
 /** Maximum number of accounts of customers and platforms that are counted. */
-const MAX_COUNTED = 50_000;
+const MAX_COUNTED_ACCOUNTS = 50_000;
 
 // Accounts of single platforms have a separate statement, because plans do not depend on the
 // values. With the order and limit in the lateral join, the plan reads a range of the index for
@@ -301,12 +301,12 @@ interface TrialQuery {
 /**
  * Balances by environment, currency and type. `isCounted` is false if the number of accounts
  * exceeds the maximum. Accounts of customers and platforms are then one line, calculated from the
- * system accounts. With `platformIds`, system accounts are omitted, and the lines instead contain
- * only the first accounts.
+ * system accounts. With `platformIds`, system accounts are omitted. Above the maximum, the lines
+ * then contain only a part of the accounts.
  */
 export async function trialBalance(
   runtime: Runtime,
-  { platformIds, mode, maxCounted = MAX_COUNTED }: TrialQuery,
+  { platformIds, mode, maxCounted = MAX_COUNTED_ACCOUNTS }: TrialQuery,
 ) {
   const { after, before } = SYSTEM_ACCOUNT_IDS;
   const isLimited = platformIds !== undefined;

@@ -2,7 +2,7 @@
 // the first transfer in one statement, so the result is consistent while a server posts. Holds are
 // recomputed independently, as pending transfers without a resolving transfer, to detect errors in
 // the arithmetic of holds. The circulating supply of stablecoins is recomputed from mints and
-// burns, apart from the totals.
+// burns, separately from the totals.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -169,7 +169,7 @@ const totalOf = (total: CountedTotal): CurrencyTotal => ({
   transfers: Number(total.transfers),
 });
 
-/** JSON has no bigint. */
+/** A total with numbers, because JSON has no bigint. */
 const toNumbers = (total: CurrencyTotal) => ({
   ...total,
   owned: Number(total.owned),

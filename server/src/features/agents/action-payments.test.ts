@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
-  codeOf,
   limitsOf,
   openAgentPayer,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import {
@@ -34,7 +34,7 @@ const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, overrides, amount);
 
 describe('payment that requires SCA', () => {
-  it('fails for a transfer that was pending before SCA applied', async () => {
+  it('fails as a transfer that was pending before SCA applied', async () => {
     const agent = await createAgentPayer(REQUIRES_APPROVAL);
     const payeeAccount = await createExternalAccount(app, agent.customer.id, 'EUR');
     const accounts = {
@@ -46,7 +46,7 @@ describe('payment that requires SCA', () => {
     const { id } = ok(await transfer(), 201);
     const regionSql = "update customers set region = 'DE', version = version + 1 where id = $1";
     await app.runtime.db.query(regionSql, [agent.customer.id]);
-    expect(codeOf(await transfer())).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await transfer())).toEqual([409, 'CONFLICT']);
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
     expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
   });
@@ -62,7 +62,7 @@ describe('payment that requires SCA', () => {
       destination: { accountId: payeeAccount.id },
       amount: 10_00,
     });
-    expect(codeOf(rejectedResponse)).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(rejectedResponse)).toEqual([409, 'CONFLICT']);
     const body = quoteBody(eurAccountId, payeeAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
@@ -112,7 +112,7 @@ describe('production without an SMS provider', () => {
     const body = quoteBody(sourceAccount.id, externalAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const rejectedResponse = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
-    expect(codeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(statusAndCodeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
@@ -140,7 +140,7 @@ describe('quote with an embedded wallet as source', () => {
   it('requires the signature of the holder with the request', async () => {
     const walletQuote = await setUpWalletQuote();
     const keyHeaders = { 'idempotency-key': 'k' };
-    expect(codeOf(await walletQuote.execute(keyHeaders))).toEqual([
+    expect(statusAndCodeOf(await walletQuote.execute(keyHeaders))).toEqual([
       401,
       'WALLET_SIGNATURE_MISSING',
     ]);
@@ -156,7 +156,7 @@ describe('quote with an embedded wallet as source', () => {
 
   it('is approved after the session has expired', async () => {
     const walletQuote = await setUpWalletQuote(REQUIRES_APPROVAL);
-    expect(codeOf(await walletQuote.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    expect(statusAndCodeOf(await walletQuote.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const action = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp)), 200);
     expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
     await app.runtime.db.query('update wallet_sessions set expires_at = $1', [
@@ -167,7 +167,7 @@ describe('quote with an embedded wallet as source', () => {
     expect(await walletQuote.readSpendableBalance()).toBe(90_000_000);
   });
 
-  it('is rejected after the quote has expired', async () => {
+  it('fails at the approval after the quote has expired', async () => {
     const walletQuote = await setUpWalletQuote(REQUIRES_APPROVAL);
     const action = ok(await walletQuote.execute(stampHeaders(walletQuote.stamp)), 200);
     app.effects.set(Date.parse(walletQuote.quote.expiresAt));

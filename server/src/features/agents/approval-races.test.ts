@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   auditEventsOf,
-  codeOf,
   decideTransaction,
   KINDS,
   limitsOf,
   openAgentPayer,
   pendingActionFactory,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import { fundAccount, ok, readBalances } from '../../../test/kit/app/fixtures.ts';
@@ -17,7 +17,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 const app = testApp();
 const fixture = agentFixture(app);
 
-const HUNDRED = 100_00;
+const AMOUNT = 100_00;
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 
@@ -28,7 +28,7 @@ describe('concurrent execution of one quote by platform and agent', () => {
   it('succeeds for only one of the requests', async () => {
     for (let round = 0; round < 8; round++) {
       const agent = await createAgentPayer();
-      const quote = await agent.createQuote(HUNDRED);
+      const quote = await agent.createQuote(AMOUNT);
       const [agentResponse, platformResponse] = await Promise.all([
         agent.execute(quote.id),
         app.call('POST', `/quotes/${quote.id}/execute`),
@@ -55,7 +55,7 @@ describe('concurrent decisions', () => {
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
       await app.settle();
       const sign = kind === 'TRANSFER_IN' ? 1 : -1;
-      expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 + sign * HUNDRED);
+      expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 + sign * AMOUNT);
       expect((await agent.readUsage()).dailyTransactionCount).toBe(1);
     }
   });
@@ -72,7 +72,7 @@ describe('concurrent decisions', () => {
       const acceptedStatus = responses.find(({ status }) => status === 200)?.body.status;
       expect((await agent.readAction(action.id)).status).toBe(acceptedStatus);
       await app.settle();
-      const expectedBalance = acceptedStatus === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
+      const expectedBalance = acceptedStatus === 'APPROVED' ? 10_000_00 - AMOUNT : 10_000_00;
       expect((await readBalances(app, agent.usd)).total).toBe(expectedBalance);
       expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${acceptedStatus}`]);
     }
@@ -93,7 +93,7 @@ describe('concurrent decisions', () => {
     // A decision is final, even after the account is funded.
     await fundAccount(app, agent.usd, 100_00);
     for (const { id } of actions) {
-      expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCodeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
   });
 
@@ -141,7 +141,7 @@ describe('pending actions', () => {
     await db.query(copyRowsSql('agent_actions', action.id, ids), []);
     const lastAction = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
     for (const kind of KINDS)
-      expect(codeOf(await agent.requestPayment(kind))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCodeOf(await agent.requestPayment(kind))).toEqual([409, 'CONFLICT']);
     ok(await agent.decide('reject', lastAction.id), 200);
     await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL');
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
@@ -189,7 +189,9 @@ describe('listAgentApprovals', () => {
     );
     expect(await listIds()).toEqual([secondId, firstId]);
     expect(
-      codeOf(await platformFixture.callAsPlatform('GET', '/agents/approvals?startDate=soon')),
+      statusAndCodeOf(
+        await platformFixture.callAsPlatform('GET', '/agents/approvals?startDate=soon'),
+      ),
     ).toEqual([400, 'INVALID_INPUT']);
   });
 });

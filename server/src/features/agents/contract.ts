@@ -20,7 +20,15 @@ export const OPERATIONS_TAG = 'Agent Operations';
 
 const optional = Type.Optional;
 
-const AgentPermission = named('AgentPermission', oneOf(AGENT_PERMISSIONS));
+const AgentPermission = named(
+  'AgentPermission',
+  oneOf(AGENT_PERMISSIONS, {
+    description:
+      'VIEW_TRANSACTIONS: list internal accounts and read transactions. CREATE_TRANSFERS: create ' +
+      'transfers in and out. CREATE_QUOTES: create quotes. EXECUTE_QUOTES: execute quotes. ' +
+      'MANAGE_EXTERNAL_ACCOUNTS: read, create and delete external accounts.',
+  }),
+);
 const ExecutionMode = named(
   'AgentExecutionMode',
   oneOf(EXECUTION_MODES, {
@@ -41,7 +49,7 @@ const count = Type.Integer({
 const currency = Type.String({
   minLength: 1,
   maxLength: 10,
-  description: 'Currency of the amounts.',
+  description: 'Code of the currency of the amounts, such as `USD`.',
 });
 
 const limits = {
@@ -95,7 +103,8 @@ const AgentAccountRule = named(
     perTransactionLimit: optional(
       nullable(
         limit(
-          'Replaces `spendingLimits.perTransactionLimit` for this account, or null to use that limit.',
+          'Replaces `spendingLimits.perTransactionLimit` for this account, or null to use that ' +
+            'limit.',
         ),
       ),
     ),
@@ -226,7 +235,15 @@ const AgentTransferDetails = named(
   }),
 );
 
-export const AgentActionStatus = named('AgentActionStatus', oneOf(ACTION_STATUSES));
+export const AgentActionStatus = named(
+  'AgentActionStatus',
+  oneOf(ACTION_STATUSES, {
+    description:
+      'PENDING_APPROVAL: awaits the decision of the platform. APPROVED: executed. REJECTED: ' +
+      'rejected by the platform, or by the deletion of the agent. FAILED: approved, but the ' +
+      'execution was impossible.',
+  }),
+);
 
 export const AgentAction = named(
   'AgentAction',
@@ -239,7 +256,14 @@ export const AgentAction = named(
         description: 'ID of the customer in the system of the platform.',
       }),
       status: AgentActionStatus,
-      type: named('AgentActionType', oneOf(ACTION_TYPES)),
+      type: named(
+        'AgentActionType',
+        oneOf(ACTION_TYPES, {
+          description:
+            'EXECUTE_QUOTE: executes a quote. TRANSFER_OUT: transfers funds to an external ' +
+            'account. TRANSFER_IN: debits an external account.',
+        }),
+      ),
       quote: optional(withDescription(Quote, 'Quote to execute. Absent for a transfer.')),
       transferDetails: optional(
         withDescription(AgentTransferDetails, 'Accounts and amount. Absent for a quote.'),

@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   auditEventsOf,
-  codeOf,
   openAgentPayer,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture, policyBody } from '../../../test/kit/agents/agents.ts';
 import {
@@ -25,7 +25,7 @@ import {
   logIn,
 } from '../../../test/kit/sca/strong-customers.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 const app = testApp();
 const fixture = agentFixture(app);
@@ -33,10 +33,13 @@ const fixture = agentFixture(app);
 describe('failed request of an agent', () => {
   it('is audited with its error code', async () => {
     const agent = await openAgentPayer(app, fixture, {}, 50_00);
-    expect(codeOf(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(statusAndCodeOf(await agent.transfer('out', 50_01))).toEqual([
+      400,
+      'INSUFFICIENT_FUNDS',
+    ]);
     const quote = await agent.createQuote(50_01);
-    expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect(codeOf(await agent.execute('Quote:unknown'))).toEqual([404, 'QUOTE_NOT_FOUND']);
+    expect(statusAndCodeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(statusAndCodeOf(await agent.execute('Quote:unknown'))).toEqual([404, 'QUOTE_NOT_FOUND']);
     const auditEntries = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
     expect(auditEntries.map(({ actor, details }) => [actor, details.code])).toEqual([
       [agent.id, 'INSUFFICIENT_FUNDS'],
@@ -59,7 +62,7 @@ describe('failed request of an agent', () => {
       Array.from({ length: 12 }, () => agent.transfer('out', 10_00)),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
-    const rejections = responses.filter(({ status }) => status !== 201).map(codeOf);
+    const rejections = responses.filter(({ status }) => status !== 201).map(statusAndCodeOf);
     expect(rejections).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
     const events = await auditEventsOf(agent);
     expect(events.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(9);
@@ -81,7 +84,7 @@ describe('approval', () => {
     const action = ok(await agent.call('POST', path), 200);
     const approve = () =>
       fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
-    expect(codeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    expect(statusAndCodeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, person.id);
     const approvedBody = ok(await approve(), 200);
     expect([approvedBody.status, approvedBody.transaction.status]).toEqual([
@@ -92,7 +95,7 @@ describe('approval', () => {
     expect(ok(await app.call('POST', `/quotes/${quote.id}/authorize`, proof), 200).status).toBe(
       'PROCESSING',
     );
-    expect(codeOf(await execute(app, quote.id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await execute(app, quote.id))).toEqual([409, 'CONFLICT']);
     await app.settle();
   });
 
@@ -119,12 +122,14 @@ describe('approval', () => {
       fixture.callAsPlatform('POST', `/agents/${requestingAgent.id}/actions/${action.id}/approve`);
     const approvalPath = `/transactions/${preparedExecution.quote.transactionId}/approve`;
     const lockedError = [423, 'ACCOUNT_LOCKED'];
-    expect(codeOf(await approve())).toEqual(lockedError);
-    expect(codeOf(await fixture.callAsPlatform('POST', approvalPath))).toEqual(lockedError);
-    expect(codeOf(await executeAutomatically())).toEqual(lockedError);
+    expect(statusAndCodeOf(await approve())).toEqual(lockedError);
+    expect(statusAndCodeOf(await fixture.callAsPlatform('POST', approvalPath))).toEqual(
+      lockedError,
+    );
+    expect(statusAndCodeOf(await executeAutomatically())).toEqual(lockedError);
     const realtimeSource = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(eurAccount.id, payeeAccount.id, 10_00), source: realtimeSource };
-    expect(codeOf(await automaticAgent.call('POST', '/agents/me/quotes', body))).toEqual(
+    expect(statusAndCodeOf(await automaticAgent.call('POST', '/agents/me/quotes', body))).toEqual(
       lockedError,
     );
     await loginFixture(app).reset(person.id);
@@ -154,7 +159,7 @@ describe('default account for UMA deposits', () => {
       createdExternalAccount.id,
     ]);
     const path = `/agents/me/external-accounts/${createdExternalAccount.id}`;
-    expect(codeOf(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
     expect((await agent.readAudit()).at(-1)).toMatchObject({
       what: 'ACTION_REFUSED',
       details: {
@@ -163,7 +168,7 @@ describe('default account for UMA deposits', () => {
       },
     });
     await app.call('DELETE', `/customers/external-accounts/${createdExternalAccount.id}`);
-    expect(codeOf(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(statusAndCodeOf(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 });
 
@@ -184,11 +189,11 @@ describe('deletion of a customer', () => {
     for (const each of agents) ok(await each.call('POST', '/agents/me/transfer-out', body), 201);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     for (const each of agents) {
-      expect(codeOf(await each.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
+      expect(statusAndCodeOf(await each.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
     }
     await app.settle();
     for (const each of agents) {
-      expect(codeOf(await fixture.callAsPlatform('GET', `/agents/${each.id}`))).toEqual([
+      expect(statusAndCodeOf(await fixture.callAsPlatform('GET', `/agents/${each.id}`))).toEqual([
         404,
         'NOT_FOUND',
       ]);
@@ -231,9 +236,9 @@ describe('device code', () => {
     const { deviceCode } = ok(await fixture.callAsPlatform('POST', '/agents', body), 201);
     const readCodeStatus = () =>
       fixture.callAsPlatform('GET', `/agents/device-codes/${deviceCode.code}/status`);
-    await app.advance(30 * DAY);
+    await app.advance(30 * DAY_MS);
     expect(ok(await readCodeStatus(), 200)).toEqual({ code: deviceCode.code, redeemed: false });
-    await app.advance(DAY + 20 * 60_000);
-    expect(codeOf(await readCodeStatus())).toEqual([404, 'NOT_FOUND']);
+    await app.advance(DAY_MS + 20 * 60_000);
+    expect(statusAndCodeOf(await readCodeStatus())).toEqual([404, 'NOT_FOUND']);
   });
 });

@@ -73,7 +73,10 @@ export const agentActions = table(
     lifecycles: [{ state: (row) => row.status, states: actionStates }],
     unique: {
       agent_actions_one_of_transaction: () =>
-        new Fault('CONFLICT', 'An action with this quote is pending approval or was approved.'),
+        new Fault(
+          'CONFLICT',
+          'An action with this quote is pending approval or was approved. Use another quote.',
+        ),
     },
   },
 );

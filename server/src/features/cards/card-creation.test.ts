@@ -32,7 +32,7 @@ async function createLimitedPlatform(program: Partial<CardProgram>): Promise<Tes
   const platform = await app.newPlatform('Limited');
   await app.operate(async (ctx) => {
     const row = await ctx.read(platforms, platform.id);
-    if (!row) throw new Error('no platform');
+    if (!row) throw new Error(`The platform ${platform.id} does not exist.`);
     const defaults = { maxLive: 100, maxLivePerHolder: 100, frameOrigins: [] };
     ctx.update(platforms, row, { card_program: { ...defaults, ...program } });
   }, platform);
@@ -173,9 +173,9 @@ describe('the funding sources', () => {
     );
   });
 
-  const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
+  const INELIGIBLE_ERROR = [400, 'FUNDING_SOURCE_INELIGIBLE'];
   const sourceErrors = (response: ApiResponse) => {
-    expect(codeOf(response)).toEqual(INELIGIBLE);
+    expect(codeOf(response)).toEqual(INELIGIBLE_ERROR);
     const errors = response.body.details.errors as { field: string; message: string }[];
     return errors.map(({ field, message }) => `${field} ${message}`);
   };
@@ -211,7 +211,7 @@ describe('the funding sources', () => {
     const fundingSources = [holder.accountId, eur.id, usdb.id];
     expect(sourceErrors(await fixture.requestCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
-      'fundingSources.2 has a different currency from the first',
+      'fundingSources.2 has a different currency from the first funding source',
     ]);
   });
 
@@ -225,14 +225,16 @@ describe('the funding sources', () => {
   });
 
   it('are accepted by the issuer, which receives the platformCardId', async () => {
-    const NOT_ACCEPTED = ['fundingSources.0 is not accepted by the issuer'];
+    const NOT_ACCEPTED_ERRORS = ['fundingSources.0 is not accepted by the issuer'];
     const holder = await fixture.createCardholder();
     expect(
       sourceErrors(await fixture.requestCard(holder, { platformCardId: newCardName('003') })),
-    ).toEqual(NOT_ACCEPTED);
+    ).toEqual(NOT_ACCEPTED_ERRORS);
     const { id } = await fixture.createCard(holder, { platformCardId: newCardName('004') });
     const fundingSources = [(await findInternalAccount(app, holder.customer.id, 'USDB')).id];
-    expect(sourceErrors(await fixture.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
+    expect(sourceErrors(await fixture.patchCard(id, { fundingSources }))).toEqual(
+      NOT_ACCEPTED_ERRORS,
+    );
     expect((await fixture.readCard(id)).fundingSources).toEqual([holder.accountId]);
   });
 
@@ -269,7 +271,7 @@ describe('the limit of cards', () => {
     expect(rejectedResponses.map(codeOf)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
     await app.settle();
     const [firstHolder] = holders;
-    if (!firstHolder) throw new Error('no holder');
+    if (!firstHolder) throw new Error('No cardholder was created.');
     expect(codeOf(await limitedFixture.requestCard(firstHolder))).toEqual([
       409,
       'CARD_LIMIT_REACHED',

@@ -19,7 +19,7 @@ beforeAll(async () => {
     holder: typeof ada,
     platformCardId = newCardName(),
   ) => {
-    if (!holder) throw new Error('no holder');
+    if (!holder) throw new Error('No cardholder was created.');
     app.effects.set(app.effects.now() + 1_000);
     ids[cardLabel] = (await fixture.createCard(holder, { platformCardId })).id;
   };

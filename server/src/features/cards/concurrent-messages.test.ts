@@ -108,39 +108,39 @@ describe('funds in suspense of a payment in progress', () => {
     const readSuspenseAmount = async () =>
       Number(((await payment.readState()) as { suspense?: number }).suspense ?? 0);
     return {
-      paid: payment,
+      payment,
       suspenseState: async () => [await readSuspenseAmount(), await hasItem()],
     };
   }
 
   it('are returned together with the amount of a concurrent refund', async () => {
-    const { paid, suspenseState } = await createSuspensePayment();
+    const { payment, suspenseState } = await createSuspensePayment();
     expect(await suspenseState()).toEqual([60, true]);
     await decide(
       returnSuspenseFunds,
-      paid.id,
-      runtimeWithConcurrentWork(() => paid.notify(refundNotice(40n))),
+      payment.id,
+      runtimeWithConcurrentWork(() => payment.notify(refundNotice(40n))),
     );
     expect(await suspenseState()).toEqual([0, false]);
   });
 
   it('become a shortfall if they were returned before the reversal', async () => {
-    const { paid, suspenseState } = await createSuspensePayment();
-    const returnFunds = () => decide(returnSuspenseFunds, paid.id, app.runtime);
-    await cardNetwork(app, runtimeWithConcurrentWork(returnFunds)).notify(paid.token, REVERSAL);
+    const { payment, suspenseState } = await createSuspensePayment();
+    const returnFunds = () => decide(returnSuspenseFunds, payment.id, app.runtime);
+    await cardNetwork(app, runtimeWithConcurrentWork(returnFunds)).notify(payment.token, REVERSAL);
     expect(await suspenseState()).toEqual([-60, true]);
   });
 
   it('repay a shortfall at its current amount', async () => {
-    const { paid, suspenseState } = await createSuspensePayment();
-    await paid.notify(refundNotice(40n));
-    await decide(returnSuspenseFunds, paid.id, app.runtime);
-    await paid.notify(REVERSAL);
+    const { payment, suspenseState } = await createSuspensePayment();
+    await payment.notify(refundNotice(40n));
+    await decide(returnSuspenseFunds, payment.id, app.runtime);
+    await payment.notify(REVERSAL);
     expect(await suspenseState()).toEqual([-40, true]);
     await decide(
       settleSuspenseShortfall,
-      paid.id,
-      runtimeWithConcurrentWork(() => paid.notify(REVERSAL)),
+      payment.id,
+      runtimeWithConcurrentWork(() => payment.notify(REVERSAL)),
     );
     expect(await suspenseState()).toEqual([0, false]);
   });

@@ -1,6 +1,5 @@
-// Cards as the API shows them, and the operations on them. A card does not include its number,
-// which only the hosted page shows. Webhooks report changes of the state and of the funding
-// sources.
+// Cards as the API shows them, and the operations on cards. Only the hosted page shows the number
+// of a card. Webhooks report changes of the state and of the funding sources.
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -25,8 +24,9 @@ const CardStateName = named(
   'CardState',
   oneOf(CARD_STATES, {
     description:
-      'PROCESSING: awaits the issuer. FROZEN: declines new payments. CLOSED: permanent. ' +
-      'PENDING_KYC is not used, because the cardholder is verified before a card is issued.',
+      'PROCESSING: awaits the issuer. ACTIVE: can pay. FROZEN: declines new payments. CLOSED: ' +
+      'permanent. PENDING_KYC is not used, because the cardholder is verified before a card is ' +
+      'issued.',
   }),
 );
 const CardStateReasonName = named(
@@ -44,12 +44,13 @@ const CardBrand = named(
   }),
 );
 
-const MAX_SPEND = 'Maximum amount of one payment, in minor units of the currency of the card.';
+const MAX_SPEND_DESCRIPTION =
+  'Maximum amount of one payment, in minor units of the currency of the card.';
 const MaxSpend = Type.Integer({
   format: 'int64',
   minimum: 1,
   maximum: 9_000_000_000_000_000,
-  description: MAX_SPEND,
+  description: MAX_SPEND_DESCRIPTION,
 });
 
 const MAX_SOURCES = 10;
@@ -98,7 +99,7 @@ export const Card = named(
       }),
       maxSpendPerTransaction: nullable({
         ...MaxSpend,
-        description: `${MAX_SPEND} Null for no limit.`,
+        description: `${MAX_SPEND_DESCRIPTION} Null for no limit.`,
       }),
       currency: optional(readOnlyText('Currency of the amounts of the card.')),
       processorRef: optional(readOnlyText('ID of the card at the processor. Absent until issued.')),
@@ -119,7 +120,9 @@ const CardCreateRequest = named(
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: 'ID of the card in the system of the platform. Generated if absent.',
+          description:
+            'ID of the card in the system of the platform, unique among its open cards. ' +
+            'Generated if absent.',
         }),
       ),
       threeDSecurePassword: optional(
@@ -158,7 +161,7 @@ const CardUpdateRequest = named(
         ),
       ),
       maxSpendPerTransaction: optional(
-        nullable({ ...MaxSpend, description: `${MAX_SPEND} Null removes the limit.` }),
+        nullable({ ...MaxSpend, description: `${MAX_SPEND_DESCRIPTION} Null removes the limit.` }),
       ),
     },
     {
@@ -203,8 +206,8 @@ export const createCard = operation({
   summary: 'Issue a card',
   description:
     'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE, or ' +
-    'CLOSED if the issuer rejects it. A webhook reports the change. The number of open cards is ' +
-    'limited per platform and per cardholder.',
+    'CLOSED if the issuer rejects it. A webhook reports the change. The operator limits the ' +
+    'number of open cards, by default to 10,000 per platform and 10 per cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,
   bodyRules: createErrors,
@@ -228,8 +231,10 @@ export const listCards = operation({
   description: 'Lists the cards of the platform, newest first by default.',
   permission: 'VIEW',
   query: Type.Object({
-    cardholderId: optional(Type.String({ description: 'Filter by cardholder.' })),
-    accountId: optional(Type.String({ description: 'Filter by a current funding source.' })),
+    cardholderId: optional(Type.String({ description: 'Filter by the ID of the cardholder.' })),
+    accountId: optional(
+      Type.String({ description: 'Filter by the ID of an account that funds the card.' }),
+    ),
     platformCardId: optional(
       Type.String({ description: 'Filter by the ID in the system of the platform.' }),
     ),

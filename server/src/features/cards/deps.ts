@@ -16,7 +16,11 @@ export interface CardDeps {
   reportProblem?(problem: string): void;
 }
 
-export const noIssuer = () => new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');
+export const noIssuer = () =>
+  new Fault(
+    'NOT_IMPLEMENTED',
+    'No card issuer is configured for this platform. The operator can add one.',
+  );
 
 /** The card issuer of the calling platform. Throws NOT_IMPLEMENTED without a card issuer. */
 export function issuerOf(ctx: Ctx, deps: Pick<CardDeps, 'connectors'>): IssuerPort {

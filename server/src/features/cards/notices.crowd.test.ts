@@ -1,4 +1,5 @@
-// Concurrent notices about an approved payment. Each accepted notice is counted exactly once, in any order.
+// Concurrent notices about an approved payment. Each accepted notice is counted exactly once, in any
+// order.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';

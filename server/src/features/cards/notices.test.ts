@@ -412,7 +412,7 @@ async function simulate(cardId: string, kind: string, body: object): Promise<voi
   await app.settle();
 }
 
-/** Creates a second payment of a card. Returns its id. */
+/** Creates a second payment of a card. Returns the ID of the payment. */
 async function createOtherPayment(cardId: string, amount: number): Promise<string> {
   const secondPurchase = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
   await simulate(cardId, 'authorization', { amount, ...secondPurchase });
@@ -446,7 +446,7 @@ describe('a credit', () => {
     expect(await payment.readEvents()).toEqual(expectedEvents);
     await expect(payment.notify(refundNotice(10))).rejects.toThrow('A credit cannot be refunded.');
     await expect(payment.notify(adjustmentNotice(10))).rejects.toThrow(
-      'A credit has no authorization advice.',
+      'The authorization of a credit cannot be adjusted.',
     );
   });
 

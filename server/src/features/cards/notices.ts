@@ -38,6 +38,7 @@ import {
   reverseRefund,
 } from './clearing/arithmetic.ts';
 import {
+  changeOpenPayment,
   changePayment,
   currencyOfAccount,
   emitCardPayment,
@@ -46,7 +47,6 @@ import {
   netOf,
   openFundingDebit,
   postSteps,
-  requireOpenPayment,
   spendableOf,
 } from './clearing/payment.ts';
 import type { CardDeps } from './deps.ts';
@@ -64,7 +64,7 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
     readInternalAccount(ctx, id),
     readLedgerAccount(ctx, id),
   ]);
-  if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
+  if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not ACTIVE.');
   checkNoShortfall(account);
   requireInternalAccount(ctx, account);
   const requiredAmount = inAccountCurrency(amount, currencyOfAccount(row));
@@ -148,8 +148,8 @@ export async function holdAvailable(
   const ledgerAccount = await readLedgerAccount(ctx, cardAccountOf(row));
   if (!ledgerAccount || (await isClosed(ctx, row))) return NO_FURTHER_DEBIT;
   const { amount: unit } = inAccountCurrency(1n, currencyOfAccount(row));
-  const available = spendableOf(ledgerAccount).amount / unit;
-  const heldAmount = available < amount ? available : amount;
+  const availableAmount = spendableOf(ledgerAccount).amount / unit;
+  const heldAmount = availableAmount < amount ? availableAmount : amount;
   if (heldAmount <= 0n) return NO_FURTHER_DEBIT;
   const debit = await furtherFundingDebit(ctx, deps, row, heldAmount);
   return debit.outcome === 'pending' ? debit : NO_FURTHER_DEBIT;
@@ -193,23 +193,25 @@ export async function clear(
   );
 }
 
-/** The authorization has expired. Without effect on a closed payment. */
+/** The authorization has expired. A closed payment is unchanged. */
 async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
   return row.card_closed ? row : stageFacts(ctx, row, applyExpiry(factsOf(row)));
 }
 
 /**
  * A new total. An increase is debited immediately if the card is open and the account can pay.
- * Without effect on a closed payment. Clearings of a closed payment are late clearings.
+ * A closed payment is unchanged. Clearings of a closed payment are late clearings.
  */
-async function applyAdvice(
+async function applyStandInAuthorization(
   ctx: Ctx,
   deps: CardDeps,
   row: CardPaymentRow,
   { amount: total }: NoticeOf<'AUTHORIZATION_ADVICE'>,
 ): Promise<CardPaymentRow> {
   const card = factsOf(row);
-  if (row.direction === 'CREDIT') throw contradiction('A credit has no authorization advice.');
+  if (row.direction === 'CREDIT') {
+    throw contradiction('The authorization of a credit cannot be adjusted.');
+  }
   if (card.closed) return row;
   const missingAmount = amountToDebit(card, total, total - card.authorized);
   const furtherDebit = (await isClosed(ctx, row))
@@ -227,7 +229,7 @@ async function applyAdvice(
   );
 }
 
-/** Releases the authorized amount or a part of it. Without effect on a closed payment. */
+/** Releases the authorized amount or a part of it. A closed payment is unchanged. */
 async function reverseAuthorization(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -278,8 +280,11 @@ async function reverseRefundNotice(
 /** Throws for an invalid amount, or an amount that exceeds the maximum of a payment. */
 function rejectAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
   const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
-  if (amount < 0n || total > MAX_CENTS)
-    throw contradiction(`${amount} is not a valid amount for the payment.`);
+  if (amount < 0n || total > MAX_CENTS) {
+    throw contradiction(
+      `${amount} is not a valid amount for the payment. The total must be from 0 to ${MAX_CENTS}.`,
+    );
+  }
 }
 
 function apply(
@@ -294,7 +299,7 @@ function apply(
     case 'AUTHORIZATION_EXPIRY':
       return expire(ctx, row);
     case 'AUTHORIZATION_ADVICE':
-      return applyAdvice(ctx, deps, row, notice);
+      return applyStandInAuthorization(ctx, deps, row, notice);
     case 'AUTHORIZATION_REVERSAL':
       return reverseAuthorization(ctx, row, notice);
     case 'RETURN':
@@ -315,9 +320,9 @@ export async function changeByNotice(
 ): Promise<CardPaymentRow> {
   const amount = 'amount' in notice ? notice.amount : undefined;
   if (amount !== undefined) rejectAmount(row, notice.kind, amount);
-  return requireOpenPayment(ctx, row, () => apply(ctx, deps, row, notice));
+  return changeOpenPayment(ctx, row, () => apply(ctx, deps, row, notice));
 }
 
 /** Closes a payment without a message of its network. */
 export const expireAuthorization = (ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> =>
-  requireOpenPayment(ctx, row, () => expire(ctx, row));
+  changeOpenPayment(ctx, row, () => expire(ctx, row));

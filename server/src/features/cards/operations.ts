@@ -45,7 +45,10 @@ async function create(ctx: Ctx, deps: CardDeps, body: CreateBody): Promise<CardR
   if (issuer.serves?.({ platformId, currency: CARD_CURRENCY }) === false) throw noIssuer();
   const holder = await cardholderOf(ctx, body.cardholderId);
   if (holder.status !== 'APPROVED') {
-    throw new Fault('CARDHOLDER_KYC_NOT_APPROVED', 'The cardholder is not approved.');
+    throw new Fault(
+      'CARDHOLDER_KYC_NOT_APPROVED',
+      'The cardholder is not approved. Complete the verification of the customer first.',
+    );
   }
   const { id: customer_id, platform_id } = holder;
   const { platformCardId, fundingSources: funding, maxSpendPerTransaction: max } = body;

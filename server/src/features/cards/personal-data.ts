@@ -18,7 +18,7 @@ const ERASE_CARDS_SQL = `update cards
 const ERASE_MERCHANTS_SQL = `update card_messages set merchant = null
   where customer_id = $1 and json_typeof(merchant) = 'object' returning id`;
 
-/** Follows payments in the order of an export and an erasure. */
+/** Export and erasure process cards after payments. */
 export const cardPersonalData: PersonalData = {
   tables: {
     cards: { rows: CUSTOMER_ROWS_SQL, without: ['secret'], erasure: 'emptied' },

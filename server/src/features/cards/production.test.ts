@@ -1,5 +1,6 @@
 // Cards on a production platform with an issuer that is connected in the composition. The issuer
-// receives the network handler when the server is composed. Its messages create the card payments.
+// receives the network handler when the server is composed. Messages of the issuer create the card
+// payments.
 import { expect, it } from 'vitest';
 import {
   createCustomer,

@@ -95,7 +95,10 @@ export const delegatedKeys = table(
     lifecycles: [{ state: (row) => row.status, states: delegatedKeyStates }],
     unique: {
       delegated_keys_active: () =>
-        new Fault('CONFLICT', 'The funding source of the card already has an active key.'),
+        new Fault(
+          'CONFLICT',
+          'The funding source of the card already has an active key. Revoke that key first.',
+        ),
     },
   },
 );

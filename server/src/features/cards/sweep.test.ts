@@ -1,5 +1,5 @@
-// Payments that are still open thirty days after their approval are closed. Closed payments do not block the
-// deletion of the holder.
+// Payments that are still open thirty days after their approval are closed. Closed payments do not
+// block the deletion of the holder.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -21,7 +21,7 @@ const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(a
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 /** IDs of the payments that are open. */
-const openPaymentIds = async (...payments: { id: string }[]) => {
+const listOpenPaymentIds = async (...payments: { id: string }[]) => {
   const text = 'select id from card_open_payments where id = any($1) order by id';
   const rows = await app.runtime.db.query(text, [payments.map((each) => each.id)]);
   return rows.map((each) => each.id as string);
@@ -56,12 +56,12 @@ describe('open payments', () => {
       immediatelyClearedPayment,
       immediateCredit,
     ];
-    expect(await openPaymentIds(...payments)).toEqual(
+    expect(await listOpenPaymentIds(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
     for (const each of [clearedPayment, adjustedPayment, credit])
       await each.notify(clearingNotice(40));
-    expect(await openPaymentIds(...payments)).toEqual(
+    expect(await listOpenPaymentIds(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
     await clearedPayment.notify(clearingNotice(60));
@@ -73,11 +73,11 @@ describe('open payments', () => {
       });
     });
     await credit.notify(clearingNotice(60));
-    expect(await openPaymentIds(...payments)).toEqual([]);
+    expect(await listOpenPaymentIds(...payments)).toEqual([]);
     // Late notices add no row.
     await expiredPayment.notify(clearingNotice(10));
     await expiredPayment.notify(EXPIRY);
-    expect(await openPaymentIds(...payments)).toEqual([]);
+    expect(await listOpenPaymentIds(...payments)).toEqual([]);
   });
 });
 
@@ -101,7 +101,7 @@ describe('after thirty days', () => {
       account: '970 of 970',
     });
     expect(await credit.readState()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await openPaymentIds(cardPayment, partialPayment, credit)).toEqual([]);
+    expect(await listOpenPaymentIds(cardPayment, partialPayment, credit)).toEqual([]);
     // The network has sent no message about the closure, so the log has no entry for it.
     const log = await cardNetwork(app).logOf(cardPayment.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
@@ -118,7 +118,7 @@ describe('after thirty days', () => {
       status: 'EXCEPTION',
       account: '900 of 1000',
     });
-    expect(await openPaymentIds(paymentInException)).toEqual([]);
+    expect(await listOpenPaymentIds(paymentInException)).toEqual([]);
   });
 
   it('each payment is closed once with several processes and concurrent notices', async () => {
@@ -136,7 +136,7 @@ describe('after thirty days', () => {
       const { settledAmount } = await each.readResource();
       expect(settledAmount.amount).toBe(40);
     }
-    expect(await openPaymentIds(...allPayments)).toEqual([]);
+    expect(await listOpenPaymentIds(...allPayments)).toEqual([]);
   });
 
   it('payments of every platform are closed', async () => {

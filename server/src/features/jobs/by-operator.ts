@@ -9,7 +9,7 @@ import {
   type JobQuery,
   type JobSummary,
   jobById,
-  noJob,
+  jobNotFoundFault,
   pageOfJobSummaries,
   readJob,
   reviveJobs,
@@ -33,7 +33,7 @@ type PlatformIds = readonly string[] | null;
 
 /** Throws NOT_FOUND for a job of another platform or of no platform. */
 function assertAccess(platformIds: PlatformIds, platformId: string | null): void {
-  if (platformIds !== null && !platformIds.includes(platformId ?? '')) throw noJob();
+  if (platformIds !== null && !platformIds.includes(platformId ?? '')) throw jobNotFoundFault();
 }
 
 /** A job, or the record of a canceled job. Throws NOT_FOUND. */
@@ -113,7 +113,7 @@ async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
 
 interface CancelInput {
   jobId: string;
-  /** Stored. Must not contain personal data. */
+  /** Reason for the cancellation. The reason is stored and must not contain personal data. */
   reason: string;
   platformIds?: PlatformIds | undefined;
 }

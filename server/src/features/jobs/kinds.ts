@@ -14,7 +14,7 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'funding.check': 'The payment waits. The result of its debit is not requested from the rail.',
   'funding.cancel': 'The request to cancel the payment has no result. Its debit continues.',
   'quotes.redeem':
-    'The held rate is not exchanged. The FX position of the executed payment remains open.',
+    'The currencies are not exchanged at the held rate. The FX position of the payment stays open.',
   'payouts.recall': 'The return of a payout is not requested, or its result is not read.',
   'quotes.expire': 'The payment of an expired quote remains PENDING.',
   'quotes.lapse': 'A payment that was not authorized in time remains PENDING.',
@@ -48,7 +48,8 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'stablecoins.enable': 'The provisioned token is not enabled.',
   'cards.issue': 'The card remains PROCESSING. Whether the issuer has the order is unknown.',
   'cards.check': 'The card remains PROCESSING. Its state is not requested from the issuer.',
-  'cards.change': 'The issuer is not notified of the new state of the card. Authorizations use it.',
+  'cards.change':
+    'The issuer is not notified of the new state of the card. Authorizations use the new state.',
   'cards.close': 'Some cards of the deleted customer are still open at their issuer.',
   'cards.pull': 'The funding debit of a card payment remains PENDING and its funds remain held.',
   'cards.expire': 'The card payment remains open, although its network sends no more messages.',
@@ -65,9 +66,10 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'imports.slice': 'The import stops at its current row.',
 };
 
-/** The consequence for a kind. The kind can be unknown to this release. */
+/** The consequence for a kind. An earlier or later release can have other kinds. */
 export const pendingEffectOf = (kind: string): string =>
-  PENDING_EFFECTS[kind] ?? 'This kind is unknown to this release.';
+  PENDING_EFFECTS[kind] ??
+  'The consequence is unknown, because this release does not have this kind of job.';
 
 /** The transfer that a job of this kind sends or follows. */
 export const TRANSFER_OF: Readonly<Record<string, WaitKind>> = {

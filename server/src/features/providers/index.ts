@@ -55,7 +55,7 @@ export { providerOfService } from './services/select.ts';
 export { withServices } from './services/services.ts';
 
 /** Connectors that route each transfer or card to its provider. */
-export const routed = { rail: routedRail, issuer: routedIssuer };
+export const routedConnectors = { rail: routedRail, issuer: routedIssuer };
 
 /** Operations on providers. `recordRates` applies the message of a provider. */
 export const providerManagement = {

@@ -106,7 +106,7 @@ export async function createRoute({ runtime, directory }: ManagerDeps, route: Ne
       if (provider.environment !== route.environment) {
         throw invalidField(
           'environment',
-          `must be the environment of the provider: ${provider.environment}`,
+          `must be ${provider.environment}, the environment of the provider`,
         );
       }
     }

@@ -26,10 +26,7 @@ import {
 } from './store.ts';
 import { availableIn, type ReportedBalance, stageBalance } from './usage.ts';
 
-/**
- * Number of active keys on one side of a provider at which operators cannot add a key. Imports do
- * not check it.
- */
+/** Maximum active keys on one side of a provider. Imports do not apply this limit. */
 const MAX_KEYS = 4;
 
 export interface ManagerDeps {
@@ -321,10 +318,10 @@ const activeKeys = async (ctx: Ctx, providerId: string, side: ProviderKeyRow['si
     isActive(each, ctx.now),
   );
 
-/** Sets the retirement time of keys to `end`. An earlier retirement time is kept. */
-export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): void {
+/** Sets the retirement time of keys to `time`. An earlier retirement time is kept. */
+export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], time: Time): void {
   for (const key of keys) {
-    const retired_at = Math.min(key.retired_at ?? end, end);
+    const retired_at = Math.min(key.retired_at ?? time, time);
     ctx.update(providerKeys, key, { retired_at });
   }
 }

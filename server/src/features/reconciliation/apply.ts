@@ -102,12 +102,12 @@ async function statementLinesOf(
   return lines;
 }
 
-const CONTENT = [
+const CONTENT_FIELDS = [
   ...(['direction', 'amount', 'fee', 'kind', 'at'] as const),
   ...(['transfer_id', 'reference', 'bank_reference'] as const),
 ];
 
-const isSame = (a: NewLine, b: NewLine) => CONTENT.every((name) => a[name] === b[name]);
+const isSame = (a: NewLine, b: NewLine) => CONTENT_FIELDS.every((name) => a[name] === b[name]);
 
 /** Returns the lines that a statement removes and adds. */
 function changesOf<L extends NewLine>(

@@ -37,9 +37,9 @@ export interface BookItem extends Candidate {
 type Db = Pick<Runtime, 'db'>;
 
 const SUFFIX: Record<WaitKind, string> = { payout: '', debit: '/pull', refund: '/refund' };
-const CHUNK = 1_000;
+const CHUNK_SIZE = 1_000;
 
-export function* chunksOf<T>(items: readonly T[], size: number = CHUNK): Generator<T[]> {
+export function* chunksOf<T>(items: readonly T[], size: number = CHUNK_SIZE): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
@@ -118,6 +118,7 @@ async function itemsOfDeposit(
 ): Promise<BookItem[]> {
   const row = await readTransaction(db, deposit.transaction_id);
   if (!row) return [];
+  const reversedAt = await providerReports.reversalTimeOf({ db }, row);
   const { currency, amount, provider_id, created_at: at } = deposit;
   const prefix = [environment, currency, ...(provider_id ? [provider_id] : []), ''].join('/');
   const commonFields = {
@@ -134,13 +135,16 @@ async function itemsOfDeposit(
     {
       ...commonFields,
       ...{ key: keyOf(deposit.id, 'out'), direction: 'out', isMain: false, isExpected: false },
-      ...{ state: providerReports.isReversed(row) ? 'settled' : 'pending', at: row.updated_at },
+      ...{
+        state: reversedAt === undefined ? 'pending' : 'settled',
+        at: reversedAt ?? row.updated_at,
+      },
     },
   ];
 }
 
 /** IDs of transfers that the lines identify, with the references of the lines. */
-async function namedTransfers({ db }: Db, lines: readonly LineRow[]) {
+async function readNamedTransfers({ db }: Db, lines: readonly LineRow[]) {
   const referencesById = new Map<string, Set<string>>();
   const addReference = (id: string, reference?: string) => {
     const references = referencesById.get(id) ?? new Set();
@@ -195,7 +199,7 @@ export async function bookItemsFor(
 ): Promise<BookItem[]> {
   const { db } = runtime;
   const { providerId, environment } = source;
-  const { referencesById, references } = await namedTransfers(runtime, lines);
+  const { referencesById, references } = await readNamedTransfers(runtime, lines);
   const returnResults = await reportedResults.returnedIn(db, period);
   const returnIds = new Set(
     returnResults.map(({ transactionId, kind }) => transactionId + SUFFIX[kind]),

@@ -62,7 +62,7 @@ async function presentDay(runtime: Pick<Runtime, 'db'>, day: DayRow, days: reado
 }
 
 /** Throws NOT_FOUND. */
-async function dayBy(runtime: Pick<Runtime, 'db'>, key: DayKey) {
+async function readDay(runtime: Pick<Runtime, 'db'>, key: DayKey) {
   const day = await runtime.db.read(providerDays, dayIdOf(key));
   if (!day) throw notFound();
   return presentDay(runtime, day, await daysOf(runtime, key));
@@ -123,7 +123,7 @@ export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) 
       ...{ status: 'CLOSED', closed_at: ctx.now, closed_by: closedBy, updated_at: ctx.now },
     });
   });
-  return dayBy(runtime, key);
+  return readDay(runtime, key);
 }
 
 const LATEST_DAYS = `select distinct on (provider_id, currency) * from provider_days

@@ -27,8 +27,11 @@ it('the period of the day of a time contains the time', () => {
   }
 });
 
-it('addDays crosses months and years, and isTimeZone rejects unknown names', () => {
+it('addDays crosses months and years', () => {
   expect(addDays('2026-02-27', 2)).toBe('2026-03-01');
   expect(addDays('2026-01-01', -1)).toBe('2025-12-31');
-  expect([isTimeZone('Europe/Berlin'), isTimeZone('Mars/Olympus')]).toEqual([true, false]);
+});
+
+it('isTimeZone rejects unknown names', () => {
+  expect([isTimeZone('Europe/Berlin'), isTimeZone('Europe/Unknown')]).toEqual([true, false]);
 });

@@ -36,8 +36,9 @@ export interface DecisionInput {
   decidedBy: string;
   /** For MATCH: the payment of the line. */
   transactionId?: string | undefined;
-  /** For RECORD_DEPOSIT: the credited account. Either this or `paymentReference`. */
+  /** For RECORD_DEPOSIT: the credited account. Alternative to `paymentReference`. */
   accountId?: string | undefined;
+  /** For RECORD_DEPOSIT: the reference of the payment that the deposit funds. */
   paymentReference?: string | undefined;
   /** For RETURN: failure reason of the payment. */
   failureReason?: FailureReason | undefined;
@@ -108,8 +109,8 @@ function assertAllowed({ difference }: Subject, { decision }: DecisionInput): vo
 }
 
 /**
- * Posts the funds of a difference to an account. SUSPENSE posts only a BALANCE_DIFFERS, because the
- * other funds are already in suspense.
+ * Posts the funds of a difference to an account. SUSPENSE posts only the funds of BALANCE_DIFFERS,
+ * because the funds of other kinds are already in suspense.
  */
 function stageFunds(ctx: Ctx, subject: Subject, { decision }: DecisionInput): void {
   const { difference, day } = subject;
@@ -242,7 +243,7 @@ async function stageSettlement(ctx: Ctx, subject: Subject, input: DecisionInput)
   const requiredState = item.isMain ? 'pending' : 'settled';
   if (mainItem?.state !== requiredState) {
     throw conflict(
-      `The transfer is ${mainItem?.state} in the ledger and must be ${requiredState}.`,
+      `The transfer is ${mainItem?.state ?? 'missing'} in the ledger and must be ${requiredState}.`,
     );
   }
   const isReturn = input.decision === 'RETURN';
@@ -307,7 +308,7 @@ async function excludeFromStatements(ctx: Ctx, item: BookItem): Promise<void> {
   if (item.isMain && item.transfer) await reportedTransfers.mark(ctx, item.transferId, 'none');
 }
 
-async function stageIgnored(ctx: Ctx, subject: Subject): Promise<void> {
+async function stageIgnore(ctx: Ctx, subject: Subject): Promise<void> {
   await excludeFromStatements(ctx, await itemOf(ctx, subject));
 }
 
@@ -392,7 +393,7 @@ async function stage(
       await (isMissing ? stageReversal : stageSettlement)(ctx, subject, input);
       break;
     case 'IGNORE':
-      await stageIgnored(ctx, subject);
+      await stageIgnore(ctx, subject);
       break;
     case 'CARRY':
       break;

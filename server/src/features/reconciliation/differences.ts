@@ -123,7 +123,7 @@ export const watchDifferences = (
 ): void =>
   metrics.watchEach(
     'railhead_reconciliation_differences',
-    'Unsettled differences between the statements of providers and the ledger.',
+    'Differences between provider statements and the ledger: open, carried or in suspense.',
     'kind',
     () => countDifferences(runtime),
   );

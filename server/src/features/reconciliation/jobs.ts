@@ -94,7 +94,8 @@ export async function stageReconciliation(
 
 const alertOf = ({ providerId, currency, day }: DayKey, newDifferences: NewDifferences): string => {
   const kinds = [...newDifferences].map(([kind, count]) => `${count} ${kind}`).join(', ');
-  return `the statement of ${providerId} of ${day} in ${currency} differs: ${kinds}`;
+  const statement = `the statement of ${providerId} of ${day} in ${currency}`;
+  return `${statement} differs from the ledger: ${kinds}`;
 };
 
 const handlerOf = (

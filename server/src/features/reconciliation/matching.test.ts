@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, type Finding, type Line, matchLines } from './matching.ts';
 
-const DAY = 86_400_000;
-const OPTIONS = { windowMs: 5 * DAY, matchedKeys: new Set<string>() };
+const DAY_MS = 86_400_000;
+const OPTIONS = { windowMs: 5 * DAY_MS, matchedKeys: new Set<string>() };
 
-const candidate = (n: number, fields: Partial<Candidate> = {}): Candidate => ({
+const createCandidate = (n: number, fields: Partial<Candidate> = {}): Candidate => ({
   ...{ key: `T${n}#out`, transferId: `T${n}`, direction: 'out', amount: 100n, currency: 'EUR' },
   ...{ at: n * 1_000, state: 'settled', references: [`R${n}`] },
   ...fields,
 });
-const line = (n: number, fields: Partial<Line> = {}): Line => ({
+const createLine = (n: number, fields: Partial<Line> = {}): Line => ({
   ...{ id: `L${n}`, direction: 'out', amount: 100n, currency: 'EUR', at: n * 1_000 },
   ...{ transferId: null, reference: null, bankReference: null },
   ...fields,
@@ -28,21 +28,23 @@ const summarize = (findings: readonly Finding[]) =>
 describe('matchLines', () => {
   it('matches by ID before reference, and by reference before amount', () => {
     const lines = [
-      line(1, { transferId: 'T3', reference: 'R1' }),
-      line(2, { bankReference: 'R1' }),
-      line(3),
+      createLine(1, { transferId: 'T3', reference: 'R1' }),
+      createLine(2, { bankReference: 'R1' }),
+      createLine(3),
     ];
     expect(
-      summarize(matchLines(lines, [candidate(1), candidate(2), candidate(3)], OPTIONS)),
+      summarize(
+        matchLines(lines, [createCandidate(1), createCandidate(2), createCandidate(3)], OPTIONS),
+      ),
     ).toEqual(['L1 MATCH T3#out ID', 'L2 MATCH T1#out REFERENCE', 'L3 MATCH T2#out AMOUNT']);
   });
 
   it('reports the field that differs: currency, state, amount', () => {
-    const lines = [1, 2, 3].map((n) => line(n, { transferId: `T${n}`, amount: 99n }));
+    const lines = [1, 2, 3].map((n) => createLine(n, { transferId: `T${n}`, amount: 99n }));
     const candidates = [
-      candidate(1, { currency: 'USD' }),
-      candidate(2, { state: 'pending' }),
-      candidate(3),
+      createCandidate(1, { currency: 'USD' }),
+      createCandidate(2, { state: 'pending' }),
+      createCandidate(3),
     ];
     expect(summarize(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 CURRENCY_DIFFERS T1#out ID',
@@ -52,25 +54,33 @@ describe('matchLines', () => {
   });
 
   it('reports a second line of the same transfer as duplicated, in the same and in a later run', () => {
-    const lines = [line(1, { transferId: 'T1' }), line(2, { transferId: 'T1' })];
-    expect(summarize(matchLines(lines, [candidate(1)], OPTIONS))).toEqual([
+    const lines = [createLine(1, { transferId: 'T1' }), createLine(2, { transferId: 'T1' })];
+    expect(summarize(matchLines(lines, [createCandidate(1)], OPTIONS))).toEqual([
       'L1 MATCH T1#out ID',
       'L2 DUPLICATED T1#out ID',
     ]);
     const matchedKeys = new Set(['T1#out']);
-    const [duplicatedFinding] = matchLines([line(1, { reference: 'R1' })], [candidate(1)], {
-      ...OPTIONS,
-      matchedKeys,
-    });
+    const [duplicatedFinding] = matchLines(
+      [createLine(1, { reference: 'R1' })],
+      [createCandidate(1)],
+      {
+        ...OPTIONS,
+        matchedKeys,
+      },
+    );
     expect(duplicatedFinding).toMatchObject({ kind: 'DUPLICATED', by: 'REFERENCE' });
   });
 
   it('matches by amount only settled candidates of the same direction within the window', () => {
-    const lines = [line(1), line(2, { direction: 'in' }), line(3, { at: 20 * DAY })];
+    const lines = [
+      createLine(1),
+      createLine(2, { direction: 'in' }),
+      createLine(3, { at: 20 * DAY_MS }),
+    ];
     const candidates = [
-      candidate(1, { state: 'pending' }),
-      candidate(2, { amount: 101n }),
-      candidate(3),
+      createCandidate(1, { state: 'pending' }),
+      createCandidate(2, { amount: 101n }),
+      createCandidate(3),
     ];
     expect(summarize(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 MATCH T3#out AMOUNT',
@@ -81,9 +91,9 @@ describe('matchLines', () => {
 
   it('assigns candidates with one reference to lines by amount', () => {
     const candidates = [1, 2, 3].map((n) =>
-      candidate(n, { references: ['BATCH'], amount: BigInt(n) }),
+      createCandidate(n, { references: ['BATCH'], amount: BigInt(n) }),
     );
-    const lines = [3, 1, 2].map((n) => line(n, { reference: 'BATCH', amount: BigInt(n) }));
+    const lines = [3, 1, 2].map((n) => createLine(n, { reference: 'BATCH', amount: BigInt(n) }));
     expect(summarize(matchLines(lines, candidates, OPTIONS))).toEqual([
       'L1 MATCH T1#out REFERENCE',
       'L2 MATCH T2#out REFERENCE',
@@ -96,7 +106,7 @@ describe('matchLines', () => {
       transfer: fc.integer({ min: 0, max: 8 }),
       amount: fc.bigInt({ min: 1n, max: 3n }),
       referenceKind: fc.constantFrom('id', 'reference', 'none', 'other'),
-      at: fc.integer({ min: 0, max: 3 * DAY }),
+      at: fc.integer({ min: 0, max: 3 * DAY_MS }),
     });
     const stateArbitrary = fc.constantFrom('settled', 'pending', 'failed');
     const candidatesArbitrary = fc.array(
@@ -109,10 +119,10 @@ describe('matchLines', () => {
         candidatesArbitrary,
         (lineSpecs, candidateSpecs) => {
           const candidates = candidateSpecs.map(([amount, itemState], n) =>
-            candidate(n, { amount, state: itemState as 'settled' }),
+            createCandidate(n, { amount, state: itemState as 'settled' }),
           );
           const lines = lineSpecs.map(({ transfer, amount, referenceKind, at }, n) =>
-            line(n, {
+            createLine(n, {
               ...{ amount, at },
               transferId: referenceKind === 'id' ? `T${transfer}` : null,
               reference:
@@ -142,8 +152,8 @@ describe('matchLines', () => {
   it('has a linear cost for many lines of one amount and reference', () => {
     const measureMsPerLine = (count: number) => {
       const numbers = Array.from({ length: count }, (_, n) => n);
-      const candidates = numbers.map((n) => candidate(n, { references: ['SAME'] }));
-      const lines = numbers.map((n) => line(n, n % 2 ? { reference: 'SAME' } : {}));
+      const candidates = numbers.map((n) => createCandidate(n, { references: ['SAME'] }));
+      const lines = numbers.map((n) => createLine(n, n % 2 ? { reference: 'SAME' } : {}));
       const start = performance.now();
       const findings = matchLines(lines, candidates, OPTIONS);
       expect(findings.every(({ kind }) => kind === 'MATCH')).toBe(true);

@@ -69,7 +69,7 @@ export const postBetween = (
 ): void => post(ctx, key, posting, systemAccountOf(key, to), systemAccountOf(key, from));
 
 /** Returns the amount with the sign of its effect on the balance at the provider. */
-export const signed = (direction: Direction, amount: bigint): bigint =>
+export const signedAmountOf = (direction: Direction, amount: bigint): bigint =>
   direction === 'in' ? amount : -amount;
 
 /** Effect of a line and its fee on the balance at the provider. */
@@ -77,4 +77,5 @@ export const effectOf = ({
   direction,
   amount,
   fee,
-}: Pick<LineRow, 'direction' | 'amount' | 'fee'>): bigint => signed(direction, amount) - fee;
+}: Pick<LineRow, 'direction' | 'amount' | 'fee'>): bigint =>
+  signedAmountOf(direction, amount) - fee;

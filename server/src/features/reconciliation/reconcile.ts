@@ -12,7 +12,7 @@ import { applyStatements, daysOf, LINES_PER_COMMIT, linesOf } from './apply.ts';
 import { type BookItem, bookItemsFor, chunksOf } from './book-items.ts';
 import { periodOf } from './days.ts';
 import { type Finding, type Line, matchLines } from './matching.ts';
-import { effectOf, postAtProvider, postBetween, signed } from './postings.ts';
+import { effectOf, postAtProvider, postBetween, signedAmountOf } from './postings.ts';
 import { ensureSource, type Source, sourceOf } from './sources.ts';
 import {
   type DayKey,
@@ -75,7 +75,10 @@ const notFound = ({ day, currency }: DayKey) =>
 async function dayIn(ctx: Ctx, key: DayKey): Promise<DayRow> {
   const day = await ctx.read(providerDays, dayIdOf(key));
   if (!day) throw notFound(key);
-  if (day.status === 'CLOSED') throw new Fault('CONFLICT', `${key.day} is closed.`);
+  if (day.status === 'CLOSED') {
+    const reason = `The day ${key.day} is closed and can no longer be reconciled.`;
+    throw new Fault('CONFLICT', reason);
+  }
   return day;
 }
 
@@ -155,7 +158,11 @@ function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row:
   const { line, kind, candidate } = finding;
   const { direction } = row;
   const isMatch = kind === 'MATCH';
-  const posting = { postingId: row.id, step: 'line', amount: signed(direction, row.amount) };
+  const posting = {
+    postingId: row.id,
+    step: 'line',
+    amount: signedAmountOf(direction, row.amount),
+  };
   postAtProvider(ctx, day, posting, isMatch ? candidate.account : 'suspense');
   const matchedMoney = matchedAmount(finding);
   if (!isMatch && candidate && matchedMoney > 0n) stageMatch(ctx, day, finding, row);
@@ -163,7 +170,7 @@ function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row:
   if (isMatch) return;
   stageDifference(ctx, run, day, {
     ...{ key: `LINE/${row.id}`, kind, detail: detailOf(finding), line_id: row.id },
-    amount: signed(direction, row.amount - matchedMoney),
+    amount: signedAmountOf(direction, row.amount - matchedMoney),
     ...(candidate ? { subject: candidate.key, transaction_id: candidate.transactionId } : {}),
   });
 }
@@ -172,7 +179,7 @@ function stageNewLine(ctx: Ctx, run: Run, day: DayRow, finding: DayFinding, row:
 function stageMatch(ctx: Ctx, day: DayRow, finding: DayFinding, row: LineRow): void {
   const { candidate } = finding;
   if (!candidate) return;
-  const amount = signed(row.direction, matchedAmount(finding));
+  const amount = signedAmountOf(row.direction, matchedAmount(finding));
   const posting = { postingId: row.id, step: 'match', amount };
   postBetween(ctx, day, posting, { from: 'suspense', to: candidate.account });
 }
@@ -194,7 +201,7 @@ function stageSuspense(
   }
   ctx.update(differences, difference, {
     ...{ kind, detail: detailOf(finding), updated_at: ctx.now },
-    amount: signed(row.direction, row.amount - matchedAmount(finding)),
+    amount: signedAmountOf(row.direction, row.amount - matchedAmount(finding)),
     subject: candidate?.key ?? null,
     transaction_id: candidate?.transactionId ?? null,
   });
@@ -256,7 +263,7 @@ async function stageFees(ctx: Ctx, run: Run, lines: readonly DayLine[]): Promise
 }
 
 /** Returns the keys of items that are matched to lines outside `lineIds`. */
-async function matchedByOtherLines(
+async function readKeysOfOtherLines(
   { db }: Runtime,
   items: readonly BookItem[],
   lineIds: ReadonlySet<string>,
@@ -299,7 +306,10 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
     const detail = `${item.transferId} with ${textOf(item)} is settled and on no statement.`;
     stageDifference(ctx, run, day, {
       ...{ key, kind: 'MISSING_AT_PROVIDER', detail, subject: item.key },
-      ...{ amount: signed(item.direction, item.amount), transaction_id: item.transactionId },
+      ...{
+        amount: signedAmountOf(item.direction, item.amount),
+        transaction_id: item.transactionId,
+      },
     });
   }
 }
@@ -420,7 +430,11 @@ async function compare(run: Run): Promise<void> {
   const missingKeys = missingItems.map(({ subject }) => subject);
   const scope = { currency, period, missingKeys, includesUnreported: true };
   const items = await bookItemsFor(runtime, source, rows, scope);
-  const matchedKeys = await matchedByOtherLines(runtime, items, new Set(lines.map(({ id }) => id)));
+  const matchedKeys = await readKeysOfOtherLines(
+    runtime,
+    items,
+    new Set(lines.map(({ id }) => id)),
+  );
   const findings = matchLines(lines, items, { windowMs: WINDOW_MS, matchedKeys });
   for (const chunk of chunksOf(findings, LINES_PER_COMMIT)) {
     await commit((ctx) => stageLines(ctx, run, chunk));
@@ -430,7 +444,7 @@ async function compare(run: Run): Promise<void> {
     ...findings.flatMap(({ candidate }) => candidate?.key ?? []),
   ]);
   const from = await firstDayOf(run);
-  const missingOnStatement = items.filter(
+  const missingBookItems = items.filter(
     (bookItem) =>
       bookItem.isExpected &&
       bookItem.currency === currency &&
@@ -438,7 +452,7 @@ async function compare(run: Run): Promise<void> {
       bookItem.at >= from &&
       bookItem.at < period[1],
   );
-  for (const chunk of chunksOf(missingOnStatement, LINES_PER_COMMIT)) {
+  for (const chunk of chunksOf(missingBookItems, LINES_PER_COMMIT)) {
     await commit((ctx) => stageMissing(ctx, run, chunk));
   }
   const matchedTransferIds = new Set(

@@ -32,7 +32,7 @@ import {
 interface RemovedPartition {
   history: string;
   partition: string;
-  /** WAITING: its deliveries are pending, or it is in use. */
+  /** WAITING: deliveries of its events are pending, or other statements use the partition. */
   result: 'ARCHIVED' | 'DROPPED' | 'WAITING';
   /**
    * Number of archived rows. The estimate of the planner in a dry run and without an archive. 0 for
@@ -116,14 +116,14 @@ async function removeArchives(deps: RetentionDeps, db: Queryable): Promise<numbe
 }
 
 /**
- * Applies the retention, or with `dryRun` returns the removals that it would make. Throws CONFLICT
- * while another process applies it, except with `dryRun`.
+ * Applies the retention. A dry run returns the removals that the retention would make. Throws
+ * CONFLICT while another process applies the retention, except for a dry run.
  */
 export async function applyRetention(
   deps: RetentionDeps,
-  dryRun = false,
+  isDryRun = false,
 ): Promise<RetentionResult> {
-  if (dryRun) return preview(deps);
+  if (isDryRun) return preview(deps);
   const client = await connectDatabase(deps.databaseUrl, {
     name: 'railhead retention',
     settings: [

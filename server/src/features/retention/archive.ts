@@ -1,6 +1,6 @@
-// The file of an archive contains compressed lines of JSON. It is encrypted like any other file,
-// under its own key, which the master key seals. A key encrypts one attempt only. The next attempt
-// removes the object of an interrupted attempt.
+// The file of an archive contains compressed lines of JSON. Like every file, it is encrypted under
+// its own key that the master key seals. A key encrypts one attempt only. The next attempt removes
+// the object of an interrupted attempt.
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -76,7 +76,7 @@ export async function storeArchive(
 }
 
 /** An archive whose file exists. Throws NOT_FOUND, and CONFLICT if the archive has no file. */
-async function storedArchive({ runtime }: ArchiveDeps, id: string) {
+async function requireStoredArchive({ runtime }: ArchiveDeps, id: string) {
   const archive = await findArchive(runtime.db, id);
   if (!archive) throw new Fault('NOT_FOUND', 'Archive not found.');
   const { state, object, file_key: sealedKey } = archive;
@@ -88,7 +88,7 @@ async function storedArchive({ runtime }: ArchiveDeps, id: string) {
 
 /** The compressed content from the byte offset `from`. Throws NOT_FOUND and CONFLICT. */
 async function contentOf(deps: ArchiveDeps, id: string, from = 0) {
-  const { object, sealed } = await storedArchive(deps, id);
+  const { object, sealed } = await requireStoredArchive(deps, id);
   const key = deps.runtime.vault.openOwn(sealed, archiveKeyContext(id));
   const readFrom = (offset: number) => deps.storage.get(object, offset);
   return openContent(key, id, readFrom, from);
@@ -109,7 +109,7 @@ const PART_BYTES = 1_048_576;
  * size.
  */
 export async function archivePart(deps: ArchiveDeps, id: string, from: number) {
-  const { bytes } = await storedArchive(deps, id);
+  const { bytes } = await requireStoredArchive(deps, id);
   if (from > bytes) throw invalidField('from', `must be at most ${bytes}`);
   const content = await contentOf(deps, id, from);
   const end = Math.min(from + PART_BYTES, bytes);

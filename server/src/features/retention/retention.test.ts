@@ -82,18 +82,18 @@ describe('retention over weeks of payments', () => {
     const receiver = await startReceiver();
     ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
     const { pay } = await createPayer(app);
-    const events = new Set<string>();
-    const attempts = new Set<string>();
-    const requests = new Set<string>();
-    const attemptKey = "event_id || '/' || attempt";
-    const weeks = lengthOf(6, 30);
-    for (let week = 0; week < weeks; week++) {
+    const eventIds = new Set<string>();
+    const attemptKeys = new Set<string>();
+    const requestIds = new Set<string>();
+    const attemptKeySql = "event_id || '/' || attempt";
+    const weekCount = lengthOf(6, 30);
+    for (let week = 0; week < weekCount; week++) {
       for (let day = 0; day < lengthOf(2, 7); day++) {
         await pay();
-        for (const id of await idsOf('events', 'id')) events.add(id);
-        for (const id of await idsOf('webhook_attempts', attemptKey)) attempts.add(id);
+        for (const id of await idsOf('events', 'id')) eventIds.add(id);
+        for (const id of await idsOf('webhook_attempts', attemptKeySql)) attemptKeys.add(id);
         const page = ok(await app.call('GET', '/requests?limit=100'), 200);
-        for (const { id } of page.data) requests.add(id);
+        for (const { id } of page.data) requestIds.add(id);
         await app.advance(WEEK_MS / lengthOf(2, 7));
       }
     }
@@ -103,23 +103,25 @@ describe('retention over weeks of payments', () => {
       // Five weeks of the retention period, the current week, two future weeks, and the default partition.
       expect(partitions.length).toBeLessThanOrEqual(9);
     }
-    const archivedEvents = (await readArchivedRows('events')).map(({ id }) => id as string);
-    expect(archivedEvents.length).toBeGreaterThan(10);
-    const retainedEvents = await idsOf('events', 'id');
-    expect([...archivedEvents, ...retainedEvents].sort()).toEqual([...events].sort());
-    const archivedAttempts = (await readArchivedRows('webhook_attempts')).map(
+    const archivedEventIds = (await readArchivedRows('events')).map(({ id }) => id as string);
+    expect(archivedEventIds.length).toBeGreaterThan(10);
+    const retainedEventIds = await idsOf('events', 'id');
+    expect([...archivedEventIds, ...retainedEventIds].sort()).toEqual([...eventIds].sort());
+    const archivedAttemptKeys = (await readArchivedRows('webhook_attempts')).map(
       ({ eventId, attempt }) => `${eventId}/${attempt}`,
     );
-    expect(archivedAttempts.length).toBeGreaterThan(10);
-    const retainedAttempts = await idsOf('webhook_attempts', attemptKey);
-    expect([...archivedAttempts, ...retainedAttempts].sort()).toEqual([...attempts].sort());
-    const archivedRequests = (
+    expect(archivedAttemptKeys.length).toBeGreaterThan(10);
+    const retainedAttemptKeys = await idsOf('webhook_attempts', attemptKeySql);
+    expect([...archivedAttemptKeys, ...retainedAttemptKeys].sort()).toEqual(
+      [...attemptKeys].sort(),
+    );
+    const archivedRequestIds = (
       await Promise.all(['api_requests', 'api_request_reads'].map(readArchivedRows))
     ).flatMap((lines) => lines.map(({ id }) => id as string));
-    expect(new Set(archivedRequests).size).toBe(archivedRequests.length);
+    expect(new Set(archivedRequestIds).size).toBe(archivedRequestIds.length);
     const page = ok(await app.call('GET', '/requests?limit=100&sortOrder=asc'), 200);
     const oldestId = page.data[0].id as string;
-    for (const id of requests) if (id < oldestId) expect(archivedRequests).toContain(id);
+    for (const id of requestIds) if (id < oldestId) expect(archivedRequestIds).toContain(id);
     expect((await readArchivedRows('api_request_bodies')).length).toBeGreaterThan(3);
     // Later payments succeed. The harness checks that the ledger balances when it closes the server.
     await pay();
@@ -127,10 +129,10 @@ describe('retention over weeks of payments', () => {
 });
 
 describe('archives', () => {
-  const storedObjects = () => readdirSync(app.filesFolder);
+  const listStoredObjects = () => readdirSync(app.filesFolder);
 
   /** Storage that fails in the middle of the first object, or after it. */
-  function failingStorage(failureTime: 'within' | 'after'): StoragePort {
+  function createFailingStorage(failureTime: 'within' | 'after'): StoragePort {
     const storage = folderStorage(app.filesFolder);
     let putCount = 0;
     return {
@@ -154,18 +156,18 @@ describe('archives', () => {
     async (failureTime) => {
       const { pay } = await createPayer(app);
       await pay();
-      const events = await idsOf('events', 'id');
+      const eventIds = await idsOf('events', 'id');
       setClockForward(6 * WEEK_MS);
-      const deps = depsOf(failingStorage(failureTime));
+      const deps = depsOf(createFailingStorage(failureTime));
       await expect(applyRetention(deps)).rejects.toThrow('the machine stopped');
       const [detachedArchive] = (await retentionOverview(deps)).archives;
       expect(detachedArchive?.state).toBe('DETACHED');
       const appliedResult = await applyRetention(deps);
       expect(appliedResult.partitions.length).toBeGreaterThan(0);
-      expect((await readArchivedRows('events')).map(({ id }) => id)).toEqual(events.toSorted());
+      expect((await readArchivedRows('events')).map(({ id }) => id)).toEqual(eventIds.toSorted());
       const { archives } = await retentionOverview(deps);
       expect(archives.every(({ state }) => state === 'STORED')).toBe(true);
-      expect(storedObjects()).toHaveLength(archives.length);
+      expect(listStoredObjects()).toHaveLength(archives.length);
       // The server may have recorded requests since then.
       const { partitions } = await applyRetention(deps);
       expect(partitions.filter(({ history }) => history === 'events')).toEqual([]);
@@ -240,14 +242,14 @@ describe('archives', () => {
       const { partitions } = await applyRetention(depsOf());
       expect(partitions.map(({ result }) => result)).not.toContain('WAITING');
     }, 20_000);
-    expect(storedObjects().length).toBeGreaterThan(0);
+    expect(listStoredObjects().length).toBeGreaterThan(0);
     const archiveCount = (await retentionOverview(depsOf())).archives.length;
     setClockForward(DEFAULT_RETENTION.archiveRetentionMs);
     expect((await applyRetention(depsOf(), true)).archivesRemoved).toBe(archiveCount);
     // Rows that the server has written since then are archived and removed in the same run.
     const { archivesRemoved } = await applyRetention(depsOf());
     expect(archivesRemoved).toBeGreaterThanOrEqual(archiveCount);
-    expect(storedObjects()).toEqual([]);
+    expect(listStoredObjects()).toEqual([]);
     const removedArchives = (await retentionOverview(depsOf())).archives;
     expect(removedArchives.map(({ state }) => state)).toEqual(
       Array(archivesRemoved).fill('REMOVED'),

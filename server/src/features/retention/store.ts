@@ -45,25 +45,27 @@ export const presentArchive = (row: ArchiveRow) => ({
   removedAt: row.removed_at === null ? null : iso(row.removed_at),
 });
 
-const LATEST = 'select * from archives order by until_time desc, id desc limit $1::int';
-const BY_ID = 'select * from archives where id = $1';
-const DETACHED = `select * from archives where state = 'DETACHED' order by history desc, until_time`;
-const EXPIRED = `select * from archives where state = 'STORED' and until_time < $1
+const LATEST_ARCHIVES_SQL =
+  'select * from archives order by until_time desc, id desc limit $1::int';
+const BY_ID_SQL = 'select * from archives where id = $1';
+const DETACHED_ARCHIVES_SQL = `select * from archives where state = 'DETACHED'
+  order by history desc, until_time`;
+const EXPIRED_ARCHIVES_SQL = `select * from archives where state = 'STORED' and until_time < $1
   order by until_time limit 1000`;
 
 export const latestArchives = (db: Queryable, limit: number) =>
-  db.query<ArchiveRow>(LATEST, [limit]);
+  db.query<ArchiveRow>(LATEST_ARCHIVES_SQL, [limit]);
 export const findArchive = async (db: Queryable, id: string) =>
-  (await db.query<ArchiveRow>(BY_ID, [id]))[0];
+  (await db.query<ArchiveRow>(BY_ID_SQL, [id]))[0];
 /** Detached archives, attempts before events. */
-export const detachedArchives = (db: Queryable) => db.query<ArchiveRow>(DETACHED, []);
+export const detachedArchives = (db: Queryable) => db.query<ArchiveRow>(DETACHED_ARCHIVES_SQL, []);
 export const archivesBefore = (db: Queryable, time: Time) =>
-  db.query<ArchiveRow>(EXPIRED, [new Date(time)]);
+  db.query<ArchiveRow>(EXPIRED_ARCHIVES_SQL, [new Date(time)]);
 
 const hasWebhooks = (table: PartitionedName) =>
   PARTITIONED_TABLES.some((each) => each.name === table && 'resource' in each);
 
-const QUEUED = `select from webhook_queue
+const QUEUED_DELIVERIES_SQL = `select from webhook_queue
   where event_id < $2 and ($1::text is null or event_id >= $1) limit 1`;
 
 /** Whether events of a partition have pending deliveries. */
@@ -71,16 +73,16 @@ export async function hasDeliveries(db: Queryable, partition: ExpiredPartition) 
   if (!hasWebhooks(partition.table)) return false;
   const from = partition.from === null ? null : idsFrom('Webhook', partition.from);
   const values = [from, idsFrom('Webhook', partition.until)];
-  return (await db.query<{ count: number }>(QUEUED, values)).length > 0;
+  return (await db.query<{ count: number }>(QUEUED_DELIVERIES_SQL, values)).length > 0;
 }
 
-const INSERT = `insert into archives
+const INSERT_SQL = `insert into archives
     (id, history, partition, from_time, until_time, state, created_at)
   values ($1, $2, $3, $4, $5, 'DETACHED', $6)`;
 
 type Detachment = 'WAITING' | 'DROPPED' | 'DETACHED';
 
-const REPETITIONS = `select count(*)::int4 as count from archives
+const REPETITIONS_SQL = `select count(*)::int4 as count from archives
   where partition = $1 or partition like $1 || '\\_repeated\\_%'`;
 
 /**
@@ -88,7 +90,7 @@ const REPETITIONS = `select count(*)::int4 as count from archives
  * after the removal of their week are in such a partition. Returns the current name.
  */
 async function renameRepeated(db: Connection, name: string): Promise<string> {
-  const [row] = await db.query<{ count: number }>(REPETITIONS, [name]);
+  const [row] = await db.query<{ count: number }>(REPETITIONS_SQL, [name]);
   if (!row?.count) return name;
   const newName = `${name}_repeated_${row.count}`;
   await db.query(`alter table ${PARTITIONS}.${name} rename to ${newName}`);
@@ -141,7 +143,7 @@ export async function detach(
       }
       const times = [from === null ? null : new Date(from), new Date(until), new Date(archive.now)];
       const archivedName = await renameRepeated(db, name);
-      await db.query(INSERT, [archive.id, table, archivedName, ...times]);
+      await db.query(INSERT_SQL, [archive.id, table, archivedName, ...times]);
       return 'DETACHED' as const;
     });
   } catch (error) {
@@ -150,13 +152,14 @@ export async function detach(
   }
 }
 
-const BEGIN = 'update archives set object = $2, file_key = $3 where id = $1';
+const BEGIN_STORING_SQL = 'update archives set object = $2, file_key = $3 where id = $1';
 
 /** Records the object name and the sealed key of a file before its upload starts. */
 export const beginStoring = (db: Queryable, id: string, object: string, fileKey: string) =>
-  db.query(BEGIN, [id, object, fileKey]);
+  db.query(BEGIN_STORING_SQL, [id, object, fileKey]);
 
-const STORED = `update archives set state = 'STORED', rows = $2, bytes = $3, sha256 = $4, stored_at = $5
+const FINISH_STORING_SQL = `update archives
+  set state = 'STORED', rows = $2, bytes = $3, sha256 = $4, stored_at = $5
   where id = $1 and state = 'DETACHED'`;
 
 /** Size and checksum of an archive file. */
@@ -175,14 +178,15 @@ export const finishStoring = (
 ): Promise<void> =>
   inTransaction(db, async () => {
     await db.query(`drop table ${PARTITIONS}.${partition}`);
-    await db.query(STORED, [id, rows, bytes, sha256, new Date(now)]);
+    await db.query(FINISH_STORING_SQL, [id, rows, bytes, sha256, new Date(now)]);
   });
 
-const REMOVED = `update archives set state = 'REMOVED', file_key = null, removed_at = $2 where id = $1`;
+const REMOVE_KEY_SQL = `update archives
+  set state = 'REMOVED', file_key = null, removed_at = $2 where id = $1`;
 
 /** Deletes the key of a file, which makes all copies of it unreadable. */
 export const removeKey = (db: Queryable, id: string, now: Time) =>
-  db.query(REMOVED, [id, new Date(now)]);
+  db.query(REMOVE_KEY_SQL, [id, new Date(now)]);
 
 /** Advisory lock number, which no other program uses in the same database. */
 export const RETENTION_LOCK = 7_245_184_347;

@@ -6,7 +6,7 @@ import type { Sweep } from '../../runtime/jobs/jobs.ts';
 import { applyRetention, isRetentionDue } from './apply.ts';
 import type { RetentionDeps } from './deps.ts';
 
-const EVERY_MS = 3_600_000;
+const RUN_EVERY_MS = 3_600_000;
 /** Delay after a failure, such as unavailable storage. */
 const RETRY_MS = 60_000;
 
@@ -24,7 +24,7 @@ export function retentionSweep(deps: RetentionDeps): Sweep {
         // Another process is applying the retention.
         if (!(error instanceof Fault && error.code === 'CONFLICT')) throw error;
       }
-      nextRunAt = now + EVERY_MS;
+      nextRunAt = now + RUN_EVERY_MS;
       return 0;
     },
   };

@@ -6,7 +6,7 @@ import { operation } from '../../kernel/contract/operation.ts';
 import { Currency, named } from '../../kernel/schema.ts';
 import { CardMerchant } from '../payments/presentation/index.ts';
 
-/** A hundred of these amounts fit into the ledger in every funding currency. */
+/** Maximum amount. The ledger can store the sum of 100 such amounts in every funding currency. */
 const MAX_CENTS = 100_000_000_000;
 
 const amount = (description: string) =>
@@ -69,9 +69,6 @@ const authorizationRequest = {
   semanticValidation: true,
 } as const;
 
-const OUTCOME_BY_DESCRIPTOR =
-  'The last three characters of the merchant descriptor select the outcome.';
-
 export const sandboxSimulateCardAuthorization = operation({
   ...authorizationRequest,
   operationId: 'sandboxSimulateCardAuthorization',
@@ -80,7 +77,7 @@ export const sandboxSimulateCardAuthorization = operation({
   description:
     'Simulates an authorization request of a merchant. If it is approved, the amount is ' +
     'held until it is cleared with `sandboxSimulateCardClearing`. A decline is a normal ' +
-    `result, not an error. ${OUTCOME_BY_DESCRIPTOR}`,
+    'result, not an error.',
 });
 
 export const sandboxSimulateCardFinancialAuthorization = operation({
@@ -90,7 +87,7 @@ export const sandboxSimulateCardFinancialAuthorization = operation({
   summary: 'Simulate a single-message authorization',
   description:
     'Simulates a single-message (financial) authorization. If it is approved, the amount ' +
-    `is authorized and cleared immediately. ${OUTCOME_BY_DESCRIPTOR}`,
+    'is authorized and cleared immediately.',
 });
 
 export const sandboxSimulateCardCreditAuthorization = operation({
@@ -99,8 +96,8 @@ export const sandboxSimulateCardCreditAuthorization = operation({
   path: '/sandbox/cards/{id}/simulate/credit_authorization',
   summary: 'Simulate a credit authorization',
   description:
-    'Simulates the authorization of a merchant credit. The funds are credited when it is ' +
-    `cleared with \`sandboxSimulateCardClearing\`. ${OUTCOME_BY_DESCRIPTOR}`,
+    'Simulates the authorization of a merchant credit. The funds are credited when the credit ' +
+    'is cleared with `sandboxSimulateCardClearing`.',
 });
 
 export const sandboxSimulateCardFinancialCreditAuthorization = operation({
@@ -110,18 +107,18 @@ export const sandboxSimulateCardFinancialCreditAuthorization = operation({
   summary: 'Simulate a single-message credit',
   description:
     'Simulates a single-message (financial) merchant credit. The funds are credited ' +
-    `immediately. ${OUTCOME_BY_DESCRIPTOR}`,
+    'immediately.',
 });
 
 export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
   ...authorizationRequest,
   operationId: 'sandboxSimulateCardCreditAuthorizationAdvice',
   path: '/sandbox/cards/{id}/simulate/credit_authorization_advice',
-  summary: 'Simulate a credit authorization advice',
+  summary: 'Simulate a stand-in credit authorization',
   description:
-    'Simulates the advice of a merchant credit that the network approved in stand-in ' +
-    'processing. The funds are credited when it is cleared with ' +
-    `\`sandboxSimulateCardClearing\`. ${OUTCOME_BY_DESCRIPTOR}`,
+    'Simulates the authorization of a merchant credit that the network approved in stand-in ' +
+    'processing. The funds are credited when the credit is cleared with ' +
+    '`sandboxSimulateCardClearing`.',
 });
 
 export const sandboxSimulateCardBalanceInquiry = operation({
@@ -178,7 +175,7 @@ export const sandboxSimulateCardClearing = operation({
     'Simulates the clearing of a payment that is AUTHORIZED or PARTIALLY_SETTLED. If the card ' +
     'is not closed, the part of the amount above the authorization is debited as well. If this ' +
     'debit fails, the payment becomes EXCEPTION. With amount 0 the remaining authorization ' +
-    'expires and its hold is released.',
+    'expires and its hold is released. A payment has at most 100 clearings.',
   body: named(
     'SandboxCardClearingRequest',
     Type.Object(
@@ -214,7 +211,8 @@ export const sandboxSimulateCardReturn = operation({
   summary: 'Simulate a merchant refund',
   description:
     'Simulates a refund of a cleared payment by the merchant, in full or in part. The refunded ' +
-    'amount is credited to the funding account, up to the amount debited from it.',
+    'amount is credited to the funding account, up to the amount debited from it. A payment has ' +
+    'at most 100 refunds.',
   body: named(
     'SandboxCardReturnRequest',
     Type.Object(

@@ -80,29 +80,38 @@ const OPEN_STATUSES: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 /** Rejects notices that a network would not send for a payment in this state. */
 function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
   const { status, direction } = row;
-  const amounts = factsOf(row);
+  const facts = factsOf(row);
   const field = 'cardTransactionId';
   const isForDebitsOnly = notice.kind === 'RETURN' || notice.kind === 'AUTHORIZATION_ADVICE';
-  if (isForDebitsOnly && direction === 'CREDIT') throw invalidField(field, 'is a credit');
+  if (isForDebitsOnly && direction === 'CREDIT') {
+    throw invalidField(field, 'is a credit, which can be neither refunded nor adjusted');
+  }
   switch (notice.kind) {
     case 'RETURN':
-      if (amounts.clearings.length === 0) throw invalidField(field, 'has no cleared amount');
-      if (notice.amount > netOf(amounts)) {
+      if (facts.clearings.length === 0) {
+        throw invalidField(field, 'must be a payment with a cleared amount');
+      }
+      if (notice.amount > netOf(facts)) {
         throw invalidField(
           'amount',
-          `must be at most ${netOf(amounts)}, the settled amount that is not yet refunded`,
+          `must be at most ${netOf(facts)}, the settled amount that is not yet refunded`,
         );
       }
       return;
     case 'RETURN_REVERSAL':
-      if (status !== 'REFUNDED') throw invalidField(field, `is ${status}, not REFUNDED`);
+      if (status !== 'REFUNDED') {
+        throw invalidField(field, `must be REFUNDED: the payment is ${status}`);
+      }
       return;
     case 'CLEARING':
     case 'AUTHORIZATION_ADVICE':
     case 'AUTHORIZATION_REVERSAL':
     case 'AUTHORIZATION_EXPIRY':
       if (!OPEN_STATUSES.includes(status)) {
-        throw invalidField(field, `is ${status}, not one of ${OPEN_STATUSES.join(', ')}`);
+        throw invalidField(
+          field,
+          `must be ${OPEN_STATUSES.join(' or ')}: the payment is ${status}`,
+        );
       }
       return;
     default:

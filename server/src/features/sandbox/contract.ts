@@ -38,8 +38,8 @@ export const sandboxFundInternalAccount = operation({
             minLength: 1,
             maxLength: 255,
             description:
-              'Account number or wallet address of the payer. Absent if the payer is ' +
-              'unspecified.',
+              'Account number or wallet address of the payer, shown in the `source` of the ' +
+              'transaction. Default: none.',
           }),
         ),
         pendingReason: Type.Optional(

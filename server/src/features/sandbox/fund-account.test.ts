@@ -28,7 +28,7 @@ describe('sandboxFundInternalAccount', () => {
     expect(secondResponse.balance.amount).toBe(12_350);
   });
 
-  it("funds the platform's own account and names the platform", async () => {
+  it("funds the platform's own account in a transaction of the platform", async () => {
     const platformAccount = await findInternalAccount(app, null, 'GBP');
     await fundAccount(app, platformAccount.id, 100_000_000_000);
     expect(await readBalances(app, platformAccount.id)).toEqual({ balance: 1e11, total: 1e11 });
@@ -149,7 +149,7 @@ describe('sandboxFundInternalAccount', () => {
     expect((await readBalances(app, account.id)).total).toBe(1_275);
   });
 
-  it('rejects inactive and unknown accounts, deleted customers, and production', async () => {
+  it('rejects unusable accounts, deleted customers, production and missing permissions', async () => {
     const person = await createCustomer(app);
     const account = await findInternalAccount(app, person.id, 'USD');
     const expectRejection = async (id: string, status: number, code: string, options = {}) => {

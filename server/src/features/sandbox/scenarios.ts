@@ -1,4 +1,4 @@
-// Scenarios are short worlds with one result each, which can be built any number of times.
+// Scenarios: short worlds with one result each. A scenario can be built any number of times.
 import {
   accountOf,
   advance,

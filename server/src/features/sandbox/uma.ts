@@ -23,10 +23,10 @@ const sandboxReceive = operation({
   tag: 'Sandbox',
   summary: 'Receive a UMA payment',
   description:
-    'Simulates an incoming payment from a UMA address of the sandbox to a customer, who is ' +
-    'identified by UMA address or by ID. The platform receives a webhook to approve the ' +
-    'payment, as with a real payment. If the platform approves, the funds are credited ' +
-    'to the customer. If not, the payment is rejected.',
+    'Simulates an incoming payment from a UMA address of the sandbox to a customer. Identify the ' +
+    'customer by UMA address or by ID. The platform receives a webhook to approve the payment, ' +
+    'as with a real payment. If the platform approves, the funds are credited to the customer. ' +
+    'If not, the payment is rejected.',
   permission: 'TRANSACT',
   sandboxOnly: true,
   body: named(
@@ -55,7 +55,8 @@ const sandboxReceive = operation({
           format: 'int64',
           exclusiveMinimum: 0,
           maximum: 9_000_000_000_000_000,
-          description: 'Amount that the customer receives, in minor units of that currency.',
+          description:
+            'Amount that the customer receives, in minor units of `receivingCurrencyCode`.',
         }),
       },
       { description: 'The simulated UMA payment.' },
@@ -110,7 +111,7 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
     'The sender was not found. Use one of the UMA addresses of the sandbox.',
   );
   if (!uma.reaches(sender)) throw notFoundFault;
-  const discovery = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
+  const discovery = await uma.discoverPayee({ receiver: sender, sender: receiver, at: ctx.now });
   if (discovery.state === 'found') return sender;
   throw discovery.code === 'UMA_NOT_FOUND'
     ? notFoundFault
@@ -129,7 +130,10 @@ async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request)
     [row] = await findCustomers(ctx.db, { platform_id: ctx.caller.platformId, ...address });
   }
   if (!row || (requestedCustomer && requestedCustomer.id !== row.id)) {
-    throw new Fault('UMA_NOT_FOUND', 'No customer of the platform was found for this UMA address.');
+    const reason = requestedCustomer
+      ? 'The customer does not have this UMA address.'
+      : 'No customer of the platform has this UMA address.';
+    throw new Fault('UMA_NOT_FOUND', reason);
   }
   return customerOf(ctx, row.id, { rejectDeleted: true });
 }

@@ -40,9 +40,9 @@ const StablecoinProviderAccountStatus = named(
   'StablecoinProviderAccountStatus',
   oneOf(LINK_STATUSES, {
     description:
-      'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link ' +
-      'the same provider account again with valid credentials. The account becomes ACTIVE ' +
-      'under the same ID.',
+      'ACTIVE: the provider accepts the credentials. INVALID: the provider rejects the ' +
+      'credentials. REVOKED: the provider revoked the credentials. Link the same provider ' +
+      'account again with valid credentials. The account becomes ACTIVE under the same ID.',
   }),
 );
 
@@ -61,7 +61,9 @@ const StablecoinIssuanceStatus = named(
 const StablecoinServiceOperationsStatus = named(
   'StablecoinServiceOperationsStatus',
   oneOf(SERVICE_STATUSES, {
-    description: 'Whether accounts and payments of the service can use the token.',
+    description:
+      'Whether accounts and payments of the service can use the token. Only an ENABLED token can ' +
+      'be used.',
   }),
 );
 
@@ -79,7 +81,8 @@ const StablecoinProviderAccount = named(
       lastVerifiedAt: optional({
         ...Timestamp,
         description:
-          'Time at which the credentials were last verified, when the account was linked.',
+          'Time at which the credentials were last verified. Linking the account verifies the ' +
+          'credentials.',
       }),
       createdAt: time('Time at which the account was linked.'),
       updatedAt: time('Time of the last change.'),

@@ -20,7 +20,7 @@ export function mintOf({ caller }: { caller: Caller }, { connectors }: Stablecoi
   return mint;
 }
 
-/** Whether an error is internal and not of the provider. `fetch` throws TypeErrors with a cause. */
+/** Whether an error originates in this process. `fetch` throws TypeErrors with a cause. */
 const isInternal = (error: unknown): boolean =>
   error instanceof Fault ||
   error instanceof RangeError ||

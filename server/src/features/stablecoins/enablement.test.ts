@@ -147,7 +147,7 @@ describe('a server with another service name prefix', () => {
 });
 
 describe('a token that is not issued', () => {
-  it.each(['002', '003'])('cannot be requested with the suffix %s', async (token) => {
+  it.each(['002', '003'])('cannot be enabled: suffix %s', async (token) => {
     const { id, issuanceStatus } = await fixture.createCoin({ token });
     const { status, body } = await fixture.requestEnablement(id);
     expect([status, body.code]).toEqual([409, 'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE']);
@@ -159,7 +159,7 @@ describe('a token that is not issued', () => {
     ['ENABLING', 'DISABLED'],
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
-  ] as const)('changes from the service status %s to %s', async (previousStatus, nextStatus) => {
+  ] as const)('changes its service status from %s to %s', async (previousStatus, nextStatus) => {
     const { id } = await fixture.createCoin({ token: '005' });
     await setStatus(id, previousStatus);
     // The provider no longer has the token.

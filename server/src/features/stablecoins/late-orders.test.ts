@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import {
+  AFTER_BURN,
   BEFORE_BURN,
-  BURNT,
   DOLLAR,
   mintFixture,
   PENDING,
 } from '../../../test/kit/payments/mints.ts';
 import {
-  FINAL,
+  FINAL_EXPIRY,
   failedOrder,
   type ProviderReply,
   progressReply,
@@ -79,14 +79,20 @@ describe('an EXPIRED mint or burn', () => {
       'burn! void 10000000',
       'burn.late posted 10000000',
     ]);
-    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
     expect(await fixture.findSupplyProblems()).toEqual([]);
     await runFor(24 * HOUR);
     expect(calls).toHaveLength(4);
   });
 
   it.each([
-    ['completed', [progressReply('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
+    [
+      'completed',
+      [progressReply('completed')],
+      'COMPLETED',
+      'burn.late! post 10000000',
+      AFTER_BURN,
+    ],
     ['failed', [failedOrder], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
   ] as const)(
     'is held again when it continues: %s',
@@ -135,10 +141,10 @@ describe('an EXPIRED mint or burn', () => {
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
     expect(await fixture.findSupplyProblems()).toEqual([]);
-    await createWorker(FINAL).runFor(HOUR);
+    await createWorker(FINAL_EXPIRY).runFor(HOUR);
   });
 
-  it('is posted if it is a mint', async () => {
+  it('is completed if it is a mint that was paid late', async () => {
     const coin = await fixture.createCoin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     await createWorker(expiredProgress, progressReply('completed')).runFor(2 * HOUR);

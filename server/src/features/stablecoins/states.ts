@@ -45,8 +45,8 @@ export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type ServiceEvent = 'request' | 'reject' | 'approve' | 'enable' | 'disable' | 'drop';
 
 /**
- * A platform requests and the operator decides. A token that is never issued loses its request or
- * approval automatically.
+ * A platform requests the use of a token, and the operator decides. The request or approval of a
+ * token that is never issued is revoked automatically.
  */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {
   NOT_ENABLED: { request: 'PENDING_APPROVAL', approve: 'ENABLING' },

@@ -25,7 +25,9 @@ export const providerAccounts = table(
     platform_id: col.text,
     provider: col.enum<Provider>(),
     provider_account_id: col.text,
-    /** The routed provider with which the account was linked, or null for the built-in connector. */
+    /**
+     * The routed provider with which the account was linked, or null for the built-in connector.
+     */
     provider_id: col.text.null,
     provider_environment: col.enum<'SANDBOX' | 'PRODUCTION'>(),
     status: col.enum<LinkStatus>().mut,
@@ -75,14 +77,14 @@ export const stablecoins = table(
       { state: (row) => row.issuance_status, states: issuanceStates },
       { state: (row) => row.service_status, states: serviceStates },
     ],
-    // A concurrent registration of the same token violates both keys. A second read determines the error to
-    // report.
+    // A concurrent registration of the same token violates both keys. A second read determines the
+    // error to report.
     contendedKeys: ['stablecoins_symbol', 'stablecoins_token'],
     unique: {
       stablecoins_symbol: () =>
         new Fault(
           'STABLECOIN_SYMBOL_ALREADY_EXISTS',
-          'A stablecoin with this symbol is registered.',
+          'A stablecoin with this symbol is already registered.',
         ),
       stablecoins_token: () =>
         new Fault(

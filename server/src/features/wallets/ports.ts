@@ -1,5 +1,5 @@
-// Wallet functions for features that must not import wallets: provisioning of wallets for new accounts, and
-// authorization of a contact change that affects credentials.
+// Wallet functions for features that must not import wallets: provisioning of wallets for new
+// accounts, and authorization of a contact change that affects credentials.
 
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { InternalAccountRow } from '../balances/internal-accounts/index.ts';
@@ -21,7 +21,7 @@ interface WalletPorts {
   authorizeContactChange: AuthorizeContactChange;
 }
 
-/** The functions that the composition passes to these features. */
+/** The functions that the composition passes to features that must not import wallets. */
 export const walletPorts = (deps: WalletDeps): WalletPorts => ({
   openWallets: (ctx, customer, accounts) => openWallets(ctx, deps, customer, accounts),
   openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, deps, accounts),

@@ -1,5 +1,5 @@
-// Tables of embedded wallets. A wallet has the ID of its internal account. The seed is encrypted by the
-// custodian, personal data and payloads with the customer's data key. Signatures are stored permanently.
+// Tables of embedded wallets. The custodian encrypts the seed. Personal data and payloads are
+// encrypted with the customer's data key. Signatures are stored permanently.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import {
@@ -190,7 +190,10 @@ export const walletRecoveries = table(
     customer_id: col.text,
     type: col.enum<'EMAIL_OTP' | 'SMS_OTP'>(),
     status: col.enum<RecoveryStatus>().mut,
-    /** Keyed hash of the contact at the time of the request, or null after completion or cancellation. */
+    /**
+     * Keyed hash of the contact at the time of the request, or null after completion or
+     * cancellation.
+     */
     contact_digest: col.text.null.mut,
     /** Requester and reason. */
     actor: col.text,

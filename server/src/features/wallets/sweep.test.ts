@@ -43,9 +43,9 @@ it('the sweep deletes keys of codes at expiry and requests after a day, and keep
   await app.operate(async (ctx) => {
     await countAttempt(ctx, 'old', [{ max: 1, withinMs: 1_000 }]);
     const target = { target: 'sealed', code_id: 'code', customer_id: 'C', platform_id: 'P' };
-    const timeInMinutes = (minutes: number) => ctx.now + minutes * MINUTE;
-    ctx.insert(otpTargets, { ...target, id: 'short', expires_at: timeInMinutes(5) });
-    ctx.insert(otpTargets, { ...target, id: 'long', expires_at: timeInMinutes(50) });
+    const timeAfterMinutes = (minutes: number) => ctx.now + minutes * MINUTE;
+    ctx.insert(otpTargets, { ...target, id: 'short', expires_at: timeAfterMinutes(5) });
+    ctx.insert(otpTargets, { ...target, id: 'long', expires_at: timeAfterMinutes(50) });
   });
   const readRemaining = async () => [
     (await app.runtime.db.find(walletRequests, {})).length,
@@ -73,10 +73,10 @@ it('the sweep deletes keys of codes at expiry and requests after a day, and keep
 });
 
 it('the server runs the sweep', async () => {
-  await app.operate((ctx) => countAttempt(ctx, 'forgotten', [{ max: 1, withinMs: 1_000 }]));
+  await app.operate((ctx) => countAttempt(ctx, 'expired', [{ max: 1, withinMs: 1_000 }]));
   advanceClock(DAY + MINUTE);
   await app.settle();
-  expect(await app.runtime.db.read(attemptLimits, 'forgotten')).toBeUndefined();
+  expect(await app.runtime.db.read(attemptLimits, 'expired')).toBeUndefined();
 });
 
 it('the sweep continues immediately after a full batch', async () => {

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Operator } from '../../kernel/caller.ts';
 import { type Contract, maxBodyOf } from '../../kernel/contract/operation.ts';
 import { type Code, Fault, invalid } from '../../kernel/fault.ts';
-import { tooLarge } from '../body/body.ts';
+import { tooLargeFault } from '../body/body.ts';
 import { MAX_OVERHEAD } from '../body/multipart.ts';
 import { type Limiter, type LimitOwner, networkOf } from './rate-limit.ts';
 import { createRejectionDelay } from './rejection-delay.ts';
@@ -47,7 +47,9 @@ interface Operators {
 export interface AdmissionOptions {
   /** The caller of a request from its Authorization header. Throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was valid before. A valid header is exempt from the limit of its address. */
+  /**
+   * Whether this header was valid before. A valid header is exempt from the limit of its address.
+   */
   isProven?(authorization: string | undefined): boolean;
   /** Required if there are hosted operations. */
   bearers?: LinkBearers;
@@ -116,7 +118,7 @@ function credentialOf(
 
 const CSRF_HEADER = 'x-csrf-token';
 
-const REJECTED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
+const REJECTED_CREDENTIAL_CODES: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
 
 /** The caller of an operation that needs no credential. */
 export const anonymousAt = (ip: string): Caller => ({
@@ -137,8 +139,8 @@ const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller 
 });
 
 /**
- * Whether an operator has the permission of the contract, and access to all platforms if the contract
- * requires `wholeInstallation`.
+ * Whether an operator has the permission of the contract, and access to all platforms if the
+ * contract requires `wholeInstallation`.
  */
 export function mayUse(
   { operatorPermission, wholeInstallation }: Contract,
@@ -188,7 +190,7 @@ function admitLength(contract: Contract, caller: Caller, length: number, limiter
     throw invalid([{ field: 'file', message: `must not be larger than ${upload.maxBytes} bytes` }]);
   }
   const maxBytes = maxBodyOf(contract);
-  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (length > maxBytes) throw tooLargeFault(maxBytes);
   if (length > 0) limiter?.takeBytes(bytesKeyOf(caller), length);
 }
 
@@ -212,7 +214,7 @@ export function createAdmission(options: AdmissionOptions) {
     const credential = credentialOf(options, request, contract);
     limiter?.checkAddress(ip, credential.isProven);
     const caller = await credential.caller().catch((error: unknown) => {
-      if (error instanceof Fault && REJECTED_CREDENTIAL.includes(error.code))
+      if (error instanceof Fault && REJECTED_CREDENTIAL_CODES.includes(error.code))
         limiter?.countRejection(ip);
       throw error;
     });

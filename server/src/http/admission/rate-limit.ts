@@ -119,11 +119,11 @@ export function networkOf(address: string): string {
 }
 
 const TOO_MANY = {
-  platform: 'The platform exceeded its request rate limit. Wait before retrying.',
+  platform: 'The request rate limit was exceeded. Wait before retrying.',
   share: 'The request rate limit of this agent or link was exceeded. Wait before retrying.',
   refused: 'Too many invalid credentials were sent from this IP address. Wait before retrying.',
   anonymous: 'Too many requests were sent from this IP address. Wait before retrying.',
-  bytes: 'The platform exceeded its limit of request bytes. Wait before retrying.',
+  bytes: 'The limit of request bytes was exceeded. Wait before retrying.',
 };
 
 /** Limits the requests of platforms, agents and links. */

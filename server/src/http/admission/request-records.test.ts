@@ -28,7 +28,7 @@ it('a request record contains the resource of each write with an ID in its path 
 it('a request record contains the created resource even if the reply names other resources', () => {
   const contractOf = (operationId: string) => {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);
-    if (!operation) throw new Error(operationId);
+    if (!operation) throw new Error(`the operation ${operationId} was not found`);
     return operation.contract;
   };
   const id = 'Agent:0193d0e4-7c1f-7000-8000-000000000000';

@@ -29,8 +29,8 @@ function nestedId(body: unknown): string | undefined {
 }
 
 /**
- * The ID in the reply of a write, or else the last ID in the path, or else an ID that is nested in the
- * reply. Undefined for a successful read, which affects no resource.
+ * The ID in the reply of a write. Without such an ID, the last ID in the path, or an ID that is
+ * nested in the reply. Undefined for a successful read, which affects no resource.
  */
 export function resourceOf(
   { method }: Contract,

@@ -21,39 +21,39 @@ function createFixture() {
     for (const each of completions.splice(0, count)) each();
     await turn();
   };
-  return { slots, started: startedOwners, add, end: finish, advance: (ms: number) => (time += ms) };
+  return { slots, startedOwners, add, finish, advance: (ms: number) => (time += ms) };
 }
 
 describe('changes', () => {
   it('have no limit without card authorizations', async () => {
-    const { started, add } = createFixture();
+    const { startedOwners, add } = createFixture();
     add('a', 500);
     await turn();
-    expect(started).toHaveLength(500);
+    expect(startedOwners).toHaveLength(500);
   });
 
   it('wait while authorizations arrive and start alternately for each platform', async () => {
-    const { slots, started, add, end } = createFixture();
+    const { slots, startedOwners, add, finish } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 50);
     add('b', 2);
     await turn();
-    expect(started).toHaveLength(20);
-    await end(4);
-    expect(started.slice(20)).toEqual(['a', 'b', 'a', 'b']);
-    await end(100);
-    await end(100);
-    expect(started).toHaveLength(52);
+    expect(startedOwners).toHaveLength(20);
+    await finish(4);
+    expect(startedOwners.slice(20)).toEqual(['a', 'b', 'a', 'b']);
+    await finish(100);
+    await finish(100);
+    expect(startedOwners).toHaveLength(52);
   });
 
   it('start without a limit when the time after the last authorization has elapsed', async () => {
-    const { slots, started, add, end, advance } = createFixture();
+    const { slots, startedOwners, add, finish, advance } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 50);
     await turn();
     advance(2_000);
-    await end(1);
-    expect(started).toHaveLength(50);
+    await finish(1);
+    expect(startedOwners).toHaveLength(50);
   });
 
   it('release their slots when they fail', async () => {
@@ -67,12 +67,12 @@ describe('changes', () => {
   });
 
   it('release their slots after a time limit, although they continue', async () => {
-    const { slots, started, add } = createFixture();
+    const { slots, startedOwners, add } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 20);
     add('b', 1);
     await turn();
-    expect(started).not.toContain('b');
-    await vi.waitFor(() => expect(started).toContain('b'));
+    expect(startedOwners).not.toContain('b');
+    await vi.waitFor(() => expect(startedOwners).toContain('b'));
   });
 });

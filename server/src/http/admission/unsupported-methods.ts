@@ -1,5 +1,6 @@
-// Paths that exist and do not support the method of the request. Each path is stored once here, because a
-// route for each unsupported method would add a thousand routes, with their time and memory at the start.
+// Paths that exist and do not support the method of the request. Each path is stored once here. A
+// route for each unsupported method would be a thousand more routes, which cost time and memory at
+// the start.
 import FindMyWay from 'find-my-way';
 import type { Naming } from '../../catalog/naming.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
@@ -35,8 +36,8 @@ const isShadowedBy = (segments: readonly string[], otherSegments: readonly strin
   otherSegments.every((each, index) => each.startsWith(':') || each === segments[index]);
 
 /**
- * Unsupported methods of routes that another route accepts, such as `PATCH /agents/approvals`, a request to
- * `/agents/:id`.
+ * Unsupported methods of routes that another route accepts, such as `PATCH /agents/approvals`, a
+ * request to `/agents/:id`.
  */
 export function shadowedMethods(operations: readonly { contract: Contract }[], naming: Naming) {
   const routes = [...contractsOf(operations, naming)].map(([url, contracts]) => ({

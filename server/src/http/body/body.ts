@@ -1,5 +1,5 @@
-// Reads the JSON body of an admitted request and checks size, encoding, depth and number of values before
-// it is parsed. The limits bound the time for which one body can delay other requests.
+// Reads the JSON body of an admitted request and checks size, encoding, depth and number of values
+// before it is parsed. The limits bound the time for which one body can delay other requests.
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../kernel/fault.ts';
@@ -19,7 +19,7 @@ export interface JsonBody {
   json: unknown;
 }
 
-export const tooLarge = (maxBytes: number): Fault =>
+export const tooLargeFault = (maxBytes: number): Fault =>
   new Fault('INVALID_INPUT', `The body is larger than ${maxBytes} bytes.`);
 
 /** A smaller chunk counts as this size, because many small chunks cost more than their bytes. */
@@ -44,7 +44,7 @@ export function readBody(
       size += chunk.length;
       chunks.push(chunk);
       try {
-        if (size > maxBytes) throw tooLarge(maxBytes);
+        if (size > maxBytes) throw tooLargeFault(maxBytes);
         if (chunks.length > MAX_CHUNKS) {
           throw new Fault(
             'INVALID_INPUT',
@@ -78,31 +78,31 @@ const UNPAIRED_SURROGATE = new RegExp(
   'i',
 );
 
-const malformedBody = (reason: string) => new Fault('INVALID_INPUT', reason);
+const malformedBodyFault = (reason: string) => new Fault('INVALID_INPUT', reason);
 
 /** Parses a body. Throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
 export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   // Replacement characters would make two different names equal.
-  if (!isUtf8(bytes)) throw malformedBody('The body is not encoded in UTF-8.');
+  if (!isUtf8(bytes)) throw malformedBodyFault('The body is not encoded in UTF-8.');
   const text = bytes.toString();
   if (text.trim() === '') return { raw: '', json: undefined };
   // PostgreSQL text cannot contain NUL, raw or escaped.
-  if (/\0|\\u0000/.test(text)) throw malformedBody('The body contains a NUL character.');
+  if (/\0|\\u0000/.test(text)) throw malformedBodyFault('The body contains a NUL character.');
   if (UNPAIRED_SURROGATE.test(text))
-    throw malformedBody('The body contains an unpaired UTF-16 surrogate.');
+    throw malformedBodyFault('The body contains an unpaired UTF-16 surrogate.');
   const maxValues = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
   const limits = { depth: MAX_DEPTH, values: maxValues, items: MAX_ITEMS };
   const exceededLimit = excessOf(text, limits);
   if (exceededLimit === 'depth') {
-    throw malformedBody(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+    throw malformedBodyFault(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
   if (exceededLimit === 'items')
-    throw malformedBody(`A list in the body has more than ${MAX_ITEMS} items.`);
+    throw malformedBodyFault(`A list in the body has more than ${MAX_ITEMS} items.`);
   if (exceededLimit === 'values')
-    throw malformedBody(`The body has more than ${maxValues} values.`);
+    throw malformedBodyFault(`The body has more than ${maxValues} values.`);
   try {
     return { raw: text, json: JSON.parse(text) as unknown };
   } catch {
-    throw malformedBody('The body is not valid JSON.');
+    throw malformedBodyFault('The body is not valid JSON.');
   }
 }

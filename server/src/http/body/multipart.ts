@@ -8,18 +8,18 @@ import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 
 const MAX_FIELDS = 20;
 /** Maximum bytes of a text field. */
-const MAX_FIELD = 10_240;
+const MAX_FIELD_BYTES = 10_240;
 /** Maximum characters of a field name. */
-const MAX_FIELD_NAME = 100;
-const MAX_FILE_NAME = 255;
-const MAX_HEADER = 8_192;
+const MAX_FIELD_NAME_LENGTH = 100;
+const MAX_FILE_NAME_LENGTH = 255;
+const MAX_PART_HEADER_BYTES = 8_192;
 /** Maximum bytes of a body without its file. */
 export const MAX_OVERHEAD = 262_144;
 /**
  * Maximum characters of the Content-Type header. A boundary has at most 70 characters. A longer
  * boundary costs time for every byte.
  */
-const MAX_TYPE = 200;
+const MAX_CONTENT_TYPE_LENGTH = 200;
 
 /** Timeouts of an upload: in total, and without data. */
 const MAX_TOTAL_MS = 600_000;
@@ -41,12 +41,15 @@ interface FormOptions {
   maxBytes: number;
   /** Called and awaited for each chunk. */
   throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
-  /** Field errors of the file are added to the other errors. Any other error rejects the request. */
+  /**
+   * Field errors of the file are added to the other errors. Any other error rejects the request.
+   */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
-const invalidInput = (reason: string) => new Fault('INVALID_INPUT', reason);
-const malformedBody = () => invalidInput('The multipart body is malformed or incomplete.');
+const invalidInputFault = (reason: string) => new Fault('INVALID_INPUT', reason);
+const malformedBodyFault = () =>
+  invalidInputFault('The multipart body is malformed or incomplete.');
 
 /** The last part of a path of any operating system, without control characters. */
 function plainName(name: string): string {
@@ -68,14 +71,14 @@ function collectParts(): Parts {
   const errors: FieldError[] = [];
   const names = new Set<string>();
   const addError = (name: string, message: string) => {
-    const field = name.slice(0, MAX_FIELD_NAME);
+    const field = name.slice(0, MAX_FIELD_NAME_LENGTH);
     if (!errors.some((error) => error.field === field)) errors.push({ field, message });
     return false;
   };
   const isNew = (name: string | undefined): name is string => {
     if (name === undefined || name === '') return addError('', 'A part of the body has no name.');
-    if (name.length > MAX_FIELD_NAME)
-      return addError(name, `must have a name of at most ${MAX_FIELD_NAME} characters`);
+    if (name.length > MAX_FIELD_NAME_LENGTH)
+      return addError(name, `must have a name of at most ${MAX_FIELD_NAME_LENGTH} characters`);
     if (name.includes('\0'))
       return addError(name.replaceAll('\0', ''), 'must not have a NUL character in its name');
     if (names.has(name)) return addError(name, 'must not be repeated');
@@ -88,32 +91,37 @@ function collectParts(): Parts {
     field(name, value, isTruncated) {
       if (!isNew(name)) return;
       if (name === 'file') addError(name, 'must be a file');
-      else if (isTruncated) addError(name, `must not be longer than ${MAX_FIELD} bytes`);
+      else if (isTruncated) addError(name, `must not be longer than ${MAX_FIELD_BYTES} bytes`);
       else if (value.includes('\0')) addError(name, 'must not contain a NUL character');
       fields.set(name, value);
     },
     file(name, fileName) {
       if (!isNew(name)) return false;
       if (name !== 'file') return addError(name, 'must not be a file');
-      if (fileName.length <= MAX_FILE_NAME) return true;
-      return addError(name, `must have a file name of at most ${MAX_FILE_NAME} characters`);
+      if (fileName.length <= MAX_FILE_NAME_LENGTH) return true;
+      return addError(name, `must have a file name of at most ${MAX_FILE_NAME_LENGTH} characters`);
     },
   };
 }
 
 function parserFor(contentType: string | undefined) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')) {
-    throw invalidInput('The body must be multipart/form-data.');
+    throw invalidInputFault('The body must be multipart/form-data.');
   }
-  if (contentType && contentType.length > MAX_TYPE) {
-    throw invalidInput(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
+  if (contentType && contentType.length > MAX_CONTENT_TYPE_LENGTH) {
+    throw invalidInputFault(
+      `The Content-Type header is longer than ${MAX_CONTENT_TYPE_LENGTH} characters.`,
+    );
   }
-  const limits = { fields: MAX_FIELDS, fieldSize: MAX_FIELD, parts: MAX_FIELDS + 5 };
+  const limits = { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, parts: MAX_FIELDS + 5 };
   const headers = { 'content-type': contentType as string };
   try {
-    return new Busboy({ headers, limits: { ...limits, headerSize: MAX_HEADER, headerPairs: 20 } });
+    return new Busboy({
+      headers,
+      limits: { ...limits, headerSize: MAX_PART_HEADER_BYTES, headerPairs: 20 },
+    });
   } catch {
-    throw invalidInput('The multipart body has no boundary.');
+    throw invalidInputFault('The multipart body has no boundary.');
   }
 }
 
@@ -126,7 +134,7 @@ function createTimeouts() {
     timer = setInterval(() => {
       const now = performance.now();
       if (now - startedMs < MAX_TOTAL_MS && now - lastDataMs < MAX_IDLE_MS) return;
-      reject(invalidInput(TOO_SLOW));
+      reject(invalidInputFault(TOO_SLOW));
     }, SWEEP_INTERVAL_MS);
   });
   return {
@@ -147,7 +155,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch {
-    throw malformedBody();
+    throw malformedBodyFault();
   }
 }
 
@@ -176,15 +184,16 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
     );
     parser.on('file', (name, stream, sentName) => {
       const fileName = plainName(sentName ?? '');
-      stream.on('error', () => reject(malformedBody()));
+      stream.on('error', () => reject(malformedBodyFault()));
       if (!parts.file(name, fileName)) return void stream.resume();
       currentFile = stream;
       storage = storeFile(stream, fileName || 'file');
     });
-    const rejectExcess = () => reject(invalidInput(`The body has more than ${MAX_FIELDS} fields.`));
+    const rejectExcess = () =>
+      reject(invalidInputFault(`The body has more than ${MAX_FIELDS} fields.`));
     parser.on('fieldsLimit', rejectExcess);
     parser.on('partsLimit', rejectExcess);
-    parser.on('error', () => reject(malformedBody()));
+    parser.on('error', () => reject(malformedBodyFault()));
   });
   return {
     failed: failure,
@@ -216,7 +225,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       timeouts.received();
       remainingBytes -= chunk.length;
       if (remainingBytes < 0)
-        throw invalidInput(`The body is larger than ${options.maxBytes} bytes.`);
+        throw invalidInputFault(`The body is larger than ${options.maxBytes} bytes.`);
       await options.throttle?.(chunk.length);
       await write(chunk);
       timeouts.waiting();

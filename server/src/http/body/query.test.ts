@@ -49,7 +49,7 @@ describe('a NUL in the query', () => {
     },
   );
 
-  it('is rejected without details if no credential is sent', async () => {
+  it('is rejected as unauthorized without a credential', async () => {
     expect(await get(`${BASE}/transactions?customerId=%00`)).toMatchObject({ status: 401 });
     expect(await get(`${BASE}/transactions?customerId=%00`, credentials())).toMatchObject({
       status: 400,

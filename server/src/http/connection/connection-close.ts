@@ -13,15 +13,18 @@ import { stopListening } from './listen.ts';
 const SWEEP_MS = 50;
 /** Maximum time for the completion of a request head that has begun to arrive. */
 const HEAD_MS = 1_000;
-/** Time for requests in progress, to receive their bodies, run their work and send their replies. */
+/**
+ * Time for requests in progress, to receive their bodies, run their work and send their replies.
+ */
 const REQUESTS_MS = 5_000;
 
 export interface DrainOptions {
   /** Maximum duration. */
   ms: number;
   /**
-   * Whether connections are still accepted, for the whole duration, because a load balancer needs time to
-   * detect that the process is not ready. If false, draining completes with the last connection.
+   * Whether connections are still accepted, for the whole duration, because a load balancer needs
+   * time to detect that the process is not ready. If false, draining completes with the last
+   * connection.
    */
   accepts: boolean;
 }
@@ -41,14 +44,16 @@ export async function drainConnections(
 
 /**
  * Closes connections when the server stops. A connection without a request is closed at the first
- * sweep, a connection with part of a request head after HEAD_MS, and every other connection after
- * REQUESTS_MS. The close method of Node waits for each connection without a limit, because it also
- * stops the timers that limit slow requests.
+ * sweep, and a connection with part of a request head after HEAD_MS. Every other connection is
+ * closed after REQUESTS_MS. The close method of Node waits for each connection without a limit,
+ * because it also stops the timers that limit slow requests.
  */
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;
   const openSockets = new Set<Socket>();
-  /** The latest reply on each connection. When it is closed, the earlier replies are closed as well. */
+  /**
+   * The latest reply on each connection. When it is closed, the earlier replies are closed as well.
+   */
   const latestReplies = new WeakMap<Socket, ServerResponse>();
   http.on('connection', (socket) => {
     openSockets.add(socket);
@@ -73,8 +78,8 @@ export function addCloseHooks(server: FastifyInstance): void {
   });
 
   let isStopping = false;
-  // Synchronous, because connections.ts must stop the parser before it reads the next head of a packet. The
-  // next hook is also synchronous.
+  // Synchronous, because connections.ts must stop the parser before it reads the next head of a
+  // packet. The next hook is also synchronous.
   server.addHook('onRequest', (_request, _reply, done) => {
     done(
       isStopping

@@ -70,9 +70,9 @@ describe('a head that HTTP forbids', () => {
     const transferCoding =
       'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     const heads = {
-      coded: transferCoding,
-      hosts: get('/healthz', 'Host: b\r\n'),
-      url: get('/%zz', 'Host: b\r\n'),
+      transferCoding,
+      twoHosts: get('/healthz', 'Host: b\r\n'),
+      invalidUrl: get('/%zz', 'Host: b\r\n'),
     };
     for (const [name, head] of Object.entries(heads)) {
       const { text } = await sendRaw(

@@ -1,25 +1,26 @@
-// Handles a request body that is still arriving when its response is ready. Closing a connection with
-// unread data resets it, and the client may lose the response. A short body is therefore read completely.
-// After the response to a longer body, input is discarded up to limits before the connection is closed.
+// Handles a request body that is still arriving when its response is ready. Closing a connection
+// with unread data resets it, and the client may lose the response. A short body is therefore read
+// completely. After the response to a longer body, input is discarded up to limits before the
+// connection is closed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createMeter } from '../admission/bucket.ts';
 
 /** Maximum size of a body that is read completely, so that the connection can be reused. */
-const MAX_DRAINED = 65_536;
+const MAX_DRAINED_BYTES = 65_536;
 /** Maximum bytes discarded on one connection. */
-const MAX_DISCARDED = 16 * 1_048_576;
+const MAX_DISCARDED_BYTES = 16 * 1_048_576;
 /** Maximum discarded bytes per second and burst, per address and per process. */
 const ADDRESS_LIMIT = { perSecond: 4 * 1_048_576, burst: 32 * 1_048_576 };
 const PROCESS_LIMIT = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
 /** Minimum cost of a chunk in bytes. A chunk of one byte costs as much to read as a large chunk. */
-const MIN_DISCARDED = 4_096;
+const MIN_CHUNK_COST_BYTES = 4_096;
 const MAX_MS = 5_000;
 const MAX_IDLE_MS = 1_000;
 /** Time for which an unread connection remains open after its response. */
 const UNREAD_MS = 1_000;
 /** Maximum connections that remain open unread. Further connections are closed immediately. */
-const MAX_UNREAD = 512;
+const MAX_UNREAD_CONNECTIONS = 512;
 
 const PROCESS_KEY = '';
 
@@ -28,7 +29,9 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
 export interface Drain {
-  /** Called before a response is sent. Sets `connection: close` if the connection cannot be kept. */
+  /**
+   * Called before a response is sent. Sets `connection: close` if the connection cannot be kept.
+   */
   prepare(request: IncomingMessage, response: ServerResponse, address: string): void;
   /** Whether this connection closes after its current response. Further input is then discarded. */
   isClosing(socket: object): boolean;
@@ -43,10 +46,10 @@ interface DiscardState {
 
 /** Counts and discards further input as long as `take` allows it. */
 function discard(socket: Socket, request: IncomingMessage, take: (bytes: number) => boolean) {
-  let remainingBytes = MAX_DISCARDED;
+  let remainingBytes = MAX_DISCARDED_BYTES;
   let isReading = take(0);
   request.on('data', (chunk: Buffer) => {
-    const cost = Math.max(chunk.length, MIN_DISCARDED);
+    const cost = Math.max(chunk.length, MIN_CHUNK_COST_BYTES);
     remainingBytes -= cost;
     if (!isReading || (remainingBytes >= 0 && take(cost))) return;
     isReading = false;
@@ -74,7 +77,8 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
 
   /** Closes a connection after its response. `destroy` sends written data and then closes it. */
   function close({ socket, request, isReading }: DiscardState, destroy: () => void): void {
-    if (request.complete || (!isReading() && unreadCount >= MAX_UNREAD)) return void destroy();
+    if (request.complete || (!isReading() && unreadCount >= MAX_UNREAD_CONNECTIONS))
+      return void destroy();
     socket.end();
     const finish = () => {
       clearTimeout(deadlineTimer);
@@ -101,7 +105,7 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
       if (closingSockets.has(socket) || response.headersSent) return;
       const take = takeFor(address);
       const contentLength = Number(headers['content-length'] ?? Infinity);
-      if (contentLength <= MAX_DRAINED && take(contentLength)) {
+      if (contentLength <= MAX_DRAINED_BYTES && take(contentLength)) {
         request.on('data', () => undefined).resume();
         return;
       }

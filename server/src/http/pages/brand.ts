@@ -40,8 +40,8 @@ export function contrast(color: string, otherColor: string): number {
 }
 
 function mix(from: Rgb, to: Rgb, share: number): Rgb {
-  const at = (index: 0 | 1 | 2) => from[index] + (to[index] - from[index]) * share;
-  return [at(0), at(1), at(2)];
+  const mixChannel = (index: 0 | 1 | 2) => from[index] + (to[index] - from[index]) * share;
+  return [mixChannel(0), mixChannel(1), mixChannel(2)];
 }
 
 function readableColor(color: string, surface: string, target: Rgb): string {

@@ -22,7 +22,7 @@ function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
     headers: Record<string, string> = {},
     query = '',
   ) => server.inject({ method, url: `/p/s3cret${query}`, headers });
-  return { open, requested: requestedSecrets };
+  return { open, requestedSecrets };
 }
 
 /** The directives of a policy, by name. */
@@ -96,7 +96,7 @@ describe('a page', () => {
     expect(body).toContain('<h2>Why &#60;i&#62;</h2>\n<p>Because &#34;x&#34;.</p>');
   });
 
-  it('shows the alternative response with a link to the question, without executing it', async () => {
+  it('shows the declined text with a link to the form, without a confirmation', async () => {
     const decline = { label: 'No', title: 'Nothing changed', lines: ['Close this page.'] };
     const confirmedSecrets: string[] = [];
     const confirm = async (secret: string) => {
@@ -115,9 +115,9 @@ describe('a page', () => {
   });
 
   it('without a button accepts no input', async () => {
-    const { open, requested } = serverWith(PLAIN_PAGE);
+    const { open, requestedSecrets } = serverWith(PLAIN_PAGE);
     expect((await open('POST')).statusCode).toBe(404);
-    expect(requested).toEqual([]);
+    expect(requestedSecrets).toEqual([]);
     expect((await open('HEAD')).statusCode).toBe(200);
   });
 });
@@ -210,7 +210,7 @@ describe('a page that is shown once', () => {
     ['x-purpose', 'preview'],
     ['x-moz', 'prefetch'],
   ])('is hidden from a browser that prefetches: %s %s', async (name, value) => {
-    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true });
+    const { open, requestedSecrets } = serverWith(PLAIN_PAGE, { singleUse: true });
     const prefetchReply = await open('GET', { [name]: value });
     expect(prefetchReply.statusCode).toBe(503);
     expect(prefetchReply.body).not.toContain('A line.');
@@ -218,34 +218,34 @@ describe('a page that is shown once', () => {
       'cache-control': 'no-store',
       'x-frame-options': 'DENY',
     });
-    expect(requested).toEqual([]);
+    expect(requestedSecrets).toEqual([]);
     expect((await open()).body).toContain('A line.');
-    expect(requested).toEqual(['s3cret']);
+    expect(requestedSecrets).toEqual(['s3cret']);
   });
 
   it('has the same headers for HEAD as for GET, without consuming the link', async () => {
     const preview = async () => PLAIN_PAGE;
-    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true, preview });
+    const { open, requestedSecrets } = serverWith(PLAIN_PAGE, { singleUse: true, preview });
     const { statusCode, headers, body } = await open('HEAD');
-    expect([statusCode, body, requested]).toEqual([200, '', []]);
+    expect([statusCode, body, requestedSecrets]).toEqual([200, '', []]);
     const { 'content-length': length, date, ...policy } = (await open('GET')).headers;
     expect(headers).toMatchObject(policy);
     expect((await open('HEAD', { purpose: 'prefetch' })).statusCode).toBe(503);
   });
 
   it('is hidden from HEAD without a preview', async () => {
-    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true });
+    const { open, requestedSecrets } = serverWith(PLAIN_PAGE, { singleUse: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
-    expect(requested).toEqual([]);
+    expect(requestedSecrets).toEqual([]);
   });
 
   it('is shown to other browsers', async () => {
-    const { open, requested } = serverWith(PLAIN_PAGE, { singleUse: true });
+    const { open, requestedSecrets } = serverWith(PLAIN_PAGE, { singleUse: true });
     await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
-    expect(requested).toHaveLength(1);
+    expect(requestedSecrets).toHaveLength(1);
     const otherServer = serverWith(PLAIN_PAGE);
     await otherServer.open('GET', { purpose: 'prefetch' });
-    expect(otherServer.requested).toHaveLength(1);
+    expect(otherServer.requestedSecrets).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { createMeter } from '../admission/bucket.ts';
 import { type Limiter, networkOf } from '../admission/rate-limit.ts';
 import type { Slots } from '../admission/slots.ts';
-import { parseJson, readBody, tooLarge } from '../body/body.ts';
+import { parseJson, readBody, tooLargeFault } from '../body/body.ts';
 import { faultOf, sendFault } from '../replies.ts';
 
 const MAX_BYTES = 262_144;
@@ -55,7 +55,7 @@ const isAuthorization = (json: unknown): boolean =>
 
 async function bodyOf(request: FastifyRequest, limiter: Limiter | undefined): Promise<Buffer> {
   const length = Number(request.headers['content-length'] ?? 0);
-  if (length > MAX_BYTES) throw tooLarge(MAX_BYTES);
+  if (length > MAX_BYTES) throw tooLargeFault(MAX_BYTES);
   const key = networkOf(request.ip);
   return readBody(request.raw as Readable, MAX_BYTES, (bytes) => limiter?.takeBytes(key, bytes));
 }
@@ -104,8 +104,9 @@ export function addProviderMessages(
       try {
         return await receive(request, reply);
       } catch (error) {
-        if (!(error instanceof Fault)) options.logError(error);
-        sendFault(reply, naming, faultOf(error));
+        const fault = faultOf(error);
+        if (fault !== error || fault.cause !== undefined) options.logError(error);
+        sendFault(reply, naming, fault);
         return reply;
       }
     },

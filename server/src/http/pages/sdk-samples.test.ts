@@ -31,9 +31,12 @@ it('the reference shows a call with the SDK for each operation', async () => {
   );
 });
 
-it('the published document has no samples, and samples are added once per document', async () => {
+it('the published document has no samples', async () => {
   const { body } = await app.app.server.inject('/openapi.json');
   expect(body).not.toContain('x-codeSamples');
+});
+
+it('samples are added once per document', () => {
   const document = { paths: {} };
   expect(withSdkSamples(document)).toBe(withSdkSamples(document));
 });

@@ -41,7 +41,10 @@ export function addWebhookKeys(
     const { environment, ...otherParameters } = query as Record<string, unknown>;
     const [unknownName] = Object.keys(otherParameters);
     if (unknownName !== undefined)
-      return rejectQuery(reply, `${unknownName}: unknown query parameter.`);
+      return rejectQuery(
+        reply,
+        `${unknownName}: unknown query parameter. Only environment is supported.`,
+      );
     if (environment !== undefined && !MODES.includes(environment as Mode)) {
       return rejectQuery(reply, `environment: must be ${MODES.join(' or ')}.`);
     }

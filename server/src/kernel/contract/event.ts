@@ -1,5 +1,5 @@
-// Events notify platforms. A definition is one value that the emitter, the webhook contract and the OpenAPI
-// document share, so the data of an event has the documented type.
+// Events notify platforms. The emitter, the webhook contract and the OpenAPI document share one definition,
+// so the data of an event has the documented type.
 import type { TSchema } from '@sinclair/typebox';
 import { named, oneOf } from '../schema.ts';
 
@@ -52,6 +52,9 @@ export const EVENT_TYPES = [
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Types that a webhook contract documents and that are never emitted. */
+export const RESERVED_EVENT_TYPES: readonly EventType[] = ['VERIFICATION.IN_PROGRESS'];
 
 export const WebhookType = named(
   'WebhookType',

@@ -17,15 +17,15 @@ const body = Type.Object({});
 describe('contract flags', () => {
   it('do not compile in invalid combinations', () => {
     const invalidContracts = [
-      // @ts-expect-error a token has a permission
+      // @ts-expect-error an operation for tokens requires a permission
       operation({ ...base, method: 'GET' }),
-      // @ts-expect-error an agent has a permission
+      // @ts-expect-error an operation for agents requires a permission
       operation({ ...base, method: 'GET', auth: 'agent' }),
       // @ts-expect-error a permission requires a credential
       operation({ ...base, method: 'GET', auth: 'none', permission: 'VIEW' }),
-      // @ts-expect-error the link is the credential
+      // @ts-expect-error a hosted operation has a link instead of a permission
       operation({ ...base, method: 'GET', auth: 'hosted', permission: 'VIEW' }),
-      // @ts-expect-error limits count per platform
+      // @ts-expect-error a rate class requires the platform of a credential
       operation({ ...base, method: 'GET', auth: 'none', rateClass: 'quotes' }),
       // @ts-expect-error only a POST accepts a key
       operation({ ...base, method: 'GET', permission: 'VIEW', idempotency: 'required' }),

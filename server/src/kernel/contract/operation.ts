@@ -27,7 +27,7 @@ interface ContractBase {
   readonly replies: Readonly<Record<number, TSchema | null>>;
   /**
    * Possible error codes, in addition to `notFound` and the codes common to its kind
-   * (`http/operation-errors.ts`).
+   * (`http/operation/errors.ts`).
    */
   readonly errors: readonly Code[];
   /** Error for an ID in the path that is malformed, unknown or of another platform. */
@@ -53,14 +53,14 @@ interface UnsignedRequest {
   readonly signedRetry?: never;
 }
 
-/** Credential of the caller. A permission applies exactly to tokens and agents. */
+/** Credential of the caller. `permission` is set for tokens and agents only. */
 type Authentication =
   | (NoOperator & {
       readonly auth?: 'token';
       readonly permission: Permission;
       /** Rejected with 403 for a production credential. */
       readonly sandboxOnly?: boolean;
-      /** Rate limit of its requests, in addition to the limit of all requests. */
+      /** Rate limit of the operation, in addition to the limit of all requests. */
       readonly rateClass?: RateClass;
     })
   | (NoOperator & {

@@ -83,7 +83,7 @@ export async function verifyRequest(
       notAfter: Number.POSITIVE_INFINITY,
       keyLookup: async ({ keyid }) => {
         const publicKey = publicKeys.get(String(keyid));
-        if (!publicKey) throw problem(`The key ${keyid} is not known.`);
+        if (!publicKey) throw problem(`The key ${keyid} is not known. Sign with a registered key.`);
         return {
           id: String(keyid),
           algs: [ALGORITHM],

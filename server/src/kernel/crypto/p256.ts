@@ -27,7 +27,7 @@ export const isUncompressed = (hex: string): boolean => hex.startsWith('04');
 /** The key of a point in either form. Throws for an invalid point. */
 export function p256PublicKey(hex: string): KeyObject {
   const point = uncompressedPoint(hex);
-  if (!point) throw new RangeError('not a point of P-256');
+  if (!point) throw new RangeError('the text is not a point of P-256');
   const encode = (from: number) =>
     Buffer.from(point.slice(from, from + 64), 'hex').toString('base64url');
   const key = { kty: 'EC', crv: 'P-256', x: encode(2), y: encode(66) };

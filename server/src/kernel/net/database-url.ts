@@ -23,13 +23,13 @@ const requireVerification = (query: string) =>
 
 /** The hosts of a valid DATABASE_URL. */
 export function readDatabaseUrl(text: string): DatabaseUrl {
-  const [, start = '', list = '', path = '', query] = FORM.exec(text) ?? [];
-  if (!start) return { hosts: [text], requiresPrimary: false };
-  const hostNames = list.split(',');
+  const [, prefix = '', hostList = '', path = '', query] = FORM.exec(text) ?? [];
+  if (!prefix) return { hosts: [text], requiresPrimary: false };
+  const hostNames = hostList.split(',');
   const sessionAttrs = new URLSearchParams(query ?? '').get('target_session_attrs');
   const suffix = `${path}${query === undefined ? '' : `?${requireVerification(query)}`}`;
   return {
-    hosts: hostNames.map((name) => `${start}${name}${suffix}`),
+    hosts: hostNames.map((name) => `${prefix}${name}${suffix}`),
     requiresPrimary: sessionAttrs === null ? hostNames.length > 1 : sessionAttrs !== 'any',
   };
 }

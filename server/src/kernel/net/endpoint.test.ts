@@ -122,8 +122,8 @@ describe('endpointProblem', () => {
     'rejects https://%s in production, and in the sandbox except for loopback',
     (address) => {
       expect(endpointProblem(`https://${address}/hook`, PRODUCTION)).not.toBeNull();
-      const loopback = address.startsWith('127.');
-      expect(endpointProblem(`https://${address}/hook`, SANDBOX) === null).toBe(loopback);
+      const isLoopback = address.startsWith('127.');
+      expect(endpointProblem(`https://${address}/hook`, SANDBOX) === null).toBe(isLoopback);
     },
   );
 

@@ -1,7 +1,7 @@
-// Addresses that the server may call for a platform. Only known public addresses are accepted, and
-// in the sandbox this machine if the operator allows it. This prevents requests to the network of
-// the operator (SSRF). A URL is checked when it is set and when it is called. The resolved
-// addresses are checked when connecting (runtime/config/system-effects.ts).
+// Addresses that the server may call for a platform. Only public addresses are accepted, to prevent
+// requests to the network of the operator (SSRF). In the sandbox, the operator can also allow this
+// machine. A URL is checked when it is set and when it is called, and the resolved addresses are checked
+// when connecting (runtime/config/system-effects.ts).
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
 
@@ -35,7 +35,7 @@ export function isPublicAddress(address: string): boolean {
     : true;
 }
 
-/** Whether this is an IPv6 address or an IPv4 address of four decimal numbers. */
+/** Whether a text is an IPv6 address or an IPv4 address of four decimal numbers. */
 export const isIpAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 

@@ -55,7 +55,12 @@ const list = operation({
   operatorPermission: 'agents.read',
   commands: ['agents list'],
   query: Type.Object({ customerId: customerFilter, ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('OperatorAgentPage', page(Summary)) },
+  replies: {
+    200: named(
+      'OperatorAgentPage',
+      page(Summary, { description: 'A page of agents that are not deleted, newest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -98,7 +103,7 @@ const pause = operation({
   operationId: 'pauseAgent',
   path: '/agents/{agentId}/pause',
   summary: 'Pause an agent',
-  description: 'Pauses an agent, which is then read-only.',
+  description: 'Pauses an agent. A paused agent is read-only.',
   commands: ['agents pause'],
 });
 
@@ -117,7 +122,7 @@ const AuditEntry = named(
     {
       lineId: text('ID of the entry.'),
       at: time('Time of the entry.'),
-      what: text('Event that the entry records.'),
+      what: text('Event that the entry records, such as `ACTION_EXECUTED`.'),
       actor: text('Agent, API token or operator that acted.'),
       agentId: text('ID of the agent.'),
       actionId: nullable(
@@ -152,7 +157,12 @@ const audit = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorAgentAuditPage', page(AuditEntry)) },
+  replies: {
+    200: named(
+      'OperatorAgentAuditPage',
+      page(AuditEntry, { description: 'A page of audit entries of agents, newest first.' }),
+    ),
+  },
   errors: [],
 });
 

@@ -20,11 +20,17 @@ import {
   time,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+import {
+  CARD_PAYMENT_STATUS_DESCRIPTION,
+  listInput,
+  OptionalReason,
+  PlatformFilter,
+  Reason,
+} from '../schemas.ts';
 
 const TAG = 'Cards';
 
-const Status = oneOf(CARD_STATUSES, { description: 'Status of the card payment.' });
+const Status = oneOf(CARD_STATUSES, { description: CARD_PAYMENT_STATUS_DESCRIPTION });
 const PAYMENT = {
   transactionId: text('ID of the card payment.'),
   platformId: text('Platform of the payment.'),
@@ -77,7 +83,14 @@ const listExceptions = operation({
   oldestFirst: true,
   commands: ['cards exceptions'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('OperatorCardExceptionPage', page(Exception)) },
+  replies: {
+    200: named(
+      'OperatorCardExceptionPage',
+      page(Exception, {
+        description: 'A page of card payments that need a decision, oldest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -89,7 +102,8 @@ const resolve = operation({
   tag: TAG,
   summary: 'Resolve a card payment that could not be debited',
   description:
-    'Debits the missing amount from the account, overdrawing it if necessary, or writes it off.',
+    'Debits the missing amount from the account, or writes the amount off. The debit can overdraw the ' +
+    'account.',
   auth: 'operator',
   operatorPermission: 'cards.manage',
   commands: ['cards resolve'],
@@ -113,7 +127,10 @@ const resolve = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
-const number = Type.Integer({ minimum: 1, description: 'Number of the debit of the payment.' });
+const number = Type.Integer({
+  minimum: 1,
+  description: 'Number of the debit within the payment, from 1.',
+});
 
 const FundingDebit = named(
   'OperatorFundingDebit',
@@ -143,7 +160,15 @@ const listDebits = operation({
   oldestFirst: true,
   commands: ['cards funding-debits'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('OperatorFundingDebitPage', page(FundingDebit)) },
+  replies: {
+    200: named(
+      'OperatorFundingDebitPage',
+      page(FundingDebit, {
+        description:
+          'A page of funding debits without a final response of the issuer, oldest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -175,7 +200,9 @@ const endDebit = operation({
       transactionId: text('ID of the card payment.'),
       status: Status,
       number,
-      debitStatus: Type.Optional(text('Status of the funding debit. Absent if unknown.')),
+      debitStatus: Type.Optional(
+        text('Status of the funding debit, such as `CONFIRMED`. Absent if unknown.'),
+      ),
       amount: amount('Amount of the debit, in minor units.'),
       currency,
       reason: text('Reason for the decision.'),

@@ -39,7 +39,11 @@ const Summary = named(
       cardId: text('ID of the card.'),
       ...OWNER,
       platformCardId: text('Identifier in the system of the platform.'),
-      state: oneOf(CARD_STATES, { description: 'State of the card.' }),
+      state: oneOf(CARD_STATES, {
+        description:
+          'PROCESSING: awaits the issuer. ACTIVE: can be used. FROZEN: declines new payments. CLOSED: ' +
+          'permanently closed.',
+      }),
       stateReason: nullable(text('Reason for the closure, or null unless closed.')),
       last4: nullable(text('Last four digits of the number, or null until issued.')),
       createdAt: time('Time at which the card was ordered.'),
@@ -60,9 +64,9 @@ const Details = named(
         Type.Object({
           id: text('ID of the funding source.'),
           accountId: text('ID of the internal account.'),
-          since: time('Time since which it funds the card.'),
+          since: time('Time since which the account funds the card.'),
           endedAt: nullable(
-            time('Time until which it funded the card, or null for a current source.'),
+            time('Time until which the account funded the card, or null for a current source.'),
           ),
         }),
         { description: 'Current and former funding sources, oldest first.' },
@@ -90,7 +94,12 @@ const list = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorCardPage', page(Summary)) },
+  replies: {
+    200: named(
+      'OperatorCardPage',
+      page(Summary, { description: 'A page of cards, newest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -100,7 +109,7 @@ const show = operation({
   path: '/cards/{cardId}',
   tag: TAG,
   summary: 'Get a card',
-  description: 'Returns a card and its funding sources. Its number is never shown.',
+  description: 'Returns a card and its funding sources. The card number is never shown.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   commands: ['cards show'],
@@ -178,11 +187,20 @@ const listDecisions = operation({
   commands: ['cards decisions'],
   query: Type.Object({
     cardId: cardFilter,
-    declined: Type.Optional(Type.Boolean({ description: 'Whether to return only declines.' })),
+    declined: Type.Optional(
+      Type.Boolean({ description: 'Whether to return only declines. Defaults to false.' }),
+    ),
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorCardMessagePage', page(Message)) },
+  replies: {
+    200: named(
+      'OperatorCardMessagePage',
+      page(Message, {
+        description: 'A page of messages of card networks and their decisions, newest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -207,12 +225,19 @@ const listReveals = operation({
   path: '/card-reveals',
   tag: TAG,
   summary: 'List requests to show card numbers',
-  description: 'Returns the requests to show card numbers, and when they were shown, newest first.',
+  description:
+    'Returns the requests to show card numbers, newest first. Each request has the time at which the ' +
+    'number was shown.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   commands: ['cards reveals'],
   query: Type.Object({ cardId: cardFilter, ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('OperatorCardRevealPage', page(Reveal)) },
+  replies: {
+    200: named(
+      'OperatorCardRevealPage',
+      page(Reveal, { description: 'A page of requests to show card numbers, newest first.' }),
+    ),
+  },
   errors: [],
 });
 

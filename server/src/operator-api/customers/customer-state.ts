@@ -25,6 +25,7 @@ import { iso } from '../../kernel/effects.ts';
 import { named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { operatorHandle } from '../handle.ts';
+import { CHECK_STATUS_DESCRIPTION, VERIFICATION_STATUS_DESCRIPTION } from '../schemas.ts';
 import { AgentState } from './agents.ts';
 
 /** Maximum number of items of each kind. */
@@ -39,13 +40,17 @@ const list = <S extends Parameters<typeof Type.Array>[0]>(item: S, description: 
 const amount = (description: string) =>
   Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
 
-const Channel = oneOf(['PENDING', 'VERIFIED'], { description: 'State of the verification.' });
+const Channel = oneOf(['PENDING', 'VERIFIED'], {
+  description: 'Status of the verification of the contact channel.',
+});
 
 const Account = Type.Object({
   accountId: text('ID of the account.'),
-  type: text('Type of the account. EMBEDDED_WALLET has a wallet with the same ID.'),
+  type: text(
+    'Type of the account, such as `INTERNAL_FIAT`. EMBEDDED_WALLET has a wallet with the same ID.',
+  ),
   currency: text('Currency code.'),
-  status: text('Status of the account.'),
+  status: text('Status of the account, such as `ACTIVE`.'),
   balance: amount('Available balance'),
   held: amount('Amount held for payments'),
   owed: amount('Amount that the account owes'),
@@ -54,15 +59,15 @@ const Account = Type.Object({
 
 const ExternalAccount = Type.Object({
   accountId: text('ID of the account.'),
-  accountType: text('Type of the account.'),
+  accountType: text('Type of the account, such as `EUR_ACCOUNT`.'),
   currency: text('Currency code.'),
-  status: text('Status of the account.'),
+  status: text('Status of the account, such as `ACTIVE`.'),
   createdAt: time('Time of creation.'),
 });
 
 const Card = Type.Object({
   cardId: text('ID of the card.'),
-  state: text('State of the card.'),
+  state: text('State of the card, such as `ACTIVE`.'),
   last4: nullable(text('Last four digits of its number, or null until issued.')),
   createdAt: time('Time of creation.'),
 });
@@ -84,8 +89,10 @@ const Document = Type.Object({
 const Verification = Type.Object(
   {
     verificationId: text('ID of the verification.'),
-    status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
-    decidedBy: nullable(text('Source of the decision, or null until then.')),
+    status: oneOf(VERIFICATION_STATUSES, { description: VERIFICATION_STATUS_DESCRIPTION }),
+    decidedBy: nullable(
+      text('Source of the decision: `operator` or `connector`. Null until the decision.'),
+    ),
     createdAt: time('Time of the submission.'),
     updatedAt: time('Time of the last change.'),
   },
@@ -94,13 +101,16 @@ const Verification = Type.Object(
 
 const Authentication = Type.Object(
   {
-    isUnderSca: Type.Boolean({ description: 'Whether strong authentication applies.' }),
-    factors: Type.Array(Type.String(), { description: 'Enrolled factors.' }),
+    isUnderSca: Type.Boolean({ description: 'Whether strong customer authentication applies.' }),
+    factors: Type.Array(Type.String(), {
+      description: 'Enrolled factors: SMS_OTP, TOTP or PASSKEY.',
+    }),
     openResets: Type.Integer({ description: 'Number of open factor resets.' }),
   },
   {
     description:
-      'Requires `authentication.read`. Absent after an erasure. `getCustomerAuthentication` returns details.',
+      'Strong customer authentication of the customer. Requires `authentication.read`. Absent after an ' +
+      'erasure. `getCustomerAuthentication` returns details.',
   },
 );
 
@@ -120,47 +130,58 @@ const get = operation({
   replies: {
     200: named(
       'CustomerState',
-      Type.Object({
-        id: text('ID of the customer.'),
-        platformId: text('Platform of the customer.'),
-        type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
-        status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
-        region: nullable(text('Region of the customer, or null if there is none.')),
-        currencies: nullable(
-          Type.Array(Type.String(), {
-            description: 'Currencies of the customer, or null for the currencies of the platform.',
-          }),
-        ),
-        contactVerification: nullable(
-          Type.Object(
-            { email: Channel, phone: Channel },
-            {
-              description: 'Verification of e-mail address and telephone, or null if not required.',
-            },
+      Type.Object(
+        {
+          id: text('ID of the customer.'),
+          platformId: text('Platform of the customer.'),
+          type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
+          status: oneOf(CHECK_STATUSES, { description: CHECK_STATUS_DESCRIPTION }),
+          region: nullable(text('Region of the customer, or null if there is none.')),
+          currencies: nullable(
+            Type.Array(Type.String(), {
+              description:
+                'Currencies of the customer, or null for the currencies of the platform.',
+            }),
           ),
-        ),
-        hasAcceptedTerms: Type.Boolean({ description: 'Whether the terms were accepted.' }),
-        isErased: Type.Boolean({ description: 'Whether the personal data was erased.' }),
-        verification: nullable(Verification),
-        documents: list(Document, 'Documents without their content'),
-        accounts: optional(list(Account, 'Internal accounts. Requires `accounts.read`')),
-        externalAccounts: list(ExternalAccount, 'External accounts that were not deleted'),
-        cards: optional(list(Card, 'Cards. Requires `cards.read`')),
-        agents: optional(list(Agent, 'Agents that were not deleted. Requires `agents.read`')),
-        hourlyPayments: nullable(
-          Type.Object(
-            {
-              maximum: Type.Integer({ description: 'Maximum number of payments per hour.' }),
-              used: Type.Integer({ description: 'Payments started in the current hour.' }),
-            },
-            { description: 'Hourly payment limit and its use, or null if the platform has none.' },
+          contactVerification: nullable(
+            Type.Object(
+              { email: Channel, phone: Channel },
+              {
+                description:
+                  'Verification of e-mail address and telephone, or null if not required.',
+              },
+            ),
           ),
-        ),
-        authentication: optional(Authentication),
-        deletedAt: nullable(time('Time of the deletion, or null if it was not deleted.')),
-        createdAt: time('Time of creation.'),
-        updatedAt: time('Time of the last change.'),
-      }),
+          hasAcceptedTerms: Type.Boolean({ description: 'Whether the terms were accepted.' }),
+          isErased: Type.Boolean({ description: 'Whether the personal data was erased.' }),
+          verification: nullable(Verification),
+          documents: list(Document, 'Documents without their content'),
+          accounts: optional(list(Account, 'Internal accounts. Requires `accounts.read`')),
+          externalAccounts: list(ExternalAccount, 'External accounts that were not deleted'),
+          cards: optional(list(Card, 'Cards. Requires `cards.read`')),
+          agents: optional(list(Agent, 'Agents that were not deleted. Requires `agents.read`')),
+          hourlyPayments: nullable(
+            Type.Object(
+              {
+                maximum: Type.Integer({ description: 'Maximum number of payments per hour.' }),
+                used: Type.Integer({ description: 'Payments started in the current hour.' }),
+              },
+              {
+                description: 'Hourly payment limit and its use, or null if the platform has none.',
+              },
+            ),
+          ),
+          authentication: optional(Authentication),
+          deletedAt: nullable(time('Time of the deletion, or null if it was not deleted.')),
+          createdAt: time('Time of creation.'),
+          updatedAt: time('Time of the last change.'),
+        },
+        {
+          description:
+            'State of a customer without personal data. Lists for which the operator has no ' +
+            'permission are absent.',
+        },
+      ),
     ),
   },
   errors: [],

@@ -13,7 +13,7 @@ import { customerFeature } from '../../features/customers/records/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
 import { assertPlatform, operatorHandle } from '../handle.ts';
-import { listInput, PlatformFilter, Reason } from '../schemas.ts';
+import { CHECK_STATUS_DESCRIPTION, listInput, PlatformFilter, Reason } from '../schemas.ts';
 
 const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
 
@@ -31,7 +31,7 @@ const FoundCustomer = named(
     {
       ...CUSTOMER,
       type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
-      status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
+      status: oneOf(CHECK_STATUSES, { description: CHECK_STATUS_DESCRIPTION }),
       isDeleted: Type.Boolean({ description: 'Whether the customer was deleted.' }),
       ownerId: nullable(
         text('Beneficial owner with the value, or null if the value belongs to the customer.'),
@@ -55,9 +55,10 @@ const search = operation({
   summary: 'Find customers by personal data',
   description:
     'Returns the customers and beneficial owners with the e-mail address, telephone number, identity ' +
-    'or tax number, or all words of the name in `value`. Differences in case are ignored, in numbers ' +
-    'and names also in punctuation, and in names also in accents. The value is in the body, ' +
-    'because URLs of requests are logged.',
+    'or tax number, or all words of the name in `value`. Differences in case are ignored. In numbers, ' +
+    'differences in punctuation are ignored. In names, differences in punctuation and accents are ' +
+    'ignored. Only the first 16 words of a name are compared. The value is in the body, because ' +
+    'URLs of requests are logged.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   oldestFirst: true,
@@ -68,7 +69,14 @@ const search = operation({
     field: oneOf(SEARCH_FIELDS, { description: 'Type of the value.' }),
     value: text('Value to search for.', { minLength: 1, maxLength: 255 }),
   }),
-  replies: { 200: named('OperatorFoundCustomerPage', page(FoundCustomer)) },
+  replies: {
+    200: named(
+      'OperatorFoundCustomerPage',
+      page(FoundCustomer, {
+        description: 'A page of customers and beneficial owners that match the search.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -155,7 +163,12 @@ const list = operation({
   operatorPermission: 'customers.read',
   commands: ['customers erasures'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('OperatorErasurePage', page(Erasure)) },
+  replies: {
+    200: named(
+      'OperatorErasurePage',
+      page(Erasure, { description: 'A page of erasures of personal data, newest first.' }),
+    ),
+  },
   errors: [],
 });
 

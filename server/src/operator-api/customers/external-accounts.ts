@@ -11,7 +11,7 @@ import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kerne
 import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { listInput, OptionalReason, PlatformFilter, RejectionBody } from '../schemas.ts';
 
-const TAG = 'External accounts';
+const TAG = 'External Accounts';
 
 const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.transitions);
 const Status = oneOf(STATUSES, {
@@ -29,7 +29,7 @@ const Account = named(
       customerId: nullable(text('Customer, or null for an account of the platform.')),
       currency: text('Currency code.'),
       status: Status,
-      accountType: text('Type of the account.'),
+      accountType: text('Type of the account, such as `EUR_ACCOUNT`.'),
       account: Type.Record(Type.String(), Type.Unknown(), {
         description: 'Details of the account. Account numbers are masked.',
       }),
@@ -57,7 +57,14 @@ const list = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorExternalAccountPage', page(Account)) },
+  replies: {
+    200: named(
+      'OperatorExternalAccountPage',
+      page(Account, {
+        description: 'A page of external accounts without their holders, oldest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 

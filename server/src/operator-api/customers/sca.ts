@@ -16,7 +16,7 @@ import { listInput, PlatformFilter, Reason } from '../schemas.ts';
 
 const RESET_STATUSES = Object.keys(scaFeature.states.reset.transitions);
 
-const TAG = 'Strong customer authentication';
+const TAG = 'Strong Customer Authentication';
 
 const CUSTOMER = {
   customerId: text('ID of the customer.'),
@@ -78,7 +78,12 @@ const listResets = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorFactorResetPage', page(Reset)) },
+  replies: {
+    200: named(
+      'OperatorFactorResetPage',
+      page(Reset, { description: 'A page of resets of lost factors, oldest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -100,7 +105,8 @@ const pass = operation({
   path: '/factor-resets/{resetId}/pass',
   summary: 'Pass a factor reset',
   description:
-    'Records that the identity of the customer was verified, so that the factor may be removed.',
+    'Records that the identity of the customer was verified, so that the factor may be removed. ' +
+    'The reset expires unless it is completed within 24 hours.',
   commands: ['sca pass-reset'],
 });
 
@@ -138,7 +144,7 @@ const show = operation({
   replies: {
     200: Type.Object({
       ...CUSTOMER,
-      isUnderSca: Type.Boolean({ description: 'Whether strong authentication applies.' }),
+      isUnderSca: Type.Boolean({ description: 'Whether strong customer authentication applies.' }),
       ...LOCKOUT,
       sessionExpiresAt: nullable(
         time('Time at which the session expires, or null if there is no session.'),
@@ -186,8 +192,13 @@ const ScaEvent = named(
       eventId: text('ID of the event.'),
       ...CUSTOMER,
       createdAt: time('Time of the event.'),
-      type: text('Type of the event.'),
-      factor: nullable(text('Factor, or null if the event is not about a factor.')),
+      type: text('Type of the event, such as `LOGIN_FAILED`.'),
+      factor: nullable(
+        text(
+          'Authentication factor (`SMS_OTP`, `TOTP` or `PASSKEY`), or null if the event is not about ' +
+            'a factor.',
+        ),
+      ),
       subject: nullable(
         text('ID of the challenge, payment, account, factor or reset, or null if there is none.'),
       ),
@@ -216,7 +227,14 @@ const listEvents = operation({
   commands: ['sca events'],
   params: customerParams,
   query: Type.Object(PageQuery),
-  replies: { 200: named('OperatorAuthenticationEventPage', page(ScaEvent)) },
+  replies: {
+    200: named(
+      'OperatorAuthenticationEventPage',
+      page(ScaEvent, {
+        description: 'A page of authentication events of a customer, newest first.',
+      }),
+    ),
+  },
   errors: [],
   notFound: 'CUSTOMER_NOT_FOUND',
 });

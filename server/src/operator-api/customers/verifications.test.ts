@@ -60,7 +60,7 @@ it('the API lists the queue in pages, shows a case, and records the access', asy
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
-it('the API approves, rejects and requests corrections', async () => {
+it('the API approves and rejects verifications, and requests corrections', async () => {
   const [firstCustomer, secondCustomer, thirdCustomer] = [
     await createPersonInReview(),
     await createPersonInReview(),

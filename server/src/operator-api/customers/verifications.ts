@@ -24,7 +24,14 @@ import {
   withDescription,
 } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
-import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+import {
+  CHECK_STATUS_DESCRIPTION,
+  listInput,
+  OptionalReason,
+  PlatformFilter,
+  Reason,
+  VERIFICATION_STATUS_DESCRIPTION,
+} from '../schemas.ts';
 
 const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
 
@@ -42,7 +49,7 @@ const CUSTOMER = {
 const VERIFICATION = {
   verificationId: text('ID of the verification.'),
   ...CUSTOMER,
-  status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
+  status: oneOf(VERIFICATION_STATUSES, { description: VERIFICATION_STATUS_DESCRIPTION }),
   decidedBy: DECIDED_BY,
   createdAt: time('Time of the submission.'),
   updatedAt: time('Time of the last change.'),
@@ -53,8 +60,10 @@ const Item = named(
 );
 const errors = Type.Array(VerificationError, { description: 'Errors that must be resolved.' });
 
-const CheckStatus = oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' });
-const channel = oneOf(['PENDING', 'VERIFIED'], { description: 'Status of the channel.' });
+const CheckStatus = oneOf(CHECK_STATUSES, { description: CHECK_STATUS_DESCRIPTION });
+const channel = oneOf(['PENDING', 'VERIFIED'], {
+  description: 'Status of the verification of the channel.',
+});
 const listOf = <T extends TSchema>(item: T, description: string) =>
   Type.Unsafe<readonly Static<T>[]>(Type.Array(item, { description }));
 const fields = (description: string) =>
@@ -78,7 +87,9 @@ const Case = Type.Object({
       { description: 'Contact channels that must be verified first, or null if there are none.' },
     ),
   ),
-  missing: Type.Array(VerificationError, { description: 'Data and documents that are missing.' }),
+  missing: Type.Array(VerificationError, {
+    description: 'Data and documents that the verification still requires.',
+  }),
   email: nullable(text('E-mail address of the customer, or null if there is none.')),
   phoneNumber: nullable(text('Telephone number of the customer, or null if there is none.')),
   details: fields('Data of the customer, with the field names of the API.'),
@@ -97,7 +108,7 @@ const Case = Type.Object({
     Type.Object({
       id: text('ID of the document.'),
       holder: text('Customer or beneficial owner that the document is about.'),
-      documentType: text('Type of the document.'),
+      documentType: text('Type of the document, such as `PASSPORT`.'),
     }),
     { description: 'Documents, without their files.' },
   ),
@@ -131,7 +142,14 @@ const list = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorVerificationPage', page(Item)) },
+  replies: {
+    200: named(
+      'OperatorVerificationPage',
+      page(Item, {
+        description: 'A page of the latest verification of each customer, oldest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -163,7 +181,9 @@ const Finding = named(
       resourceId: Type.Optional(
         text('Customer, beneficial owner or document. Defaults to the customer.'),
       ),
-      field: Type.Optional(text('Field, for a finding about a field.')),
+      field: Type.Optional(
+        text('Path of the field, such as `birthDate`. Absent if the finding is not about a field.'),
+      ),
       reason: Type.Optional(
         text('Explanation for the platform. Defaults to the explanation of the type.', {
           minLength: 1,
@@ -278,7 +298,7 @@ const hold = operation({
   path: '/verifications/{subjectId}/hold',
   summary: 'Request corrections',
   description:
-    'Returns the case to the customer, who corrects the findings and submits again. At least one ' +
+    'Returns the case to the customer for corrections and a new submission. At least one ' +
     'finding is required for a customer.',
   commands: ['verifications hold'],
   body: Type.Object({ findings: Type.Optional(findings), ...OptionalReason }),

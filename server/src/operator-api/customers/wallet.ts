@@ -19,7 +19,7 @@ import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts
 
 const RECOVERY_STATUSES = Object.keys(walletFeature.states.recovery.transitions);
 
-const TAG = 'Embedded wallets';
+const TAG = 'Embedded Wallets';
 
 const accountParams = Type.Object({
   accountId: text('ID of the internal account of the wallet.'),
@@ -36,8 +36,9 @@ const keys = operation({
   tag: TAG,
   summary: 'Get the public keys of embedded wallets',
   description:
-    'Returns the public keys that verify bundles and tokens, by environment. Clients are configured ' +
-    'with them. Empty without a custodian of wallet keys.',
+    'Returns the public keys that clients must be configured with, by environment. A bundle is the signed ' +
+    'JSON that a client receives to encrypt a one-time code or to export a wallet. A token proves that a ' +
+    'one-time code was verified. Empty without a custodian of wallet keys.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
   wholeInstallation: true,
@@ -65,7 +66,9 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const Wallet = Type.Object({
   accountId: text('ID of the internal account.'),
   ...OWNER,
-  status: nullable(text('Status of the internal account, or null if there is none.')),
+  status: nullable(
+    text('Status of the internal account, such as `ACTIVE`. Null if there is none.'),
+  ),
   createdAt: time('Time at which the wallet was created.'),
   credentials: Type.Array(
     Type.Object({
@@ -91,7 +94,7 @@ const Wallet = Type.Object({
       processing: count('Requests in processing.'),
       settled: count('Results that have not been fetched yet.'),
     },
-    { description: 'Number of open requests.' },
+    { description: 'Number of open requests, by state.' },
   ),
   recovery: nullable(
     Type.Object(
@@ -111,7 +114,9 @@ const WalletSummary = named(
     {
       accountId: text('ID of the internal account.'),
       ...OWNER,
-      status: nullable(text('Status of the internal account, or null if there is none.')),
+      status: nullable(
+        text('Status of the internal account, such as `ACTIVE`. Null if there is none.'),
+      ),
       credentialTypes: Type.Array(text('Type of a credential.'), {
         description: 'Types of the active credentials. Empty if the wallet has none.',
       }),
@@ -137,7 +142,12 @@ const list = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('WalletSummaryPage', page(WalletSummary)) },
+  replies: {
+    200: named(
+      'WalletSummaryPage',
+      page(WalletSummary, { description: 'A page of embedded wallets, newest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -148,8 +158,8 @@ const show = operation({
   tag: TAG,
   summary: 'Get an embedded wallet',
   description:
-    'Returns the credentials and sessions of a wallet, the numbers of its open requests, and its ' +
-    'pending recovery.',
+    'Returns the credentials and sessions of a wallet, the number of its open requests by state, ' +
+    'and its pending recovery.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
   commands: ['wallet show'],
@@ -163,10 +173,10 @@ const AUTHORIZATION = {
   authorizationId: text('ID of the authorization.'),
   ...OWNER,
   createdAt: time('Time of the signature.'),
-  operation: text('Operation that was signed.'),
-  subject: text('Resource of the operation.'),
+  operation: text('Operation that was signed, such as `exportInternalAccount`.'),
+  subject: text('ID of the resource of the operation.'),
   sessionId: nullable(text('Session that signed, or null if there is none.')),
-  publicKey: text('Key that signed. Empty for a scripted signature in the sandbox.'),
+  publicKey: text('Key that signed. Empty for a test signature in the sandbox.'),
 };
 
 const listAuthorizations = operation({
@@ -184,7 +194,16 @@ const listAuthorizations = operation({
   replies: {
     200: named(
       'WalletAuthorizationPage',
-      page(named('WalletAuthorization', Type.Object(AUTHORIZATION))),
+      page(
+        named(
+          'WalletAuthorization',
+          Type.Object(AUTHORIZATION, {
+            description:
+              'Signature of a wallet holder for an operation, and the key that created it.',
+          }),
+        ),
+        { description: 'A page of signatures of a wallet and their keys, newest first.' },
+      ),
     ),
   },
   errors: [],
@@ -209,7 +228,7 @@ const showAuthorization = operation({
     200: Type.Object({
       ...AUTHORIZATION,
       accountId: text('ID of the internal account.'),
-      stamp: text('Signature with its key.'),
+      stamp: text('Signature with its scheme and public key, as JSON in base64url.'),
       payload: nullable(text('Signed text, or null after an erasure.')),
     }),
   },
@@ -225,9 +244,12 @@ const Recovery = named(
       ...OWNER,
       accountId: text('ID of the internal account.'),
       type: RecoveryType,
-      status: oneOf(RECOVERY_STATUSES, { description: 'Status of the recovery.' }),
+      status: oneOf(RECOVERY_STATUSES, {
+        description:
+          'WAITING: executed at `dueAt` unless canceled. DONE: executed. CANCELLED: canceled.',
+      }),
       actor: text('Operator who requested the recovery.'),
-      reason: text('Reason, stored with the recovery.'),
+      reason: text('Reason for the recovery.'),
       cancelledFor: nullable(
         text('Reason for the cancellation, or null if the recovery was not canceled.'),
       ),
@@ -252,7 +274,8 @@ const recover = operation({
   summary: 'Start the recovery of a wallet',
   description:
     'Starts the delayed recovery of a wallet for a user who lost every credential. Each contact ' +
-    'of the user is notified. Recovery is disabled unless the installation sets its waiting period.',
+    'of the user is notified. Recovery is disabled unless the installation sets its waiting ' +
+    'period, 24 to 720 hours.',
   auth: 'operator',
   operatorPermission: 'wallets.manage',
   commands: ['wallet recover'],
@@ -281,7 +304,12 @@ const listRecoveries = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('WalletRecoveryPage', page(Recovery)) },
+  replies: {
+    200: named(
+      'WalletRecoveryPage',
+      page(Recovery, { description: 'A page of account recoveries of wallets, newest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -305,7 +333,7 @@ const cancel = operation({
 });
 
 const RECOVERY_DISABLED =
-  'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours.';
+  'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY to the waiting period in hours.';
 
 export const walletOperations = [
   operatorHandle(keys, async ({ installation }) => ({

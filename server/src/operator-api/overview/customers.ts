@@ -4,6 +4,7 @@ import { customerFeature, customerPages } from '../../features/customers/records
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
+import { CHECK_STATUS_DESCRIPTION } from '../schemas.ts';
 import { ListQuery, ModeFilter, SHORT_PAGES } from './schemas.ts';
 
 const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
@@ -17,7 +18,7 @@ const Customer = named(
       id: text('ID of the customer.'),
       platformId: text('Platform of the customer.'),
       type: oneOf(TYPES, { description: 'Type of the customer.' }),
-      status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
+      status: oneOf(CHECK_STATUSES, { description: CHECK_STATUS_DESCRIPTION }),
       region: nullable(text('Region of the customer, or null if there is none.')),
       isErased: Type.Boolean({ description: 'Whether the personal data was erased.' }),
       deletedAt: nullable(time('Time of the deletion, or null if it was not deleted.')),
@@ -50,7 +51,12 @@ const list = operation({
       Type.Boolean({ description: 'Filter by whether the customer was deleted.' }),
     ),
   }),
-  replies: { 200: named('OperatorCustomerPage', page(Customer)) },
+  replies: {
+    200: named(
+      'OperatorCustomerPage',
+      page(Customer, { description: 'A page of customers without personal data, newest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 

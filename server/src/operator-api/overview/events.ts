@@ -27,7 +27,7 @@ const platformId = text('Platform of the event.');
 const EVENT = {
   id: text('ID of the event.'),
   platformId,
-  type: text('Type of the event.'),
+  type: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
   resourceId: text('ID of the resource that the event is about.'),
   createdAt: time('Time of the event.'),
 };
@@ -45,8 +45,8 @@ const list = operation({
   summary: 'List events',
   description:
     'Returns events without their data, newest first. A filter by resource or customer implies its ' +
-    'platform. Resource types that the search does not support require `platformId`. ' +
-    `Events are deleted after their retention period. ${SHORT_PAGES}`,
+    'platform. Resources that `searchResources` does not find by ID require `platformId`. ' +
+    `Events are deleted after their retention period, by default 30 days. ${SHORT_PAGES}`,
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
@@ -61,7 +61,12 @@ const list = operation({
     resourceId: optional(text('Return only events about this resource.')),
     customerId: optional(text('Return only events about this customer.')),
   }),
-  replies: { 200: named('OperatorEventPage', page(OperatorEvent)) },
+  replies: {
+    200: named(
+      'OperatorEventPage',
+      page(OperatorEvent, { description: 'A page of events without their data, newest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
 });
 
@@ -125,7 +130,9 @@ const allDeliveries = operation({
   replies: {
     200: named(
       'DeliveryOfPlatformPage',
-      page(Type.Intersect([Type.Object({ platformId }), WebhookDelivery])),
+      page(Type.Intersect([Type.Object({ platformId }), WebhookDelivery]), {
+        description: 'A page of webhook deliveries with their platforms, newest events first.',
+      }),
     ),
   },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
@@ -146,7 +153,14 @@ const deliveries = operation({
   commands: [],
   params: Type.Object({ platformId: text('ID of the platform.') }),
   query: listWebhookDeliveries.query,
-  replies: { 200: named('OperatorDeliveryPage', page(WebhookDelivery)) },
+  replies: {
+    200: named(
+      'OperatorDeliveryPage',
+      page(WebhookDelivery, {
+        description: 'A page of webhook deliveries of a platform, newest events first by default.',
+      }),
+    ),
+  },
   errors: [],
   notFound: 'PLATFORM_NOT_FOUND',
 });

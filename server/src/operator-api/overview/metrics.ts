@@ -36,7 +36,7 @@ const Sums = named(
   'PaymentSums',
   Type.Object(
     {
-      start: time('Start of the bucket, UTC.'),
+      start: time('Start of the interval (bucket), UTC.'),
       type: TransactionType,
       currency: text(
         'Currency of the amounts: the received currency of an incoming payment, and the sent currency of ' +
@@ -85,12 +85,18 @@ const get = operation({
     currency: optional(text('Count only payments in this currency.')),
     rail: optional(withDescription(PaymentRail, 'Count only payments over this rail.')),
     bucket: optional(
-      oneOf(BUCKETS, { default: 'day', description: 'Length of a bucket. Defaults to day.' }),
+      oneOf(BUCKETS, {
+        default: 'day',
+        description:
+          'Length of the intervals (buckets) by which payments are grouped. Defaults to day.',
+      }),
     ),
     groupBy: optional(
       Type.Array(oneOf(GROUPS), {
         maxItems: GROUPS.length,
-        description: 'Additional dimensions, separated by commas.',
+        description:
+          'Additional dimensions, separated by commas. A request with more than 10,000 results ' +
+          'is rejected.',
       }),
     ),
     from: optional(
@@ -103,7 +109,9 @@ const get = operation({
   }),
   replies: {
     200: Type.Object({
-      bucket: oneOf(BUCKETS, { description: 'Length of a bucket.' }),
+      bucket: oneOf(BUCKETS, {
+        description: 'Length of the intervals (buckets) by which payments are grouped.',
+      }),
       from: time('Start of the first hour or day that is counted.'),
       until: time('End of the period.'),
       completeUntil: nullable(

@@ -1,6 +1,6 @@
 // The numbers of the overview. Each is read from an index with a limit, or from the first page of a
 // list, so the cost is bounded. For an operator who is restricted to some platforms, the cost grows
-// with their number. Numbers are cached for a second, so that consoles with the same rights and
+// with the number of platforms. Numbers are cached for a second, so that consoles with the same rights and
 // filters share them.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
@@ -33,7 +33,7 @@ export const MAX_WORK = 100;
 const MAX_ACCOUNTS = 5_000;
 const MAX_PLATFORMS = 200;
 const CACHE_MS = 1_000;
-const MAX_CACHED = 100;
+const MAX_CACHED_OVERVIEWS = 100;
 
 interface Query {
   platformId?: string | undefined;
@@ -263,7 +263,7 @@ export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> 
   const now = performance.now();
   const cachedOverview = cache.get(key);
   if (cachedOverview && now - cachedOverview.at < CACHE_MS) return cachedOverview.overview;
-  if (cache.size >= MAX_CACHED) cache.clear();
+  if (cache.size >= MAX_CACHED_OVERVIEWS) cache.clear();
   const overview = readOverview(call, query);
   cache.set(key, { at: now, overview });
   overview.catch(() => cache.delete(key));

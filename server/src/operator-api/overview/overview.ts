@@ -20,7 +20,9 @@ const JobGroup = named(
     {
       group: text('First part of the kind, such as `payout` of `payout.send`.'),
       queued: count('Queued jobs, due or not. At most 10,000 of each kind are counted.'),
-      dead: count('Dead jobs, which need an operator. At most 10,000 of all kinds are counted.'),
+      dead: count(
+        'Jobs that failed permanently and need an operator. At most 10,000 of all kinds are counted.',
+      ),
       oldestSeconds: count('Age of the oldest job that is due, in seconds.'),
     },
     { description: 'Jobs of one group of kinds.' },
@@ -50,7 +52,7 @@ const Work = named(
     {
       name: oneOf(WORK_NAMES, { description: 'Kind of work.' }),
       count: count(`Number of open items, counted up to ${MAX_WORK}.`),
-      hasMore: Type.Boolean({ description: `Whether there are more than the first ${MAX_WORK}.` }),
+      hasMore: Type.Boolean({ description: `Whether there are more than ${MAX_WORK} items.` }),
       oldestAt: optional(
         time('Time since which the oldest item is open. Absent without open items.'),
       ),

@@ -18,6 +18,7 @@ import { named, nullable, oneOf, page, text, time, withDescription } from '../..
 import { operatorHandle } from '../handle.ts';
 import { PostingOfTransaction } from '../payments/ledger.ts';
 import {
+  FUNDS_DESCRIPTION,
   namesOf,
   RecallFields,
   TransactionStatus,
@@ -42,9 +43,11 @@ const PAYMENT = {
   platformId: text('Platform of the payment.'),
   customerId: nullable(text('Customer of the payment, or null for a payment of the platform.')),
   type: TransactionType,
-  direction: oneOf(['CREDIT', 'DEBIT'], { description: 'Direction of the funds.' }),
+  direction: oneOf(['CREDIT', 'DEBIT'], {
+    description: 'CREDIT: funds are received. DEBIT: funds are sent.',
+  }),
   status: TransactionStatus,
-  funds: text('State of the funds, such as `HELD` or `SETTLED`.'),
+  funds: text(FUNDS_DESCRIPTION),
   sentAmount: nullableMoney('Amount sent'),
   receivedAmount: nullableMoney('Amount received'),
   fees: nullableMoney('Fees of the service and the platform'),
@@ -102,7 +105,12 @@ const listPayments = operation({
     currency: optional(text('Return only payments that send or receive this currency.')),
     rail: optional(withDescription(PaymentRail, 'Return only payments over this rail.')),
   }),
-  replies: { 200: named('OperatorPaymentPage', page(Payment)) },
+  replies: {
+    200: named(
+      'OperatorPaymentPage',
+      page(Payment, { description: 'A page of transactions without personal data, newest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -112,7 +120,7 @@ const Result = Type.Object(
     state: text('Result, such as `settled` or `failed`.'),
     reference: nullable(text('Reference of the bank or provider, or null if there is none.')),
     reason: nullable(text('Reason for the failure, or null if there is none.')),
-    createdAt: time('Time at which it was recorded.'),
+    createdAt: time('Time at which the result was recorded.'),
   },
   { description: 'A result of a bank or provider.' },
 );
@@ -130,8 +138,9 @@ const getPayment = operation({
   summary: 'Get a payment with its history',
   description:
     'Returns a payment with its postings, the results of banks and providers, and its events with ' +
-    `their deliveries, each oldest first and at most ${MAX_PARTS}. Events are deleted after their ` +
-    'retention period. The type of an event names the status that it reports.',
+    `their deliveries. Each list has at most ${MAX_PARTS} items, oldest first. Events are deleted after ` +
+    'their retention period, by default 30 days. The type of an event names the status that it ' +
+    'reports.',
   auth: 'operator',
   operatorPermission: 'payments.read',
   commands: [],
@@ -172,13 +181,13 @@ const FirmQuote = named(
       reference: text('ID of the quote at the provider.'),
       state: oneOf(namesOf(quoteFeature.states.firmQuote.transitions), {
         description:
-          'HELD: not redeemed. REDEEMED: exchanged. REJECTED: not exchanged, the FX position is ' +
+          'HELD: not redeemed. REDEEMED: exchanged. REJECTED: not exchanged. The FX position is ' +
           'open. DIFFERENT: other amounts were exchanged.',
       }),
       result: nullable(
         text(
-          'ID of the exchange. REJECTED: reason of the provider. DIFFERENT: also the exchanged ' +
-            'amounts. Null before the redemption.',
+          'REDEEMED: ID of the exchange. REJECTED: reason of the provider. DIFFERENT: ID of the exchange ' +
+            'and the exchanged amounts. HELD: null.',
         ),
       ),
       sold: Money('Exchanged amount'),
@@ -236,7 +245,12 @@ const listQuotes = operation({
     ),
     currency: optional(text('Return only quotes that send or receive this currency.')),
   }),
-  replies: { 200: named('OperatorQuotePage', page(Quote)) },
+  replies: {
+    200: named(
+      'OperatorQuotePage',
+      page(Quote, { description: 'A page of quotes without personal data, newest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -269,14 +283,14 @@ export const paymentListOperations = [
     const { runtime } = installation;
     const payment = await paymentById(runtime, transactionId);
     const { platformId } = payment;
-    const ofPayment = { resourceId: transactionId, limit: MAX_PARTS };
+    const paymentFilter = { resourceId: transactionId, limit: MAX_PARTS };
     const [{ postings }, events, deliveries] = await Promise.all([
       listPostings(runtime, transactionId),
       readAllPages((page) =>
-        pageOfEventsByOperator(runtime, { platformId, ...ofPayment, ...page }),
+        pageOfEventsByOperator(runtime, { platformId, ...paymentFilter, ...page }),
       ),
       readAllPages((page) =>
-        pageOfDeliveriesByOperator(runtime, platformId, { ...ofPayment, ...page }),
+        pageOfDeliveriesByOperator(runtime, platformId, { ...paymentFilter, ...page }),
       ),
     ]);
     const history = {

@@ -81,15 +81,18 @@ const get = operation({
   method: 'GET',
   path: '/retention',
   tag: TAG,
-  summary: 'Get the retention of histories',
-  description: 'Returns retention periods, partitions, and the 500 latest archives.',
+  summary: 'Get retention periods, partitions and archives',
+  description:
+    'Returns the retention period and the partitions of each table, and the 500 latest archives.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
   wholeInstallation: true,
   commands: ['retention show'],
   replies: {
     200: Type.Object({
-      archiveDays: count('Days for which archives are kept. 0 if there are none.'),
+      archiveDays: count(
+        'Days for which archives are kept. 0: no archives are created, and existing archives are kept.',
+      ),
       histories: Type.Array(
         Type.Object({
           history,
@@ -117,6 +120,8 @@ const apply = operation({
   operatorPermission: 'jobs.manage',
   wholeInstallation: true,
   commands: ['retention apply'],
+  // Archives are files, so the changes cannot wait for an approval.
+  callsExternal: true,
   body: Type.Object({
     dryRun: Type.Optional(
       Type.Boolean({ description: 'Return the changes without applying them. Defaults to false.' }),
@@ -145,7 +150,7 @@ const apply = operation({
       archivesRemoved: count('Number of archives whose files were removed.'),
     }),
   },
-  errors: [],
+  errors: ['CONFLICT'],
 });
 
 const content = operation({
@@ -155,8 +160,9 @@ const content = operation({
   tag: TAG,
   summary: 'Get the content of an archive',
   description:
-    'Returns a part of the compressed lines of an archive. All parts together are a gzip file with ' +
-    'one JSON object per line. Personal data in the file is encrypted with the key of its customer. ' +
+    'Returns a part of the compressed lines of an archive, at most 1 MiB. All parts together are ' +
+    'a gzip file with one JSON object per line. Personal data in the file is encrypted with the ' +
+    'key of its customer. ' +
     'Returns CONFLICT for an archive without a file.',
   auth: 'operator',
   operatorPermission: 'audit.read',
@@ -170,7 +176,7 @@ const content = operation({
   }),
   replies: {
     200: Type.Object({
-      content: text('The part, base64.', { contentEncoding: 'base64' }),
+      content: text('Bytes of this part, in base64.', { contentEncoding: 'base64' }),
       bytes: bytes('Size of the complete content, in bytes.'),
       next: nullable(
         Type.Integer({

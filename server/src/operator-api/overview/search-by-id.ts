@@ -15,30 +15,30 @@ import { transactionIdOfReference } from '../../features/payments/suspense/index
 import { readTransaction } from '../../features/payments/transactions/index.ts';
 import { readPlatform } from '../../features/tenancy/platform/index.ts';
 import { requestByOperator } from '../../features/tenancy/requests/index.ts';
-import { Fault } from '../../kernel/fault.ts';
+import { Fault, isUnavailable } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import type { Hit, HitKind, MatchedBy } from './search-hits.ts';
 
-interface Owned {
+interface OwnedResource {
   id: string;
   platform_id: string;
   customer_id?: string | null;
 }
 
-type FoundResource = (Owned & { title: string }) | undefined;
+type FoundResource = (OwnedResource & { title: string }) | undefined;
 
 /** Undefined if the resource does not exist. */
-async function orUndefined<R>(reading: Promise<R>): Promise<R | undefined> {
+async function readOrUndefined<R>(reading: Promise<R>): Promise<R | undefined> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof Fault) return undefined;
+    if (error instanceof Fault && !isUnavailable(error)) return undefined;
     throw error;
   }
 }
 
-const payment =
+const readPayment =
   (resource: 'Transaction' | 'CardTransaction') =>
   async ({ db }: Runtime, id: string): Promise<FoundResource> => {
     const row = isId(id, resource) ? await readTransaction(db, id) : undefined;
@@ -63,8 +63,8 @@ const RESOURCES: Readonly<
       return row && { ...row, title: `Beneficial owner, ${row.status}` };
     },
   },
-  Transaction: { kind: 'PAYMENT', read: payment('Transaction') },
-  CardTransaction: { kind: 'PAYMENT', read: payment('CardTransaction') },
+  Transaction: { kind: 'PAYMENT', read: readPayment('Transaction') },
+  CardTransaction: { kind: 'PAYMENT', read: readPayment('CardTransaction') },
   Quote: {
     kind: 'QUOTE',
     async read({ db }, id) {
@@ -90,7 +90,7 @@ const RESOURCES: Readonly<
   Card: {
     kind: 'CARD',
     async read(runtime, id) {
-      const card = await orUndefined(readCardDetails(runtime, id));
+      const card = await readOrUndefined(readCardDetails(runtime, id));
       const owner = card && { platform_id: card.platformId, customer_id: card.cardholderId };
       return card && owner && { id: card.id, ...owner, title: `Card, ${card.state}` };
     },
@@ -98,7 +98,7 @@ const RESOURCES: Readonly<
   Agent: {
     kind: 'AGENT',
     async read({ db }, id) {
-      const row = await orUndefined(agentById(db, id));
+      const row = await readOrUndefined(agentById(db, id));
       return row && { ...row, title: 'Agent' };
     },
   },
@@ -137,7 +137,7 @@ async function hitOf(runtime: Runtime, id: string, matchedBy: MatchedBy): Promis
 }
 
 async function requestHit(runtime: Runtime, id: string): Promise<Hit[]> {
-  const request = await orUndefined(requestByOperator(runtime, id));
+  const request = await readOrUndefined(requestByOperator(runtime, id));
   if (!request) return [];
   const { platformId, method, status } = request;
   const title = `Request ${method}, ${status}`;

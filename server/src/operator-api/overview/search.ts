@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { searchCards } from '../../features/cards/index.ts';
 import type { SearchField } from '../../features/customers/digests/index.ts';
 import { findCustomers } from '../../features/customers/privacy/index.ts';
-import { findCustomers as customersWith } from '../../features/customers/records/index.ts';
+import { findCustomers as findCustomerRows } from '../../features/customers/records/index.ts';
 import { listExternalAccounts } from '../../features/payees/external-accounts/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { invalidField } from '../../kernel/fault.ts';
@@ -74,11 +74,13 @@ const search = operation({
   commands: [],
   query: Type.Object(PlatformFilter),
   body: Type.Object({
-    query: optional(text('Text to search for.', { minLength: 1, maxLength: 255 })),
+    query: optional(
+      text('Text to search for. Required without `amount`.', { minLength: 1, maxLength: 255 }),
+    ),
     amount: optional(
       withDescription(Amount, 'Amount of executed payments, in minor units of `currency`.'),
     ),
-    currency: optional(text('Currency of `amount`.', { maxLength: 20 })),
+    currency: optional(text('Currency of `amount`. Required with `amount`.', { maxLength: 20 })),
     date: optional(withDescription(DateOnly, 'Day of creation of payments with the amount, UTC.')),
   }),
   replies: {
@@ -128,7 +130,11 @@ const byColumn =
   async ({ db }: Runtime, { query, platformId }: Search): Promise<Hit[]> => {
     const value = column === 'uma_address' ? query.toLowerCase() : query;
     const platformFilter = platformId === undefined ? {} : { platform_id: platformId };
-    const rows = await customersWith(db, { ...platformFilter, [column]: value }, { limit: LIMIT });
+    const rows = await findCustomerRows(
+      db,
+      { ...platformFilter, [column]: value },
+      { limit: LIMIT },
+    );
     return rows.map((row) => ({
       kind: 'CUSTOMER',
       id: row.id,
@@ -194,7 +200,7 @@ export const searchOperations = [
     const { runtime } = installation;
     const { query = '', amount, currency, date } = body;
     if ((amount === undefined) !== (currency === undefined)) {
-      throw invalidField('currency', 'is required with `amount`, and only with it');
+      throw invalidField('currency', 'is required with `amount`, and must be absent without it');
     }
     if (query.trim() === '' && amount === undefined) throw invalidField('query', 'is required');
     const input = { query: query.trim(), platformId };

@@ -37,10 +37,10 @@ const Process = Type.Object(
     ),
     committer: Type.Object(
       {
-        lanes: count('Connections for writes.'),
-        waiting: count('Change sets that are waiting for a connection.'),
+        lanes: count('Database connections for writes.'),
+        waiting: count('Writes that are waiting for a connection.'),
       },
-      { description: 'State of the committer.' },
+      { description: 'The part of the process that writes changes to the database.' },
     ),
   },
   { description: 'The process that replied. `/metrics` covers all processes.' },

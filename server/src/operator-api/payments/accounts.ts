@@ -74,7 +74,14 @@ const list = operation({
     ),
     ...PageQuery,
   }),
-  replies: { 200: named('InternalAccountSummaryPage', page(Account)) },
+  replies: {
+    200: named(
+      'InternalAccountSummaryPage',
+      page(Account, {
+        description: 'A page of internal accounts with their balances, oldest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -106,7 +113,7 @@ const TRANSITION = {
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;
 
-/** A transition that a deleted owner prevents. */
+/** A transition that is rejected if the customer of the account was deleted. */
 const ACTIVATION = { ...TRANSITION, errors: [...TRANSITION.errors, 'CUSTOMER_DELETED'] } as const;
 
 const freeze = operation({
@@ -208,8 +215,8 @@ const refreshAll = operation({
   tag: TAG,
   summary: 'Refresh the funding details of a platform',
   description:
-    'Replaces the funding details of all accounts of a platform, in batches. If it fails, ' +
-    'repeat the request to continue.',
+    'Replaces the funding details of all accounts of a platform, in batches. If the request ' +
+    'fails, send it again to continue.',
   auth: 'operator',
   operatorPermission: 'accounts.manage',
   commands: ['accounts refresh-funding'],

@@ -40,7 +40,13 @@ import {
 
 const TAG = 'Deposits';
 
-const PendingReason = oneOf(PENDING_REASONS, { description: 'Reason for the hold.' });
+const PendingReason = oneOf(PENDING_REASONS, {
+  description:
+    'Reason for the hold. COUNTERPARTY_DECLARATION_REQUIRED: the customer must declare who controls ' +
+    'the sending wallet. WALLET_VERIFICATION_REQUIRED: the customer must prove the ownership of the ' +
+    'sending wallet. COUNTERPARTY_INFORMATION_REQUIRED: information about the sender is missing. ' +
+    'COMPLIANCE_REVIEW: a compliance review is in progress.',
+});
 
 const HeldDeposit = named(
   'HeldDeposit',
@@ -102,13 +108,20 @@ const listDeposits = operation({
   summary: 'List held deposits',
   description:
     'Returns funds that are held for a decision, oldest first: deposits, direct debits and UMA ' +
-    'payments.',
+    'payments. Funds that are held for 30 days are returned, unless the account is FROZEN.',
   auth: 'operator',
   operatorPermission: 'payments.read',
   oldestFirst: true,
   commands: ['deposits list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('HeldDepositPage', page(HeldDeposit)) },
+  replies: {
+    200: named(
+      'HeldDepositPage',
+      page(HeldDeposit, {
+        description: 'A page of funds that are held for a decision, oldest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -171,7 +184,7 @@ const record = operation({
       text('ID of the credited internal account. Required without `paymentReference`.'),
     ),
     paymentReference: Type.Optional(
-      text('Payment reference that the payer entered, which identifies an account or a payment.', {
+      text('Payment reference that the payer entered. It identifies an account or a payment.', {
         minLength: 1,
         maxLength: 255,
       }),

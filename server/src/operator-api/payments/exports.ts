@@ -17,7 +17,14 @@ import {
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
-import { CurrencyCode, CustomerId, PlatformId, Posting, TransactionId } from './schemas.ts';
+import {
+  CurrencyCode,
+  CustomerId,
+  FUNDS_DESCRIPTION,
+  PlatformId,
+  Posting,
+  TransactionId,
+} from './schemas.ts';
 
 const TAG = 'Exports';
 
@@ -53,9 +60,9 @@ const ExportedTransaction = named(
       environment,
       customerId: CustomerId,
       platformCustomerId: text('Identifier that the platform assigned to the customer.'),
-      type: text('Type of the transaction.'),
-      status: text('Status of the transaction.'),
-      funds: text('State of the funds.'),
+      type: text('Type of the transaction: INCOMING, OUTGOING or CARD.'),
+      status: text('Status of the transaction, such as `COMPLETED`.'),
+      funds: text(FUNDS_DESCRIPTION),
       createdAt: time('Time of the creation.'),
       settledAt: nullable(time('Time of the settlement, or null before it.')),
       sentCurrency: optionalText('Currency sent'),
@@ -94,7 +101,14 @@ const transactions = operation({
   reveals: true,
   commands: ['export transactions'],
   query: Type.Object(QUERY),
-  replies: { 200: named('ExportedTransactionPage', page(ExportedTransaction)) },
+  replies: {
+    200: named(
+      'ExportedTransactionPage',
+      page(ExportedTransaction, {
+        description: 'A page of the transactions created in a period, oldest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -127,7 +141,12 @@ const postings = operation({
   oldestFirst: true,
   commands: ['export postings'],
   query: Type.Object(QUERY),
-  replies: { 200: named('ExportedPostingPage', page(ExportedPosting)) },
+  replies: {
+    200: named(
+      'ExportedPostingPage',
+      page(ExportedPosting, { description: 'A page of the postings of a period, oldest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -171,7 +190,14 @@ const balances = operation({
       }),
     ),
   }),
-  replies: { 200: named('ExportedBalancePage', page(ExportedBalance)) },
+  replies: {
+    200: named(
+      'ExportedBalancePage',
+      page(ExportedBalance, {
+        description: 'A page of opening and closing balances, by day and account.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 

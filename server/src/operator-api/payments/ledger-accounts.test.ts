@@ -100,7 +100,7 @@ it('the trial balance has equal debits and credits', async () => {
   expect(isCounted).toBe(true);
   expect(totals.length).toBeGreaterThan(0);
   for (const each of totals) expect(each.difference).toBe(0);
-  const line = (type: string) =>
+  const findLine = (type: string) =>
     data.find(
       (each: { type: string; mode: string; currency: string }) =>
         each.type === type && each.mode === 'sandbox' && each.currency === 'USD',
@@ -109,17 +109,17 @@ it('the trial balance has equal debits and credits', async () => {
   const ownedSum = storedAccounts
     .filter(({ id }) => customers.some(({ accountId }) => accountId === id))
     .reduce((sum, { balance }) => sum + Number(balance), 0);
-  expect(line('CUSTOMER')).toMatchObject({ credit: ownedSum, debit: 0, net: ownedSum });
+  expect(findLine('CUSTOMER')).toMatchObject({ credit: ownedSum, debit: 0, net: ownedSum });
   const platformBalance = await get(`/ledger/trial-balance?platformId=${app.platform.id}`);
-  expect(platformBalance.data).toContainEqual(line('CUSTOMER'));
+  expect(platformBalance.data).toContainEqual(findLine('CUSTOMER'));
 
-  // With too many accounts the same sum follows from the system accounts.
+  // Above the maximum number of accounts, the sums are derived from the system accounts.
   const derivedBalance = await trialBalance(app.runtime, { maxCounted: 1 });
   expect(derivedBalance.isCounted).toBe(false);
   const derivedLine = derivedBalance.data.find(
     ({ type, mode, currency }) => type === 'CUSTOMER' && mode === 'sandbox' && currency === 'USD',
   );
-  const netOfInternalAccounts = (line('CUSTOMER')?.net ?? 0) + (line('PLATFORM')?.net ?? 0);
+  const netOfInternalAccounts = (findLine('CUSTOMER')?.net ?? 0) + (findLine('PLATFORM')?.net ?? 0);
   expect(derivedLine).toMatchObject({ net: netOfInternalAccounts, accounts: null });
   for (const each of derivedBalance.totals) expect(each.difference).toBe(0);
 });

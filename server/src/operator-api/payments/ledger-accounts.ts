@@ -50,14 +50,16 @@ const LedgerAccount = named(
     {
       id: accountId,
       type: LedgerAccountType,
-      name: text('Name of the type.'),
+      name: text('Name of the account type, such as `Customer`.'),
       mode: Mode,
       platformId: optional(platformId),
       customerId: optional(
         text('Customer of an internal account. Absent for accounts of platforms and the system.'),
       ),
       currency: CurrencyCode,
-      status: optional(text('Status of an internal account. Absent for a system account.')),
+      status: optional(
+        text('Status of an internal account, such as `ACTIVE`. Absent for a system account.'),
+      ),
       balance: amountField('Balance: credits less debits'),
       held: withDescription(Amount, 'Amount held for payments, in minor units.'),
       createdAt: time('Time of creation.'),
@@ -91,14 +93,22 @@ const list = operation({
     ),
     ...PageQuery,
   }),
-  replies: { 200: named('LedgerAccountPage', page(LedgerAccount)) },
+  replies: {
+    200: named(
+      'LedgerAccountPage',
+      page(LedgerAccount, {
+        description:
+          'A page of the chart of accounts: system accounts by ID, then internal accounts, newest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
 const debit = withDescription(Amount, 'Sum of the debit balances, in minor units.');
 const credit = withDescription(Amount, 'Sum of the credit balances, in minor units.');
 
-const trial = operation({
+const getTrialBalance = operation({
   operationId: 'getTrialBalance',
   method: 'GET',
   path: '/ledger/trial-balance',
@@ -231,7 +241,7 @@ export const ledgerAccountOperations = [
     status: 200,
     body: await listLedgerAccounts(installation.runtime, listInput(query)),
   })),
-  operatorHandle(trial, async ({ installation: { runtime }, operator }, { query }) => {
+  operatorHandle(getTrialBalance, async ({ installation: { runtime }, operator }, { query }) => {
     const { platformId, mode } = query;
     if (platformId !== undefined) await platformById(runtime, platformId);
     const platformIds = summedPlatforms(operator, query);

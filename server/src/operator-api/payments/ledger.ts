@@ -1,4 +1,4 @@
-// The books: verification, and the postings of a transaction.
+// The ledger: verification, and the postings of a transaction.
 import { Type } from '@sinclair/typebox';
 import { listPostings, verifyLedger } from '../../features/accounting/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';

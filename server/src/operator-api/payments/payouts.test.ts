@@ -116,7 +116,7 @@ describe('transfers', () => {
       return row.id as string;
     };
     const [recalledId, rejectedId] = [await createDebit(), await createDebit()];
-    const body = { reason: 'The bank has sent it' };
+    const body = { reason: 'The bank has sent the transfer' };
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${rejectedId}/reject-cancel`, { body });
     await requestCancel(recalledId);
     await requestCancel(rejectedId);

@@ -54,7 +54,7 @@ const AwaitedTransfer = named(
       rail: nullable(text('Rail of the transfer, or null if the operator chooses it.')),
       reference: text('Reference that the transfer must contain.'),
       beneficiary: nullable(text('Name of the beneficiary, or null if there is none.')),
-      accountType: text('Type of the account.'),
+      accountType: text('Type of the account, such as `EUR_ACCOUNT`.'),
       account: Type.Record(Type.String(), Type.Unknown(), {
         description: 'Details of the account, by its type.',
       }),
@@ -105,7 +105,14 @@ const listTransfers = operation({
   reveals: true,
   commands: ['payouts list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('AwaitedTransferPage', page(AwaitedTransfer)) },
+  replies: {
+    200: named(
+      'AwaitedTransferPage',
+      page(AwaitedTransfer, {
+        description: 'A page of pending manual payouts, direct debits and refunds, oldest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -124,8 +131,8 @@ const settle = operation({
   body: Type.Object({
     reference: Type.Optional(
       text(
-        "Reference that the bank assigned. Defaults to the hash, or to the payment's reference if " +
-          'there is no hash.',
+        'Reference that the bank assigned. Defaults to `transactionHash`, or to the reference of the ' +
+          'payment if there is no hash.',
         {
           minLength: 1,
           maxLength: 255,
@@ -161,7 +168,7 @@ const fail = operation({
       Type.Boolean({
         default: true,
         description:
-          'Whether the funds of a failed payout can be refunded. If not, the funds go to suspense. ' +
+          'Whether the funds of a failed payout can be refunded. If not, they are transferred to suspense. ' +
           'Defaults to true. Has no effect for direct debits and refunds.',
       }),
     ),
@@ -180,7 +187,7 @@ const recordReturn = operation({
   tag: TAG,
   summary: 'Record a returned transfer',
   description:
-    'Records that a settled payout or direct debit was returned, which can be days later.',
+    'Records the return of a payout or direct debit. A return can follow days after the settlement.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts return'],

@@ -5,6 +5,7 @@ import { CARD_STATUSES } from '../../features/payments/card-payments/index.ts';
 import { RECALL_STATES } from '../../features/payments/recalls/index.ts';
 import { FAILURE_REASONS, transactionFeature } from '../../features/payments/transactions/index.ts';
 import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import { CARD_PAYMENT_STATUS_DESCRIPTION } from '../schemas.ts';
 
 /** The states of a lifecycle. */
 export const namesOf = <K extends string>(table: Readonly<Record<K, unknown>>) =>
@@ -22,13 +23,28 @@ export const TransactionStatus = named(
         ...CARD_STATUSES,
       ]),
     ],
-    { description: 'Status of the transaction.' },
+    {
+      description:
+        'PENDING: created, or held for approval or review. PENDING_AUTHORIZATION: awaits strong ' +
+        'customer authentication. PROCESSING: funds are in transfer. COMPLETED: delivered, or canceled ' +
+        'and refunded. FAILED: not delivered, or returned by a bank. EXPIRED: the quote was not ' +
+        `executed or funded in time. Card payments have other statuses. ${CARD_PAYMENT_STATUS_DESCRIPTION}`,
+    },
   ),
 );
 
 export const TransactionType = oneOf(['INCOMING', 'OUTGOING', 'CARD'], {
-  description: 'Type of the transaction.',
+  description:
+    'INCOMING: the customer or the platform receives funds. OUTGOING: the customer or the platform ' +
+    'sends funds. CARD: a card payment.',
 });
+
+/** Meaning of each state of the funds. */
+export const FUNDS_DESCRIPTION =
+  'State of the funds. NONE: not debited, or not received. AWAITED: awaited from a direct debit or from ' +
+  "the sender's provider. FUNDED: received for an outgoing payment. HELD: held on the source account, " +
+  'or received but not yet available. SUBMITTED: sent over the rail. SETTLED: transferred. RETURNED: ' +
+  'returned to the sender. SUSPENSE: in suspense until a decision.';
 
 export const TransactionFailureReason = nullable(
   oneOf([...new Set([...FAILURE_REASONS.OUTGOING, ...FAILURE_REASONS.INCOMING])], {
@@ -61,7 +77,7 @@ export const RecallFields = {
   }),
   rejectionReason: nullable(
     oneOf(RECALL_REJECTIONS, {
-      description: 'Reason for the rejection, or null if it was not rejected.',
+      description: 'Reason for the rejection, or null if the request was not rejected.',
     }),
   ),
   requestedAt: time('Time of the request.'),
@@ -86,12 +102,18 @@ const Action = named(
 /** A page of actions on one resource. */
 export const Actions = named(
   'AccountActionPage',
-  Type.Object({ platformId: PlatformId, ...page(Action).properties }),
+  Type.Object(
+    { platformId: PlatformId, ...page(Action).properties },
+    {
+      description:
+        'A page of decisions and automatic actions on a resource, with their reasons, oldest first.',
+    },
+  ),
 );
 
 /** Fields of a transfer between two ledger accounts. */
 export const Posting = {
-  step: text('Step of the transaction.'),
+  step: text('Step of the transaction, such as `deposit`.'),
   phase: oneOf(['posted', 'pending', 'post', 'void'], {
     description:
       'posted: changes both balances. pending: holds an amount. post: posts a held amount. void: ' +

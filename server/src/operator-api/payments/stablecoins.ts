@@ -50,7 +50,12 @@ const CoinDecision = named(
   ),
 );
 
-const OperationStatus = oneOf(OPERATION_STATUSES, { description: 'Status of the mint or burn.' });
+const OperationStatus = oneOf(OPERATION_STATUSES, {
+  description:
+    'CREATED: not submitted to the provider. PENDING_FUNDING: awaits funds. PENDING_PROVIDER, ' +
+    'PROCESSING: in progress at the provider. COMPLETED, FAILED: final. EXPIRED: not funded in time. ' +
+    'An expired operation continues if its funds arrive within a week.',
+});
 
 const OPERATION = {
   operationId: text('ID of the mint or burn.'),
@@ -100,7 +105,8 @@ const listCoins = operation({
   path: '/stablecoins',
   tag: TAG,
   summary: 'List stablecoins',
-  description: 'Returns stablecoins, oldest first. `PENDING_APPROVAL` needs a decision.',
+  description:
+    'Returns stablecoins, oldest first. Stablecoins with the status `PENDING_APPROVAL` need a decision.',
   auth: 'operator',
   operatorPermission: 'stablecoins.read',
   oldestFirst: true,
@@ -114,7 +120,12 @@ const listCoins = operation({
     ),
     ...PageQuery,
   }),
-  replies: { 200: named('StablecoinOfPlatformPage', page(Coin)) },
+  replies: {
+    200: named(
+      'StablecoinOfPlatformPage',
+      page(Coin, { description: 'A page of stablecoins, oldest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -139,7 +150,7 @@ const getCoin = operation({
   summary: 'Get a stablecoin with its supply',
   description:
     'Returns a stablecoin with its supply in the ledger, and the supply that its mints and burns ' +
-    'require, in one snapshot. Neither contains a late payment that is not in the ledger.',
+    'require, in one snapshot. Both supplies exclude late payments that are not in the ledger.',
   auth: 'operator',
   operatorPermission: 'stablecoins.read',
   commands: [],
@@ -210,7 +221,9 @@ const reject = operation({
   operationId: 'rejectStablecoin',
   path: '/stablecoins/{stablecoinId}/reject',
   summary: 'Reject a stablecoin',
-  description: "Rejects a platform's request. The platform may request again.",
+  description:
+    'Rejects the request of a platform to use a stablecoin in accounts and payments. The platform may ' +
+    'send the request again.',
   commands: ['stablecoins reject'],
   body: RejectionBody,
   bodyOptional: false,
@@ -221,7 +234,7 @@ const disable = operation({
   operationId: 'disableStablecoin',
   path: '/stablecoins/{stablecoinId}/disable',
   summary: 'Disable a stablecoin',
-  description: 'Disables a stablecoin, which can be approved again.',
+  description: 'Disables a stablecoin. A disabled stablecoin can be approved again.',
   commands: ['stablecoins disable'],
 });
 
@@ -243,7 +256,12 @@ const listOperations = operation({
     ),
     ...PageQuery,
   }),
-  replies: { 200: named('MintOrBurnPage', page(Operation)) },
+  replies: {
+    200: named(
+      'MintOrBurnPage',
+      page(Operation, { description: 'A page of mints and burns, newest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 
@@ -281,7 +299,10 @@ const end = operation({
   commands: ['stablecoins end'],
   params: operationParams,
   body: Type.Object({
-    outcome: oneOf(OUTCOMES, { description: 'Whether tokens and funds were transferred.' }),
+    outcome: oneOf(OUTCOMES, {
+      description:
+        'completed: tokens and funds were transferred. failed: no tokens or funds were transferred.',
+    }),
     reason: Reason,
   }),
   replies: { 200: EndedOperation },

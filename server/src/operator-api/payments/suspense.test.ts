@@ -36,7 +36,7 @@ describe('suspense items', () => {
     await isHidden('GET', listPath);
     const path = `/suspense-items/${id}/return`;
     await isHidden('POST', path, {});
-    const input = { reason: 'Beneficiary is closed' };
+    const input = { reason: 'The account of the beneficiary is closed' };
     const returnedReply = await change(path, input, 'returnSuspenseItem', id);
     expect(returnedReply).toMatchObject({ transactionId: id, status: 'FAILED', funds: 'RETURNED' });
     await rejects(409, 'CONFLICT', 'POST', path);

@@ -12,6 +12,7 @@ import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
 import {
   CurrencyCode,
+  FUNDS_DESCRIPTION,
   MajorUnitAmount,
   PlatformId,
   RefundStatus,
@@ -74,7 +75,7 @@ const DecisionResult = named(
           ...(['NONE', 'AWAITED', 'FUNDED', 'HELD'] as const),
           ...(['SUBMITTED', 'SETTLED', 'RETURNED', 'SUSPENSE'] as const),
         ],
-        { description: 'State of the funds.' },
+        { description: FUNDS_DESCRIPTION },
       ),
     },
     { description: 'The transaction after the decision.' },
@@ -100,7 +101,12 @@ const listItems = operation({
     environment: Type.Optional(Environment),
     ...PageQuery,
   }),
-  replies: { 200: named('SuspenseItemPage', page(SuspenseItem)) },
+  replies: {
+    200: named(
+      'SuspenseItemPage',
+      page(SuspenseItem, { description: 'A page of suspense items and shortfalls, oldest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND'],
 });
 

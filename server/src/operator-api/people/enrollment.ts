@@ -17,7 +17,7 @@ import {
 import { signedInReply } from './sign-in.ts';
 import { signInHandle } from './sign-in-handle.ts';
 
-const base = { auth: 'signIn', method: 'POST', tag: 'Sign-in' } as const;
+const base = { auth: 'signIn', method: 'POST', tag: 'Sign-In' } as const;
 const errors = ['FORBIDDEN', 'LINK_ENDED'] as const;
 
 const Secret = text('Secret of the link.', { minLength: 1, maxLength: 100 });

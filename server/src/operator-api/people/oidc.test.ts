@@ -196,7 +196,7 @@ describe('a user of the identity provider', () => {
   it('cannot be recovered, and cannot add another sign-in method', async () => {
     const person = browser(app);
     const { id } = (await signIn(addAccount({ groups: ['ops'] }), person)).body.user;
-    const body = { reason: 'lost' };
+    const body = { reason: 'New phone' };
     const recovery = await administrator.call('POST', `/operator-users/${id}/recover`, { body });
     expect(recovery.status).toBe(400);
     const options = await person.call('POST', '/session/passkey-options');
@@ -236,7 +236,7 @@ describe('a callback', () => {
     const [firstSignIn, secondSignIn] = [await beginSignIn(person), await beginSignIn(person)];
     const callback = await provider.signIn(firstSignIn.authorizationUrl, createSubject());
     expect((await finishSignIn(person, secondSignIn.state, callback)).status).toBe(400);
-    // With the other state, the code lacks its verifier.
+    // The PKCE verifier of the other state does not match the code.
     const otherState = new URL(secondSignIn.authorizationUrl).searchParams.get('state') ?? '';
     const mixedCallback = withParameter(callback, 'state', otherState);
     expect((await finishSignIn(person, secondSignIn.state, mixedCallback)).status).toBe(401);
@@ -314,7 +314,9 @@ describe('the provider', () => {
     expect(rejectedReply.body.message).toContain('client ID or secret');
     await otherProvider.close();
     const unavailableReply = await finishSignIn(person, secondSignIn.state, otherCallback);
-    expect(unavailableReply.body.message).toBe('The identity provider does not respond.');
+    expect(unavailableReply.body.message).toBe(
+      'The identity provider does not respond. Begin the sign-in again.',
+    );
     otherApp.effects.set(otherApp.effects.now() + 3_600_000);
     expect((await person.call('POST', '/sign-in/oidc-options')).status).toBe(503);
     expect(otherApp.log.join()).not.toContain(CLIENT.secret);
@@ -334,7 +336,7 @@ describe('the provider', () => {
     unresponsiveServer.close();
   }, 20_000);
 
-  it('is reported as NOT_IMPLEMENTED if none is configured', async () => {
+  it('is reported with 501 if it is not configured', async () => {
     const otherApp = await startApp();
     const { call } = browser(otherApp);
     const body = { state: 'x', callbackUrl: 'x' };

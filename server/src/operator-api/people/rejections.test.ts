@@ -1,5 +1,5 @@
 // Rejected sign-ins leave audit records about the user concerned, up to the limit of attempts.
-// Sign-ins of unknown users leave no audit record, and entered values are never stored.
+// Sign-ins of unknown users leave no audit record. Entered values are never stored.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -70,7 +70,7 @@ describe('a rejected password', () => {
   it('is recorded with its reason and without the submitted secrets', async () => {
     const { id, email, code } = await createUserWithPassword();
     const wrongCode = String((Number(code()) + 1) % 1_000_000).padStart(6, '0');
-    await signInWith({ email, password: 'tried-secret-words', code: code() });
+    await signInWith({ email, password: 'another-secret-password', code: code() });
     await signInWith({ email, password: PASSWORD, code: wrongCode });
     await disable(id);
     const validCredentials = { email, password: PASSWORD, code: code() };
@@ -84,7 +84,7 @@ describe('a rejected password', () => {
       await app.runtime.db.query('select * from operator_audit where actor_id = $1', [id]),
       (_name, value) => (typeof value === 'bigint' ? String(value) : value),
     );
-    for (const secret of ['tried-secret-words', PASSWORD, wrongCode, email]) {
+    for (const secret of ['another-secret-password', PASSWORD, wrongCode, email]) {
       expect(rows).not.toContain(secret);
     }
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
@@ -135,7 +135,10 @@ describe('a rejected passkey', () => {
       const { status, body } = await signIn(browser(app), device, {
         origin: 'https://evil.example',
       });
-      expect([status, body.reason]).toEqual([401, 'The sign-in was not accepted.']);
+      expect([status, body.reason]).toEqual([
+        401,
+        'The sign-in was not accepted. Begin the sign-in again.',
+      ]);
     }
     const expectedText = 'signInWithPasskey Rejected: the response of the passkey is invalid.';
     expect(await rejectionsOf(id)).toEqual(Array(5).fill(expectedText));
@@ -173,7 +176,7 @@ describe('a rejected link', () => {
     expect(statuses).toEqual([410, 410, 410, 410]);
     expect(await rejectionsOf(id)).toEqual(
       ['enrollPasskey', 'getEnrollmentPasskeyOptions', 'getEnrollmentTotp', 'showEnrollment'].map(
-        (each) => `${each} Rejected: ended link.`,
+        (each) => `${each} Rejected: used or expired link.`,
       ),
     );
   });

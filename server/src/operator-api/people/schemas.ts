@@ -7,12 +7,17 @@ import { Email, named, nullable, oneOf, text, time } from '../../kernel/schema.t
 
 export const Role = named(
   'OperatorRole',
-  oneOf(ROLE_NAMES, { description: 'Role of an operator.' }),
+  oneOf(ROLE_NAMES, {
+    description: 'Role of an operator. `listOperatorRoles` returns the permissions of each role.',
+  }),
 );
 
 export const PermissionName = named(
   'OperatorPermission',
-  oneOf(OPERATOR_PERMISSION_NAMES, { description: 'Permission of an operator.' }),
+  oneOf(OPERATOR_PERMISSION_NAMES, {
+    description:
+      'Permission of an operator. `listOperatorRoles` returns a description of each permission.',
+  }),
 );
 
 export const Roles = Type.Array(Role, {
@@ -70,7 +75,7 @@ export const InvitedUser = Type.Object({
             'ENROLLMENT: registers the first sign-in method. RECOVERY: the new sign-in method replaces ' +
             'all others.',
         }),
-        expiresAt: time('Time at which the link expires.'),
+        expiresAt: time('Time at which the link expires, 24 hours after its creation.'),
       },
       { description: 'Single-use link. Absent when the reply is replayed.' },
     ),
@@ -151,7 +156,9 @@ export const AssertedCredential = Type.Object(
 );
 
 export const State = text(
-  '`state` from the reply to the request that began this sign-in, registration or change of password.',
+  'State of the sign-in, registration or change of password. The request that begins it returns the ' +
+    'value, and the request that completes it must contain the value. A state expires after ten ' +
+    'minutes and can be used once.',
   {
     minLength: 1,
     maxLength: 4_096,
@@ -189,7 +196,8 @@ export const PasskeyName = text('Name of the passkey, such as the name of the de
 export const Identity = {
   name: Type.Optional({
     ...UserName,
-    description: 'Name of the first administrator. Ignored for other users.',
+    description:
+      'Name of the first administrator. Defaults to the stored name. Ignored for other users.',
   }),
   email: Type.Optional({
     ...Email,

@@ -39,7 +39,9 @@ const get = operation({
   method: 'GET',
   path: '/session',
   summary: 'Get the current session',
-  description: 'Returns the current session and its user, with the permissions of the user.',
+  description:
+    'Returns the current session and its user, with the permissions of the user. Operator tokens have ' +
+    'no session and receive `FORBIDDEN`.',
   replies: {
     200: Type.Object({
       session: OperatorSession,
@@ -123,7 +125,7 @@ const addPasskey = operation({
   idempotency: 'none',
   path: '/session/passkeys',
   summary: 'Register another passkey',
-  description: `Verifies and stores a new passkey of the user, who can have at most 20.${RECENT}`,
+  description: `Verifies and stores a new passkey of the user. A user can have at most 20.${RECENT}`,
   body: Type.Object({ name: PasskeyName, state: State, credential: RegisteredCredential }),
   replies: { 201: Passkey },
   errors: ['CONFLICT'],

@@ -184,7 +184,7 @@ describe('a user', () => {
     expect((await person.call('GET', '/operator-users')).status).toBe(403);
   });
 
-  it('cannot change itself or grant permissions that it lacks', async () => {
+  it('cannot change itself, have a used e-mail address, or create users without permission', async () => {
     const body = { roles: ['viewer'] };
     const rejectedReply = await administrator.call('PATCH', `/operator-users/${administratorId}`, {
       body,
@@ -196,8 +196,8 @@ describe('a user', () => {
     ).toMatchObject({
       status: 409,
     });
-    const support = await createUser('less@example.com');
-    const forbiddenReply = await support.person.call('POST', '/operator-users', {
+    const supportUser = await createUser('less@example.com');
+    const forbiddenReply = await supportUser.person.call('POST', '/operator-users', {
       body: duplicateUser,
     });
     expect(forbiddenReply.status).toBe(403);
@@ -215,7 +215,7 @@ describe('a user', () => {
     expect(requestedReply).toMatchObject({ status: 202, body: { policyId: 'built-in' } });
     expect(JSON.stringify(requestedReply.body)).not.toContain('rhe_');
     const approvePath = `/approvals/${requestedReply.body.id}/approve`;
-    const reasonBody = { reason: 'called back' };
+    const reasonBody = { reason: 'Confirmed by telephone' };
     expect((await administrator.call('POST', approvePath, { body: reasonBody })).status).toBe(403);
     const { reply } = ok(
       await secondAdministrator.person.call('POST', approvePath, { body: reasonBody }),
@@ -247,7 +247,7 @@ describe('a user', () => {
       secret: derivedSecret,
     });
     expect(requestedReply.status).toBe(202);
-    const body = { reason: 'mine' };
+    const body = { reason: 'Own request' };
     const approvePath = `/approvals/${requestedReply.body.id}/approve`;
     expect((await person.call('POST', approvePath, { body })).status).toBe(403);
     expect((await tokens.call('POST', approvePath, { body, secret })).status).toBe(403);

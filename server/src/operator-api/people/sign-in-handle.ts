@@ -42,7 +42,7 @@ export function signInHandle<C extends SignInContract, S extends keyof C['replie
   return {
     contract,
     execute: async () => {
-      throw new Error('a sign-in is never approved');
+      throw new Error('an approval cannot execute a sign-in operation');
     },
     bind: (handlerDeps) => ({
       contract,

@@ -137,7 +137,7 @@ describe('a passkey', () => {
     const credential = registrationJson(device, secondCeremony.publicKey.challenge);
     const body = {
       ...copiedCeremony,
-      credential: { ...credential, response: { ...invalidAssertion() } },
+      credential: { ...credential, response: { ...createInvalidAssertion() } },
     };
     expect(await otherBrowser.call('POST', '/sign-in/passkey', { body })).toMatchObject({
       status: 400,
@@ -161,7 +161,7 @@ describe('a passkey', () => {
   });
 });
 
-const invalidAssertion = () => ({
+const createInvalidAssertion = () => ({
   clientDataJSON: 'e30',
   authenticatorData: 'e30',
   signature: 'e30',
@@ -222,7 +222,7 @@ describe('a password', () => {
   );
 
   it.each(['password1234', 'the address of its user', 'aaaaaaaaaaaaaaaa', 'qwertyuiop123'])(
-    'is not %s',
+    'cannot be %s',
     async (weakPassword) => {
       const { secret, email } = await invite();
       const password = weakPassword.startsWith('the ') ? email : weakPassword;
@@ -241,7 +241,7 @@ describe('a password', () => {
 
 describe('the site', () => {
   it.each(['127.0.0.1:8080', '[::1]:8080', '10.0.0.5', 'example.com', 'localhost.evil.example'])(
-    'is not %s over plain HTTP',
+    'cannot be %s over plain HTTP',
     async (host) => {
       const reply = await browser(app, host).call('POST', '/sign-in/passkey-options');
       expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });

@@ -10,7 +10,7 @@ import { Email, text } from '../../kernel/schema.ts';
 import { AssertedCredential, Code, PasskeyOptions, SignedIn, State } from './schemas.ts';
 import { signInHandle } from './sign-in-handle.ts';
 
-const base = { auth: 'signIn', method: 'POST', tag: 'Sign-in' } as const;
+const base = { auth: 'signIn', method: 'POST', tag: 'Sign-In' } as const;
 
 const SITE =
   ' Requires https or `http://localhost`. At any other address the request is rejected with ' +
@@ -81,9 +81,9 @@ const withOidc = operation({
   summary: 'Sign in at the identity provider',
   description:
     'Verifies the response of the identity provider and opens a session. The first sign-in creates ' +
-    'the user, and the groups at the provider determine the roles at each sign-in. The request is ' +
-    'rejected with `FORBIDDEN` if the user is disabled. It is also rejected with `FORBIDDEN` if no ' +
-    'group has a role. All sessions of the user then end. If another user has the e-mail ' +
+    'the user. At each sign-in, the groups at the provider determine the roles. The request is ' +
+    'rejected with `FORBIDDEN` if the user is disabled. The request is also rejected with ' +
+    '`FORBIDDEN` if no group has a role, and all sessions of the user end. If another user has the e-mail ' +
     `address, the request is rejected with \`CONFLICT\`, because users are not linked.${SITE}`,
   body: Type.Object({
     state: State,

@@ -67,9 +67,9 @@ it('a slow request is rejected after its operator loses the role or is disabled'
   await change({ roles: ['viewer'] });
   expect((await finishWithoutRole()).body).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   await change({ roles: ['administrator'] });
-  const finishDisabled = await begin(secret);
+  const finishWhileDisabled = await begin(secret);
   await change({ isDisabled: true });
-  expect((await finishDisabled()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+  expect((await finishWhileDisabled()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
 });
 
 it('a slow request is rejected after its token was revoked', async () => {

@@ -124,7 +124,14 @@ const listTokens = operation({
   wholeInstallation: true,
   commands: ['operator-token list'],
   query: Type.Object(PageQuery),
-  replies: { 200: named('OperatorTokenPage', page(OperatorToken)) },
+  replies: {
+    200: named(
+      'OperatorTokenPage',
+      page(OperatorToken, {
+        description: 'A page of operator tokens without their secrets, newest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 

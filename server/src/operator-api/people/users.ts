@@ -38,8 +38,8 @@ const create = operation({
   path: '/operator-users',
   summary: 'Create a user',
   description:
-    'Creates a user and a single-use link, with which the person registers a sign-in method within ' +
-    '24 hours. The user cannot have permissions or platforms that the creator does not have.',
+    'Creates a user and a single-use link. The person can register a sign-in method with the link ' +
+    'within 24 hours. The user cannot have permissions or platforms that the creator does not have.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user create'],
   body: Type.Object({
@@ -67,7 +67,12 @@ const list = operation({
   operatorPermission: 'staff.read',
   commands: ['operator-user list'],
   query: Type.Object(PageQuery),
-  replies: { 200: named('OperatorUserPage', page(OperatorUser)) },
+  replies: {
+    200: named(
+      'OperatorUserPage',
+      page(OperatorUser, { description: 'A page of users, newest first.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -92,7 +97,8 @@ const update = operation({
     ),
     isDisabled: Type.Optional(
       Type.Boolean({
-        description: 'A disabled user cannot sign in, and all sessions of the user end.',
+        description:
+          'Whether the user is disabled. A disabled user cannot sign in, and all sessions of the user end.',
       }),
     ),
     ...OptionalReason,
@@ -111,8 +117,8 @@ const recover = operation({
   description:
     'Creates a link for a user who has lost every sign-in method. The method that is registered with ' +
     'the link replaces all others and ends every session. The recovery always requires an approval by a ' +
-    'second person. The reply to the approval contains the link. Users who sign in at the identity ' +
-    'provider are recovered there.',
+    'second person, by default within 24 hours. The reply to the approval contains the link. ' +
+    'Users who sign in at the identity provider are recovered there.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user recover'],
   needsApproval: true,
@@ -140,7 +146,12 @@ const listAll = operation({
     operatorUserId: Type.Optional(text('Return only sessions of this user.')),
     ...PageQuery,
   }),
-  replies: { 200: named('OperatorSessionPage', page(OperatorSession)) },
+  replies: {
+    200: named(
+      'OperatorSessionPage',
+      page(OperatorSession, { description: 'A page of sessions of users, newest first.' }),
+    ),
+  },
   errors: [],
 });
 

@@ -15,18 +15,21 @@ const platformId = text('ID of the platform.');
 
 const ReviewDocument = named(
   'ReviewDocument',
-  Type.Intersect([
-    uploadDocument.replies[201],
-    Type.Object({
-      customerId: text(
-        'ID of the customer. For a document of a beneficial owner, of the business.',
-      ),
-      format: oneOf(DOCUMENT_FORMATS, { description: 'Format of the file.' }),
-      submittedAt: nullable(
-        text('Time of the first submission to an identity check, or null until then.'),
-      ),
-    }),
-  ]),
+  Type.Intersect(
+    [
+      uploadDocument.replies[201],
+      Type.Object({
+        customerId: text(
+          'ID of the customer. For a document of a beneficial owner, the ID of the business.',
+        ),
+        format: oneOf(DOCUMENT_FORMATS, { description: 'Format of the file.' }),
+        submittedAt: nullable(
+          text('Time of the first submission to an identity check, or null until then.'),
+        ),
+      }),
+    ],
+    { description: 'A document of a customer or beneficial owner, for review.' },
+  ),
 );
 
 async function bytesOf(content: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -55,10 +58,15 @@ const list = operation({
   replies: {
     200: named(
       'ReviewDocumentPage',
-      Type.Intersect([
-        Type.Object({ platformId, customerId: text('ID of the customer.') }),
-        page(ReviewDocument),
-      ]),
+      Type.Intersect(
+        [
+          Type.Object({ platformId, customerId: text('ID of the customer.') }),
+          page(ReviewDocument),
+        ],
+        {
+          description: 'A page of documents of a customer and its beneficial owners, oldest first.',
+        },
+      ),
     ),
   },
   errors: ['NOT_FOUND'],

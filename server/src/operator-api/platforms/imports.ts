@@ -54,7 +54,12 @@ const list = operation({
   operatorPermission: 'customers.read',
   commands: ['imports list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('ImportPage', page(Import)) },
+  replies: {
+    200: named(
+      'ImportPage',
+      page(Import, { description: 'A page of customer imports, newest first.' }),
+    ),
+  },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
 });
 
@@ -98,17 +103,20 @@ const listErrors = operation({
       platformId: text('ID of the platform.'),
       rows: Type.Array(
         Type.Object({
-          row: Type.Integer({ description: 'Number of the row in the file.' }),
+          row: Type.Integer({
+            description: 'Number of the row in the file. 1 is the first row below the header.',
+          }),
           correlationId: text(
-            '`platformCustomerId` of the row, or `row_` with the row number if it has none. `file` if the ' +
-              'file could not be read from this row on.',
+            '`platformCustomerId` of the row, or `row_<n>` if that ID is absent or longer than 255 ' +
+              'characters, or if the row is malformed. `file` if the file could not be read from this ' +
+              'row on.',
           ),
-          code: text('Error code.'),
-          message: text('Error message.'),
+          code: text('Error code of the row, such as `INVALID_INPUT`.'),
+          message: text('Description of the error, in English.'),
           errors: Type.Array(
             Type.Object({
               field: text('Name of the column.'),
-              message: text('Problem of the value.'),
+              message: text('Description of the error in the value.'),
             }),
             { description: 'Columns with errors.' },
           ),

@@ -4,10 +4,8 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { createDeadJob } from '../../../test/kit/operator/dead-jobs.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
-import { createWorker } from '../../runtime/jobs/jobs.ts';
-import { createLog } from '../../runtime/observability/log.ts';
-import { createMetrics } from '../../runtime/observability/metrics.ts';
 
 const app = testApp();
 const client = operatorClient(app);
@@ -44,16 +42,8 @@ async function readAll(query: string): Promise<Row[]> {
 }
 
 async function createDeadJobs(kind: string, count = 1): Promise<Row[]> {
-  await stageJobs(kind, count);
-  const run = () => Promise.reject(new Error('the bank is closed'));
-  const worker = createWorker({
-    runtime: app.runtime,
-    handlers: [{ kind, maxAttempts: 1, run }],
-    sweeps: [],
-    log: createLog(app.effects, 'error', () => undefined),
-    metrics: createMetrics(),
-  });
-  while ((await worker.runDue()) > 0);
+  for (let index = 0; index < count; index++)
+    await createDeadJob(app, kind, input, 'the bank is closed');
   return readAll(`state=dead&kind=${kind}`);
 }
 

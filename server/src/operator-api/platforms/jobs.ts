@@ -40,12 +40,16 @@ const JOB = {
   }),
   dueAt: optional(
     nullable(
-      text('Time at which the job is due, or null unless it is queued. Absent if it was canceled.'),
+      text(
+        'Time at which the job is due, or null unless the job is queued. Absent if the job was canceled.',
+      ),
     ),
   ),
   failedAt: optional(
     nullable(
-      text('Time of the last failed attempt, or null if none failed. Absent if it was canceled.'),
+      text(
+        'Time of the last failed attempt, or null if none failed. Absent if the job was canceled.',
+      ),
     ),
   ),
   cancelledAt: optional(time('Time of the cancellation. Absent unless canceled.')),
@@ -80,8 +84,9 @@ const list = operation({
   summary: 'List jobs',
   listOrder: jobOrder,
   description:
-    'Returns jobs in the order of their due times. With `state` dead or cancelled, the newest ' +
-    'are first. Jobs that change between two pages may be on both pages or on neither.',
+    'Returns running jobs, then queued jobs in the order of their due times, then dead jobs. ' +
+    'With `state` dead or cancelled, the newest are first. Jobs that change between two ' +
+    'pages may be on both pages or on neither.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],
@@ -95,7 +100,14 @@ const list = operation({
     ...PlatformFilter,
     ...PageQuery,
   }),
-  replies: { 200: named('JobPage', page(Job)) },
+  replies: {
+    200: named(
+      'JobPage',
+      page(Job, {
+        description: 'A page of jobs: running jobs, then queued jobs by due time, then dead jobs.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
 });
 
@@ -124,7 +136,7 @@ const retry = operation({
   tag: TAG,
   summary: 'Retry a job',
   description:
-    'Makes a dead job, or a queued job whose last attempt failed, due now and resets its attempts. ' +
+    'Makes a job due now and resets its attempts. The job must be dead, or queued after a failed attempt. ' +
     'Returns CONFLICT for any other job.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',

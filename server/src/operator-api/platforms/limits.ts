@@ -112,12 +112,12 @@ const program = {
   maxLive: Type.Integer({
     minimum: 0,
     maximum: CARD_PROGRAM_MAXIMUM.maxLive,
-    description: 'Maximum number of open cards.',
+    description: 'Maximum number of open cards, 10,000 for a new platform.',
   }),
   maxLivePerHolder: Type.Integer({
     minimum: 0,
     maximum: CARD_PROGRAM_MAXIMUM.maxLivePerHolder,
-    description: 'Maximum number of open cards per cardholder.',
+    description: 'Maximum number of open cards per cardholder, 10 for a new platform.',
   }),
   frameOrigins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: CARD_PROGRAM_MAXIMUM.frameOrigins,

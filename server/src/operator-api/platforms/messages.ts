@@ -67,7 +67,15 @@ const list = operation({
     ),
     ...PageQuery,
   }),
-  replies: { 200: named('MessagePage', page(Message)) },
+  replies: {
+    200: named(
+      'MessagePage',
+      page(Message, {
+        description:
+          'A page of e-mails and text messages without recipient and content, newest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
 });
 
@@ -91,11 +99,13 @@ const get = operation({
       Type.Object(
         {
           ...MESSAGE,
-          to: optional(text('Recipient. Absent if it was deleted.')),
+          to: optional(
+            text('E-mail address or telephone number of the recipient. Absent if it was deleted.'),
+          ),
           subject: optional(
             text('Subject of an e-mail. Absent for a text message, or if it was deleted.'),
           ),
-          text: optional(text('Text. Absent if it was deleted.')),
+          text: optional(text('Content of the message. Absent if it was deleted.')),
           senderName: optional(
             text('Name of the sender of an e-mail. Absent if there is none, or if it was deleted.'),
           ),

@@ -34,7 +34,9 @@ export const params = Type.Object({ platformId: text('ID of the platform.') });
 
 export const Environment = named(
   'Environment',
-  oneOf(MODES, { description: '`sandbox` simulates every provider, `production` uses real ones.' }),
+  oneOf(MODES, {
+    description: '`sandbox` simulates every provider. `production` uses real providers.',
+  }),
 );
 
 const PasskeySite = named(
@@ -162,7 +164,9 @@ const createPlatform = operation({
   summary: 'Create a platform',
   description:
     'Creates a platform with its accounts and a token with all permissions. Only this reply ' +
-    'contains the secret of the token.',
+    'contains the secret of the token. By default, `environment` is sandbox, and `sca`, `invitations` ' +
+    'and `standardWebhooks` are true. `regulated` is true by default in the sandbox only. Other ' +
+    'Boolean settings are false by default.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   wholeInstallation: true,
@@ -189,7 +193,7 @@ const createPlatform = operation({
       clientSecret: optional(
         text('Client secret: the password of HTTP Basic authentication. Absent in a replay.'),
       ),
-      webhookPublicKey: text('Public key that verifies its webhooks, as PEM.'),
+      webhookPublicKey: text('Public key that verifies the webhooks of the platform, as PEM.'),
     }),
   },
   errors: [],
@@ -207,7 +211,14 @@ const listPlatforms = operation({
   operatorPermission: 'platforms.read',
   commands: ['platform list'],
   query: Type.Object(PageQuery),
-  replies: { 200: named('PlatformPage', page(Platform)) },
+  replies: {
+    200: named(
+      'PlatformPage',
+      page(Platform, {
+        description: 'A page of platforms that the operator may access, oldest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -266,8 +277,8 @@ const keepBodies = operation({
   tag: TAG,
   summary: 'Store request bodies of a production platform',
   description:
-    'Stores the masked bodies of new requests of a production platform until a time. Null stops ' +
-    'this immediately. Stored bodies are removed with their requests. Returns CONFLICT for sandbox ' +
+    'Stores the masked bodies of new requests of a production platform until a time. Null ends ' +
+    'the storage immediately. Stored bodies are removed with their requests. Returns CONFLICT for sandbox ' +
     'platforms, whose bodies are always stored.',
   auth: 'operator',
   operatorPermission: 'requests.manage',

@@ -31,7 +31,14 @@ const list = operation({
   commands: ['requests list'],
   params: Type.Object({ platformId }),
   query: listRequests.query,
-  replies: { 200: named('RequestPage', page(ApiRequest)) },
+  replies: {
+    200: named(
+      'RequestPage',
+      page(ApiRequest, {
+        description: 'A page of recorded requests of a platform, newest first by default.',
+      }),
+    ),
+  },
   errors: [],
   notFound: 'PLATFORM_NOT_FOUND',
 });
@@ -55,7 +62,9 @@ const listAll = operation({
   replies: {
     200: named(
       'RequestOfPlatformPage',
-      page(Type.Intersect([Type.Object({ platformId }), ApiRequest])),
+      page(Type.Intersect([Type.Object({ platformId }), ApiRequest]), {
+        description: 'A page of recorded requests with their platforms, newest first.',
+      }),
     ),
   },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],

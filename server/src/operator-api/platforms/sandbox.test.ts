@@ -16,7 +16,7 @@ const path = (name: string, id = app.platform.id) => `/platforms/${id}/${name}`;
 const post = (name: string, body: object, id?: string) =>
   client.call('POST', path(name, id), { body });
 
-it('the API builds a world in a platform', async () => {
+it('the API creates the fixtures of a sandbox world in a platform', async () => {
   const { data } = ok(await client.call('GET', '/sandbox-worlds'), 200);
   expect(data.map(({ name }: { name: string }) => name)).toContain('payments');
   const world = ok(await post('fixtures', { world: 'starter' }), 201);

@@ -23,7 +23,9 @@ const platformId = text('ID of the platform.');
 
 const Clock = named(
   'PlatformClock',
-  Type.Intersect([Type.Object({ platformId }), getSandboxClock.replies[200]]),
+  Type.Intersect([Type.Object({ platformId }), getSandboxClock.replies[200]], {
+    description: 'Clock of a sandbox platform.',
+  }),
 );
 
 const getClock = operation({
@@ -95,8 +97,8 @@ const fixtures = operation({
   summary: 'Create fixtures in a sandbox platform',
   description:
     'Calls operations of the platform API in order, with all permissions. A rejected step ' +
-    'stops the call unless it has `mayBeRejected`. In the reply, `details.step` is the number ' +
-    'of this step, from 0, and `details.error` is its error. Earlier steps are not undone.',
+    'stops the request unless the step has `mayBeRejected`. In the reply, `details.step` is the ' +
+    'number of this step, from 0, and `details.error` is its error. Earlier steps are not undone.',
   body: Type.Object({ world, payments, steps, seed, ...OptionalReason }),
   bodyRules: createSandboxFixtures.bodyRules,
   maxBody: createSandboxFixtures.maxBody,
@@ -104,7 +106,7 @@ const fixtures = operation({
     201: Type.Object({
       platformId,
       steps: Type.Integer({
-        description: 'Number of calls. 0 for a world that is built in the background.',
+        description: 'Number of calls. 0 for a `world` that is created in the background.',
       }),
       resources: Type.Record(Type.String(), Type.String(), {
         description:
@@ -120,7 +122,9 @@ const listWorlds = operation({
   path: '/sandbox-worlds',
   tag: TAG,
   summary: 'List the built-in worlds',
-  description: 'Returns the worlds that can be built in a sandbox platform.',
+  description:
+    'Returns the built-in worlds. A world is a list of calls that create fixtures in a sandbox ' +
+    'platform.',
   auth: 'operator',
   operatorPermission: 'platforms.read',
   commands: [],
@@ -130,11 +134,13 @@ const listWorlds = operation({
         Type.Object({
           name: text('Name of the world.'),
           kind: oneOf(['WORLD', 'SCENARIO'], {
-            description: 'SCENARIO: one result. It can be built repeatedly. WORLD: many results.',
+            description:
+              'SCENARIO: creates one result and can be built repeatedly. WORLD: creates many results.',
           }),
           summary: text('Content of the world.'),
           steps: Type.Integer({
-            description: 'Number of calls. 0 for a world that is built in the background.',
+            description:
+              'Number of calls that build the world. 0 for a world that is built in the background.',
           }),
         }),
         { description: 'All worlds.' },
@@ -159,7 +165,7 @@ async function callFor(
     throw new Fault('CONFLICT', 'This is a production platform. Use a sandbox platform.');
   }
   const calledOperation = operations().find(({ contract }) => contract.operationId === operationId);
-  if (!calledOperation) throw new Error(`no operation ${operationId}`);
+  if (!calledOperation) throw new Error(`the platform API has no operation ${operationId}`);
   const caller = systemCaller(id, environment);
   const reply = await perform(unauditedRuntime, caller, calledOperation, {
     params: {},

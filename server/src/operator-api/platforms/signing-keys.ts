@@ -20,7 +20,7 @@ import { operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
 import { Environment } from './platforms.ts';
 
-const TAG = 'Signing keys';
+const TAG = 'Signing Keys';
 
 const SigningKey = named(
   'SigningKey',
@@ -46,7 +46,10 @@ const SigningKey = named(
 );
 const SigningKeys = named(
   'SigningKeys',
-  Type.Object({ keys: Type.Array(SigningKey, { description: 'Keys, newest first.' }) }),
+  Type.Object(
+    { keys: Type.Array(SigningKey, { description: 'Keys, newest first.' }) },
+    { description: 'Public keys that verify webhooks, newest first.' },
+  ),
 );
 
 const listKeys = operation({
@@ -70,7 +73,7 @@ const rotate = operation({
   tag: TAG,
   summary: 'Rotate the keys that sign webhooks',
   description:
-    'Publishes a new pair of keys, which signs after the overlap. The earlier pair remains ' +
+    'Publishes a new pair of keys. The new pair signs after the overlap. The earlier pair remains ' +
     'published for the same time after that. Returns the published keys of the environment. ' +
     'Returns CONFLICT while a rotation is in progress.',
   auth: 'operator',

@@ -11,7 +11,7 @@ import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter, RemovalQuery } from '../schemas.ts';
 import { params } from './platforms.ts';
 
-const TAG = 'API tokens';
+const TAG = 'API Tokens';
 
 const Permission = named(
   'Permission',
@@ -83,7 +83,14 @@ const listTokens = operation({
   oldestFirst: true,
   commands: ['token list'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
-  replies: { 200: named('PlatformTokenPage', page(Token)) },
+  replies: {
+    200: named(
+      'PlatformTokenPage',
+      page(Token, {
+        description: 'A page of API tokens of platforms without their secrets, oldest first.',
+      }),
+    ),
+  },
   errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
 });
 

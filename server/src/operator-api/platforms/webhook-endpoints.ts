@@ -1,4 +1,4 @@
-// Webhook endpoints of a platform with the state of their deliveries, pausing and resuming.
+// Webhook endpoints of a platform: the state of their deliveries, pausing and resuming.
 import { Type } from '@sinclair/typebox';
 import { endpointsWithHealth, MAX_COUNTED } from '../../features/notifications/deliveries/index.ts';
 import {
@@ -22,27 +22,32 @@ const params = Type.Object({ webhookEndpointId: text('ID of the endpoint.') });
 
 const Endpoint = named(
   'OperatorWebhookEndpoint',
-  Type.Intersect([Type.Object({ platformId }), WebhookEndpoint]),
+  Type.Intersect([Type.Object({ platformId }), WebhookEndpoint], {
+    description: 'A webhook endpoint with its platform.',
+  }),
 );
 
 const EndpointHealth = named(
   'WebhookEndpointHealth',
-  Type.Intersect([
-    Type.Object({
-      platformId,
-      pending: Type.Integer({ description: `Pending deliveries, counted up to ${MAX_COUNTED}.` }),
-      failed: Type.Integer({
-        description: `Failed deliveries of events of the last 24 hours, counted up to ${MAX_COUNTED}.`,
+  Type.Intersect(
+    [
+      Type.Object({
+        platformId,
+        pending: Type.Integer({ description: `Pending deliveries, counted up to ${MAX_COUNTED}.` }),
+        failed: Type.Integer({
+          description: `Failed deliveries of events of the last 24 hours, counted up to ${MAX_COUNTED}.`,
+        }),
+        oldestPendingAt: Type.Optional(
+          time('Time of the oldest pending event. Absent without pending deliveries.'),
+        ),
+        lastSuccessAt: Type.Optional(
+          time('Time of the last successful attempt among the last 200. Absent if none succeeded.'),
+        ),
       }),
-      oldestPendingAt: Type.Optional(
-        time('Time of the oldest pending event. Absent without pending deliveries.'),
-      ),
-      lastSuccessAt: Type.Optional(
-        time('Time of the last successful attempt among the last 200. Absent if none succeeded.'),
-      ),
-    }),
-    WebhookEndpoint,
-  ]),
+      WebhookEndpoint,
+    ],
+    { description: 'A webhook endpoint with its platform and the state of its deliveries.' },
+  ),
 );
 
 const list = operation({
@@ -84,7 +89,8 @@ const pause = operation({
   summary: 'Pause a webhook endpoint',
   description:
     'Stops deliveries to an endpoint. Pending deliveries are sent, or can be pulled, after the ' +
-    'endpoint is resumed, unless they expire first. The reason is visible to the platform.',
+    'endpoint is resumed. Each is retained for at most seven days. The reason is visible to the ' +
+    'platform.',
   body: Type.Object({ reason: Reason }),
 });
 

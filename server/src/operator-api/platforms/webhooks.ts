@@ -30,7 +30,13 @@ const listPending = operation({
   commands: ['webhooks pending'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
   replies: {
-    200: named('PendingDeliveryPage', page(Type.Intersect([platformParams, WebhookDelivery]))),
+    200: named(
+      'PendingDeliveryPage',
+      page(Type.Intersect([platformParams, WebhookDelivery]), {
+        description:
+          'A page of pending webhook deliveries, by platform and endpoint, oldest events first.',
+      }),
+    ),
   },
   errors: ['NOT_FOUND'],
 });
@@ -56,13 +62,17 @@ const listDropped = operation({
           {
             eventId: text('ID of the event.'),
             platformId,
-            type: text('Type of the event.'),
+            type: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
             subject: text('ID of the resource of the event.'),
             createdAt: time('Time of the event.'),
             attempts: Type.Integer({ description: 'Number of attempts.' }),
           },
           { description: 'An event that was discarded without delivery.' },
         ),
+        {
+          description:
+            'A page of discarded events, once for each endpoint. The latest attempt is first.',
+        },
       ),
     ),
   },
@@ -84,7 +94,7 @@ const listDeliveries = operation({
     200: Type.Object({
       eventId: text('ID of the event.'),
       platformId,
-      type: text('Type of the event.'),
+      type: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
       resourceId: text('ID of the resource of the event.'),
       deliveries: Type.Array(WebhookDeliveryDetails, {
         description: 'Deliveries of the event, one for each endpoint.',

@@ -51,11 +51,17 @@ const list = operation({
   replies: {
     200: named(
       'Providers',
-      Type.Object({
-        data: Type.Array(ProviderItem, {
-          description: 'Providers, followed by built-in connectors.',
-        }),
-      }),
+      Type.Object(
+        {
+          data: Type.Array(ProviderItem, {
+            description: 'Providers, followed by built-in connectors.',
+          }),
+        },
+        {
+          description:
+            'Providers that use the provider protocol, by name, followed by the built-in connectors.',
+        },
+      ),
     ),
   },
   errors: [],
@@ -96,7 +102,7 @@ const create = operation({
   errors: ['CONFLICT'],
 });
 
-const step = (operationId: string, verb: string, summary: string, description: string) =>
+const defineStep = (operationId: string, verb: string, summary: string, description: string) =>
   operation({
     ...CHANGES_PROVIDERS,
     operationId,
@@ -112,20 +118,20 @@ const step = (operationId: string, verb: string, summary: string, description: s
     errors: ['NOT_FOUND', 'CONFLICT'],
   });
 
-const check = step(
+const check = defineStep(
   'checkProvider',
   'check',
   'Check a provider',
   'Requests the capabilities of the provider and stores them. If the check fails, `problem` of the ' +
     'reply contains the reason and the stored capabilities are unchanged.',
 );
-const pause = step(
+const pause = defineStep(
   'pauseProvider',
   'pause',
   'Pause a provider',
   'Stops new transfers to the provider within a second. Transfers already sent to it continue.',
 );
-const resume = step(
+const resume = defineStep(
   'resumeProvider',
   'resume',
   'Resume a provider',
@@ -139,7 +145,7 @@ const rotate = operation({
   path: '/providers/{providerId}/rotate',
   summary: 'Rotate the signing key for a provider',
   description:
-    'Generates a new signing key for calls to the provider, which becomes active after the overlap. ' +
+    'Generates a new signing key for calls to the provider. The key becomes active after the overlap. ' +
     'Register its public key with the provider before then. Otherwise the provider rejects the calls. ' +
     'Earlier keys are retired after twice the overlap. Returns CONFLICT if 4 keys are not retired.',
   commands: ['providers rotate'],
@@ -162,8 +168,9 @@ const addKey = operation({
   path: '/providers/{providerId}/keys',
   summary: 'Add a public key of a provider',
   description:
-    'Messages signed with this key are accepted immediately. Messages signed with earlier keys are ' +
-    'accepted until the overlap ends. Returns CONFLICT if 4 keys are not retired.',
+    'Adds a public key of a provider. Messages signed with the new key are accepted immediately. ' +
+    'Messages signed with earlier keys are accepted until the overlap ends. Returns CONFLICT if 4 ' +
+    'keys are not retired.',
   commands: ['providers add-key'],
   params: providerParams,
   body: Type.Object({

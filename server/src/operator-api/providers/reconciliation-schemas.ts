@@ -28,7 +28,7 @@ export const CHANGES_RECONCILIATION = {
   operatorPermission: 'reconciliation.manage',
 } as const;
 
-const minor = (description: string) => Type.Integer({ format: 'int64', description });
+const minorAmount = (description: string) => Type.Integer({ format: 'int64', description });
 
 const COMMON_FIELDS = {
   providerId: text('Name of the provider.'),
@@ -36,11 +36,16 @@ const COMMON_FIELDS = {
   currency: text('Currency code, such as `EUR`.'),
 };
 
+export const ProviderDate = withDescription(
+  DateOnly,
+  'Day in the time zone of the provider, `YYYY-MM-DD`.',
+);
+
 export const Currency = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
 
 const DAY = {
   ...COMMON_FIELDS,
-  day: DateOnly,
+  day: ProviderDate,
   status: oneOf(['OPEN', 'CLOSED'], { description: 'CLOSED: the day can no longer change.' }),
   statementId: nullable(
     text(
@@ -52,12 +57,12 @@ const DAY = {
       'Number of statements that were applied to the day: more than 1 after a correction.',
   }),
   openingBalance: nullable(
-    minor('Opening balance of the statement, in minor units, or null without a statement.'),
+    minorAmount('Opening balance of the statement, in minor units, or null without a statement.'),
   ),
   closingBalance: nullable(
-    minor('Closing balance of the statement, in minor units, or null without a statement.'),
+    minorAmount('Closing balance of the statement, in minor units, or null without a statement.'),
   ),
-  bookedBalance: minor(
+  bookedBalance: minorAmount(
     'Balance at the provider at the end of the day according to the ledger, in minor units.',
   ),
   openDifferences: Type.Integer({ description: 'Number of differences of the day that are OPEN.' }),
@@ -82,7 +87,7 @@ export const StatementRequest = named(
     {
       providerId: text('Name of the provider.'),
       currency: text('Currency code, such as `EUR`.'),
-      day: DateOnly,
+      day: ProviderDate,
       requested: Type.Boolean({
         description:
           'Whether the job requests the statement. If not, it uses the statements already received.',
@@ -105,7 +110,10 @@ export const StatementSource = named(
           'Whether fees of the provider are posted as expenses. If not, each fee is a difference.',
       }),
       requestedDay: nullable(
-        text('The last day whose statement was requested, or null before the first request.'),
+        text(
+          'Last day whose statement was requested, `YYYY-MM-DD` in the time zone of the provider. ' +
+            'Null before the first request.',
+        ),
       ),
     },
     { description: 'Statement settings of a provider.' },
@@ -144,10 +152,10 @@ export const Difference = named(
     {
       differenceId: text('ID of the difference.'),
       ...COMMON_FIELDS,
-      day: DateOnly,
+      day: ProviderDate,
       kind: DifferenceKind,
       status: DifferenceStatus,
-      amount: minor(
+      amount: minorAmount(
         'Difference in minor units: positive if the provider has more than the ledger, negative if it ' +
           'has less. For MISSING_AT_PROVIDER: the amount in the ledger, negative if it is outgoing.',
       ),
@@ -188,24 +196,26 @@ export const ProviderBalance = named(
   Type.Object(
     {
       ...COMMON_FIELDS,
-      day: DateOnly,
-      reportedBalance: minor('Closing balance that the provider reported, in minor units.'),
+      day: ProviderDate,
+      reportedBalance: minorAmount('Closing balance that the provider reported, in minor units.'),
       availableBalance: nullable(
-        minor(
+        minorAmount(
           'Prefunded balance that is available for transfers, in minor units: the latest reported ' +
             'balance less the transfers since. Null if no prefunded balance is stored.',
         ),
       ),
-      bookedBalance: minor(
+      bookedBalance: minorAmount(
         'Current balance at the provider according to the ledger, in minor units.',
       ),
-      railInTransit: minor(
+      railInTransit: minorAmount(
         'Balance of the system account rail in transit, for all providers, in minor units.',
       ),
-      externalSettlement: minor(
+      externalSettlement: minorAmount(
         'Balance of the system account external settlement, for all providers, in minor units.',
       ),
-      suspense: minor('Balance of the system account suspense, for all providers, in minor units.'),
+      suspense: minorAmount(
+        'Balance of the system account suspense, for all providers, in minor units.',
+      ),
       reportedAt: time(
         'Time of the last change to the record of this day, such as a new statement, a correction or ' +
           'the closing.',

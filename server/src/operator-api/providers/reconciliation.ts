@@ -16,7 +16,6 @@ import {
 } from '../../features/reconciliation/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import {
-  DateOnly,
   named,
   nullable,
   oneOf,
@@ -35,6 +34,7 @@ import {
   DifferenceKind,
   DifferenceStatus,
   ProviderBalance,
+  ProviderDate,
   ProviderDay,
   READS_RECONCILIATION,
   ReconciliationDecision,
@@ -59,7 +59,15 @@ const days = operation({
     providerId: optional(text('Return only days of this provider.')),
     ...PageQuery,
   }),
-  replies: { 200: named('ProviderDayPage', page(ProviderDay)) },
+  replies: {
+    200: named(
+      'ProviderDayPage',
+      page(ProviderDay, {
+        description:
+          'A page of days of providers with a statement or a correction, most recently created first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -114,7 +122,7 @@ const reconcile = operation({
   params: providerParams,
   body: Type.Object({
     currency: Currency,
-    day: DateOnly,
+    day: ProviderDate,
     request: optional(
       Type.Boolean({ default: true, description: 'Whether the statement is requested.' }),
     ),
@@ -131,11 +139,11 @@ const close = operation({
   path: '/providers/{providerId}/close-day',
   summary: 'Close a day of a provider',
   description:
-    'Closes a balanced day, which can then no longer change. All earlier days must be closed. A later ' +
+    'Closes a balanced day. A closed day can no longer change. All earlier days must be closed. A later ' +
     'correction by the provider becomes a difference of the next open day.',
   commands: ['providers close-day'],
   params: providerParams,
-  body: Type.Object({ currency: Currency, day: DateOnly, ...OptionalReason }),
+  body: Type.Object({ currency: Currency, day: ProviderDate, ...OptionalReason }),
   replies: { 200: ProviderDay },
   errors: ['NOT_FOUND', 'CONFLICT'],
 });
@@ -161,7 +169,15 @@ const listDifferences = operation({
     ownerId: optional(text('Return only differences that are assigned to this operator.')),
     ...PageQuery,
   }),
-  replies: { 200: named('DifferencePage', page(Difference)) },
+  replies: {
+    200: named(
+      'DifferencePage',
+      page(Difference, {
+        description:
+          'A page of differences between statements of providers and the ledger, oldest first.',
+      }),
+    ),
+  },
   errors: [],
 });
 
@@ -226,7 +242,9 @@ const decide = operation({
     ),
     failureReason: optional(
       oneOf(MANUAL_CHOICES.transferFailures, {
-        description: 'Failure reason of the payment, for RETURN.',
+        description:
+          'Failure reason of the payment, for RETURN. Defaults to PAYOUT_RETURNED for a transfer, and to ' +
+          'COLLECTION_FAILED for a deposit.',
       }),
     ),
     reason: Reason,
@@ -248,11 +266,16 @@ const balances = operation({
   replies: {
     200: named(
       'ProviderBalances',
-      Type.Object({
-        data: Type.Array(ProviderBalance, {
-          description: 'One balance per provider and currency.',
-        }),
-      }),
+      Type.Object(
+        {
+          data: Type.Array(ProviderBalance, {
+            description: 'One balance per provider and currency.',
+          }),
+        },
+        {
+          description: 'Balances that the providers reported last, and the balances of the ledger.',
+        },
+      ),
     ),
   },
   errors: [],

@@ -39,9 +39,12 @@ const list = operation({
   replies: {
     200: named(
       'Routes',
-      Type.Object({
-        data: Type.Array(Route, { description: 'Routes in the order of their priorities.' }),
-      }),
+      Type.Object(
+        {
+          data: Type.Array(Route, { description: 'Routes in the order of their priorities.' }),
+        },
+        { description: 'All provider routes, in the order of their priorities.' },
+      ),
     ),
   },
   errors: [],
@@ -165,6 +168,9 @@ const messages = operation({
           },
           { description: 'A message of a provider.' },
         ),
+        {
+          description: 'A page of messages that providers sent, with their results, newest first.',
+        },
       ),
     ),
   },
@@ -184,10 +190,10 @@ export const routeOperations = [
     status: 200,
     body: await routeManagement.delete(await managerOf(call), params.routeId),
   })),
-  operatorHandle(explain, async (call, { query: { amount = 1, rail = null, ...facts } }) => ({
+  operatorHandle(explain, async (call, { query: { amount = 1, rail = null, ...transfer } }) => ({
     status: 200,
     body: await routeManagement.explain(await managerOf(call), {
-      ...{ ...facts, rail, amount: BigInt(amount) },
+      ...{ ...transfer, rail, amount: BigInt(amount) },
     }),
   })),
   operatorHandle(explainTransaction, async (call, { params }) => ({

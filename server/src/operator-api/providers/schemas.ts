@@ -119,8 +119,8 @@ export const Provider = named(
       pausedBy: nullable(
         oneOf(['OPERATOR', 'SYSTEM'], {
           description:
-            'OPERATOR: paused by an operator. SYSTEM: paused automatically, as its terms require. Null ' +
-            'while the provider is active.',
+            'OPERATOR: paused by an operator. SYSTEM: paused automatically, as the terms of the ' +
+            'provider require. Null while the provider is active.',
         }),
       ),
       pauseReason: nullable(
@@ -245,38 +245,44 @@ const ExplainedRoute = named(
 
 export const TransactionChoices = named(
   'TransactionChoices',
-  Type.Object({
-    data: Type.Array(
-      Type.Object({
-        transferId: text('ID of the transfer in the provider protocol.'),
-        platformId: text('ID of the platform of the transaction.'),
-        kind: nullable(
-          withDescription(
-            TRANSFER_FIELDS.kind,
-            'Kind of transfer, or null for transfers of earlier versions.',
+  Type.Object(
+    {
+      data: Type.Array(
+        Type.Object({
+          transferId: text('ID of the transfer in the provider protocol.'),
+          platformId: text('ID of the platform of the transaction.'),
+          kind: nullable(
+            withDescription(
+              TRANSFER_FIELDS.kind,
+              'Kind of transfer, or null for transfers of earlier versions.',
+            ),
           ),
-        ),
-        amount: nullable(
-          Type.Integer({
-            description: 'Amount in minor units, or null for transfers of earlier versions.',
+          amount: nullable(
+            Type.Integer({
+              description: 'Amount in minor units, or null for transfers of earlier versions.',
+            }),
+          ),
+          currency: nullable(text('Currency code, or null for transfers of earlier versions.')),
+          providerId: nullable(text('Name of the provider, or null for the built-in rail.')),
+          routeId: nullable(text('ID of the selected route, or null if none was selected.')),
+          outcome: nullable(
+            oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
+              description: 'Latest recorded result, or null while the transfer is in progress.',
+            }),
+          ),
+          chosenAt: time('Time at which the provider was selected.'),
+          routes: Type.Array(ExplainedRoute, {
+            description: 'The first 20 routes that matched the transfer at that time.',
           }),
-        ),
-        currency: nullable(text('Currency code, or null for transfers of earlier versions.')),
-        providerId: nullable(text('Name of the provider, or null for the built-in rail.')),
-        routeId: nullable(text('ID of the selected route, or null if none was selected.')),
-        outcome: nullable(
-          oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
-            description: 'Latest recorded result, or null while the transfer is in progress.',
-          }),
-        ),
-        chosenAt: time('Time at which the provider was selected.'),
-        routes: Type.Array(ExplainedRoute, {
-          description: 'The first 20 routes that matched the transfer at that time.',
         }),
-      }),
-      { description: 'The payout, debit and refund of the transaction, if they were sent.' },
-    ),
-  }),
+        { description: 'The payout, debit and refund of the transaction, if they were sent.' },
+      ),
+    },
+    {
+      description:
+        'Providers of the transfers of a transaction, with the reasons for their selection.',
+    },
+  ),
 );
 
 const rate = (description: string) =>
@@ -309,58 +315,70 @@ const HealthWindow = Type.Object(
 
 export const ProviderHealth = named(
   'ProviderHealth',
-  Type.Object({
-    data: Type.Array(
-      Type.Object({
-        providerId: text('Name of the provider.'),
-        environment: Environment,
-        status: oneOf(PROVIDER_CHOICES.statuses, {
-          description: 'PAUSED: the provider receives no new transfers.',
-        }),
-        pausedBy: nullable(
-          oneOf(['OPERATOR', 'SYSTEM'], {
-            description:
-              'OPERATOR: paused by an operator. SYSTEM: paused automatically. Null while the provider is ' +
-              'active.',
+  Type.Object(
+    {
+      data: Type.Array(
+        Type.Object({
+          providerId: text('Name of the provider.'),
+          environment: Environment,
+          status: oneOf(PROVIDER_CHOICES.statuses, {
+            description: 'PAUSED: the provider receives no new transfers.',
           }),
-        ),
-        pauseReason: nullable(
-          text(
-            'Reason for the pause, or null while the provider is active, or if none was stated.',
+          pausedBy: nullable(
+            oneOf(['OPERATOR', 'SYSTEM'], {
+              description:
+                'OPERATOR: paused by an operator. SYSTEM: paused automatically. Null while the provider is ' +
+                'active.',
+            }),
           ),
-        ),
-        available: Type.Boolean({
-          description: 'False while calls of the responding process to the provider fail.',
+          pauseReason: nullable(
+            text(
+              'Reason for the pause, or null while the provider is active, or if none was stated.',
+            ),
+          ),
+          available: Type.Boolean({
+            description: 'False while calls of the responding process to the provider fail.',
+          }),
+          windows: Type.Array(HealthWindow, {
+            description: 'Windows of 5, 60 and 1440 minutes, in this order.',
+          }),
         }),
-        windows: Type.Array(HealthWindow, {
-          description: 'Windows of 5, 60 and 1440 minutes, in this order.',
-        }),
-      }),
-      { description: 'The providers, ordered by name.' },
-    ),
-  }),
+        { description: 'The providers, ordered by name.' },
+      ),
+    },
+    {
+      description:
+        'Calls, durations and results of each provider in the last 5 minutes, hour and day.',
+    },
+  ),
 );
 
 export const FileResult = named(
   'ProviderFileResult',
-  Type.Object({
-    applied: Type.Boolean({
-      description: 'Whether changes were applied. False for a dry run or without changes.',
-    }),
-    changes: Type.Array(
-      Type.Object({
-        action: oneOf(['ADD', 'CHANGE', 'REMOVE'], { description: 'Kind of change.' }),
-        subject: oneOf(['PROVIDER', 'KEY', 'ROUTE'], {
-          description: 'Kind of the changed object.',
-        }),
-        id: text('Name of the provider, ID of the key, or the fields of the route.'),
-        field: optional(text('Name of the changed field. Present only for CHANGE.')),
-        before: optional(text('Value of the field before the change. Present only for CHANGE.')),
-        after: optional(text('Value of the field after the change. Present only for CHANGE.')),
+  Type.Object(
+    {
+      applied: Type.Boolean({
+        description: 'Whether changes were applied. False for a dry run or without changes.',
       }),
-      { description: 'Changes between the stored configuration and the file.' },
-    ),
-  }),
+      changes: Type.Array(
+        Type.Object({
+          action: oneOf(['ADD', 'CHANGE', 'REMOVE'], { description: 'Kind of change.' }),
+          subject: oneOf(['PROVIDER', 'KEY', 'ROUTE'], {
+            description: 'Kind of the changed object.',
+          }),
+          id: text('Name of the provider, ID of the key, or the fields of the route.'),
+          field: optional(text('Name of the changed field. Present only for CHANGE.')),
+          before: optional(text('Value of the field before the change. Present only for CHANGE.')),
+          after: optional(text('Value of the field after the change. Present only for CHANGE.')),
+        }),
+        { description: 'Changes between the stored configuration and the file.' },
+      ),
+    },
+    {
+      description:
+        'Changes that an import of providers and routes makes, and whether they were applied.',
+    },
+  ),
 );
 
 export const RouteChoice = named(

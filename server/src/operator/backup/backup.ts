@@ -1,6 +1,6 @@
 // `railhead-server backup archive|create|restore|verify`: backups of the embedded PostgreSQL, and the
-// verification that a backup can be restored, also of another PostgreSQL. A verification restores
-// into a separate folder, recovers, opens the result with the master key and recounts the books.
+// verification of backups of any PostgreSQL. A verification restores a backup into a temporary folder
+// and recovers the database. It then opens the database with the master key and verifies the books.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -31,7 +31,7 @@ export const BACKUP_HELP = `${USAGE}
   create --to FOLDER    copy the embedded database into the folder while it runs
   restore --from FOLDER --into DATA [--until TIME]
                         restore a backup into a new data folder, without master key and files
-  verify --from FOLDER  restore into a temporary folder, open it with the master key, and recount
+  verify --from FOLDER  restore into a temporary folder, open it with the master key, and verify
                         the books. Exit code 1 if they do not balance
   verify --restore-command COMMAND --postgres FOLDER --user NAME --database NAME
                         verify a backup of another PostgreSQL. COMMAND restores into $RESTORED.
@@ -44,18 +44,18 @@ export const BACKUP_HELP = `${USAGE}
                         the system)
 `;
 
-const text = { type: 'string' } as const;
+const stringFlag = { type: 'string' } as const;
 const FLAGS = {
-  to: text,
-  from: text,
-  into: text,
-  until: text,
-  erasures: text,
-  work: text,
-  'restore-command': text,
-  postgres: text,
-  user: text,
-  database: text,
+  to: stringFlag,
+  from: stringFlag,
+  into: stringFlag,
+  until: stringFlag,
+  erasures: stringFlag,
+  work: stringFlag,
+  'restore-command': stringFlag,
+  postgres: stringFlag,
+  user: stringFlag,
+  database: stringFlag,
   json: { type: 'boolean', default: false },
 } as const;
 
@@ -72,7 +72,9 @@ const isTime = (value: string) => /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.t
 /** Throws a usage error for an unknown verb or flag, or an invalid time. */
 export function readBackupFlags(argv: readonly string[]): BackupFlags {
   const [verb = '', ...args] = argv;
-  if (!(verb in VERBS)) throw usageError(USAGE);
+  if (!(verb in VERBS)) {
+    throw usageError(`backup needs a verb: ${Object.keys(VERBS).join(', ')}\n${USAGE}`);
+  }
   let values: Partial<Record<keyof typeof FLAGS, string | boolean>>;
   try {
     ({ values } = parseArgs({ args: args, options: FLAGS }));
@@ -99,7 +101,10 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
 
 function assertEmbedded({ databaseUrl }: Config): void {
   if (databaseUrl === undefined) return;
-  throw usageError('DATABASE_URL is set. Use the tools of this PostgreSQL, such as pgBackRest');
+  throw usageError(
+    'This verb applies to the embedded database only, but DATABASE_URL is set. ' +
+      'Use the tools of this PostgreSQL, such as pgBackRest',
+  );
 }
 
 const withEmbeddedDatabase = <T>({ dataDir }: Config, work: (url: string) => Promise<T>) =>
@@ -164,7 +169,9 @@ async function recoverCopy(flags: BackupFlags, cluster: string): Promise<Scratch
 async function restore(_: Config, flags: BackupFlags): Promise<Output> {
   const targetFolder = path.resolve(flags.required('into'));
   const cluster = clusterOf(targetFolder);
-  if (fs.existsSync(cluster)) throw new Error(`${targetFolder} already contains a database.`);
+  if (fs.existsSync(cluster)) {
+    throw new Error(`${targetFolder} already contains a database. Choose another folder.`);
+  }
   fs.mkdirSync(targetFolder, { recursive: true, mode: 0o700 });
   const scratch = await recoverCopy(flags, cluster);
   await scratch.stop();
@@ -193,8 +200,8 @@ interface VerificationResult {
   erasures: unknown[];
 }
 
-/** Opens the restored database with the configured master key and recounts its books. */
-async function recount(config: Config, url: string): Promise<VerificationResult> {
+/** Opens the restored database with the configured master key and verifies its books. */
+async function verifyBooks(config: Config, url: string): Promise<VerificationResult> {
   return withSystem({ ...config, databaseUrl: url }, async (system) => {
     await system.checkMasterKey?.();
     const { balanced, totals, problems } = await verifyLedger(system.runtime);
@@ -219,7 +226,7 @@ async function verify(config: Config, flags: BackupFlags): Promise<Output> {
       : restoreByCommand(flags, cluster));
     const restoredMs = performance.now() - startedAt;
     try {
-      const result = await recount(config, scratch.url);
+      const result = await verifyBooks(config, scratch.url);
       if (erasuresFile !== undefined) {
         fs.writeFileSync(erasuresFile, `${JSON.stringify(result.erasures)}\n`, {
           mode: 0o600,
@@ -240,7 +247,7 @@ function report(result: VerificationResult, seconds: { restore: number; verify: 
   const { balanced, transfers, problems, erasures } = result;
   const verdict = balanced ? 'The books balance.' : 'THE BOOKS DO NOT BALANCE:';
   const lines = [
-    `Restored in ${seconds.restore.toFixed(1)} s, recounted in ${seconds.verify.toFixed(1)} s`,
+    `Restored in ${seconds.restore.toFixed(1)} s, verified in ${seconds.verify.toFixed(1)} s`,
     `Transfers: ${transfers}`,
     `Erasures: ${erasures.length}`,
     'The master key opens the backup.',

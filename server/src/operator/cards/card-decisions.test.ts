@@ -72,7 +72,7 @@ describe('cards decisions', () => {
   });
 });
 
-describe('other verbs', () => {
+describe('other commands', () => {
   it('do not change a card payment', async () => {
     for (const [argv, reason] of [
       [['suspense', 'return', paymentId], 'The transaction has no funds in suspense'],
@@ -93,7 +93,7 @@ describe('other verbs', () => {
     expect(transaction.status).toBe('SETTLED');
   });
 
-  it('export the payment among the transactions', async () => {
+  it('include the payment in the export of transactions', async () => {
     await app.settle(); // The account is debited for the payment.
     const period = ['--from', '2026-01-05', '--to', '2026-01-05'];
     const { code, out } = await run('export', 'transactions', ...period);

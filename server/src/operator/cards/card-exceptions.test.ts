@@ -73,7 +73,7 @@ describe('cards exceptions', () => {
     expect((await run('cards', 'exceptions', '--limit', '0')).code).toBe(2);
     expect((await run('cards', 'exceptions', '--platform', 'none')).code).toBe(1);
     for (const { id } of [firstPayment, secondPayment])
-      await runJson(...['cards', 'resolve', id], ...COLLECT);
+      await runJson(...['cards', 'resolve', id], ...COLLECT_FLAGS);
     expect(await listIds()).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('cards exceptions', () => {
   });
 });
 
-const COLLECT = ['--outcome', 'collect'];
+const COLLECT_FLAGS = ['--outcome', 'collect'];
 
 describe('cards resolve', () => {
   it.each([
@@ -153,7 +153,7 @@ describe('cards resolve', () => {
       'cards',
       'resolve',
       firstPayment.id,
-      ...COLLECT,
+      ...COLLECT_FLAGS,
       '--reason',
       'Agreed',
     );
@@ -173,7 +173,7 @@ describe('cards resolve', () => {
       status: 'SETTLED',
       account: '10 of 10',
     });
-    const repeatedResult = await run('cards', 'resolve', secondPayment.id, ...COLLECT);
+    const repeatedResult = await run('cards', 'resolve', secondPayment.id, ...COLLECT_FLAGS);
     expect([repeatedResult.code, repeatedResult.err]).toEqual([
       1,
       'The payment is SETTLED. Only a payment in EXCEPTION can be resolved.\n',
@@ -184,9 +184,9 @@ describe('cards resolve', () => {
     const payment = await createException();
     expect((await run('cards', 'resolve', payment.id)).code).toBe(2);
     expect((await run('cards', 'resolve', payment.id, '--outcome', 'forget')).code).toBe(2);
-    expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);
+    expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT_FLAGS)).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
-    const rejectedResult = await run('cards', 'resolve', deposit.id, ...COLLECT);
+    const rejectedResult = await run('cards', 'resolve', deposit.id, ...COLLECT_FLAGS);
     expect([rejectedResult.code, rejectedResult.err]).toEqual([1, 'Card payment not found.\n']);
     expect((await payment.readState()).status).toBe('EXCEPTION');
   });

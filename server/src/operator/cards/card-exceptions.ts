@@ -1,7 +1,6 @@
-// `cards exceptions|resolve`: card payments that were settled with the network although the
-// cardholder's account could not be debited, and decisions about them, also in the sandbox. Refunds for
-// a closed account are listed too, because they need a decision. `suspense return` records that a
-// refund was sent.
+// `cards exceptions|resolve`: settled card payments whose account could not be debited, and decisions
+// about these payments. Refunds for a closed account are listed too, because they need a decision.
+// `suspense return` records that a refund was sent. The commands also apply to the sandbox.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { listCardExceptions, resolveCardException } from '../../features/cards/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -57,7 +56,7 @@ const RESOLVE_FLAGS: Flags = {
     value: 'OUTCOME',
     required: true,
     choices: OUTCOMES,
-    help: 'collect: debit the missing amount, overdrawing the account if necessary. write-off: write it off',
+    help: 'collect: debit the account, which can overdraw it. write-off: the operator bears the amount',
   },
   reason: { value: 'TEXT', help: 'Reason, stored with the decision' },
 };

@@ -1,5 +1,5 @@
-// Funding debits in progress as shown to the operator, and the manual resolution of a debit without
-// a final result of the issuer.
+// Funding debits in progress as shown to the operator, and the manual resolution of a debit whose
+// issuer has not returned a final result.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
@@ -61,10 +61,10 @@ const workerWithUnreachableIssuer = () =>
 /** A runtime that runs `concurrentWork` before the first commit that changes a payment. */
 function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
-  let calls = 0;
+  let changeCount = 0;
   const commit: typeof committer.commit = async (set) => {
     const isPaymentChange = set.updates.some(({ table }) => table.name === 'transactions');
-    if (isPaymentChange && ++calls === 1) await concurrentWork();
+    if (isPaymentChange && ++changeCount === 1) await concurrentWork();
     return committer.commit(set);
   };
   return { ...app.runtime, committer: { commit } };
@@ -136,7 +136,7 @@ describe('cards funding-debits', () => {
 });
 
 describe('cards resolve-debit', () => {
-  it('debits like the issuer, and allows the customer to be deleted', async () => {
+  it('settles the payment of a completed debit, and allows the deletion of the customer', async () => {
     const payment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,
@@ -167,7 +167,9 @@ describe('cards resolve-debit', () => {
       kind: 'financial_authorization',
     });
     const close = () => run('accounts', 'close', payment.accountId);
-    expect((await close()).err).toBe('A payment of the account is in progress.\n');
+    expect((await close()).err).toBe(
+      'A payment of the account is in progress. Retry after its completion.\n',
+    );
     const resolvedOutput = await runJson(
       'cards',
       'resolve-debit',
@@ -254,7 +256,7 @@ describe('cards resolve-debit', () => {
 
   it('accepts card payments only, and two outcomes with a reason', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
-    expect((await resolveDebit(payment, 'lost')).code).toBe(2);
+    expect((await resolveDebit(payment, 'unknown')).code).toBe(2);
     expect((await resolveDebit(payment, 'completed', '--number', '0')).code).toBe(2);
     expect((await run('cards', 'resolve-debit', payment.id, '--as', 'completed')).code).toBe(2);
     expect((await resolveDebit({ id: 'CardTransaction:x' }, 'completed')).code).toBe(1);

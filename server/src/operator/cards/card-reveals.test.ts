@@ -8,7 +8,7 @@ import { cardFixture } from '../../../test/kit/cards/cards.ts';
 const app = testApp({ start: Date.UTC(2026, 0, 5, 9) });
 let ids: [string, string];
 let holderId: string;
-const links: string[] = [];
+const linkPaths: string[] = [];
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
@@ -23,7 +23,7 @@ async function runJson(...argv: string[]): Promise<any> {
 async function reveal(id: string): Promise<void> {
   app.effects.set(app.effects.now() + 1_000);
   const { panEmbedUrl } = ok(await app.call('POST', `/cards/${id}/reveal`), 200);
-  links.push(new URL(panEmbedUrl).pathname);
+  linkPaths.push(new URL(panEmbedUrl).pathname);
 }
 
 beforeAll(async () => {
@@ -35,11 +35,11 @@ beforeAll(async () => {
   await reveal(ids[1]);
   await reveal(ids[0]);
   app.effects.set(app.effects.now() + 1_000);
-  expect((await app.server.inject(links[1] as string)).statusCode).toBe(200);
+  expect((await app.server.inject(linkPaths[1] as string)).statusCode).toBe(200);
 });
 
 describe('cards reveals', () => {
-  it('lists requests and when numbers were shown, newest first', async () => {
+  it('lists requests with the time at which the number was shown, newest first', async () => {
     const allReveals = await runJson();
     expect(allReveals.map((each: { cardId: string }) => each.cardId)).toEqual([
       ids[0],
@@ -61,7 +61,7 @@ describe('cards reveals', () => {
     expect(out.split('\n')[0]).toMatch(/^REQUESTED +CARD +TOKEN +OPENED$/);
     expect(out.split('\n')[2]).toMatch(/^2026-01-05T09:00:02\.000Z +Card:.* 2026-01-05T09:00:04/);
     expect(out.split('\n')[3]).toMatch(/ -$/);
-    for (const path of links) expect(out).not.toContain(path.split('/').at(-1));
+    for (const path of linkPaths) expect(out).not.toContain(path.split('/').at(-1));
   });
 
   it('filters by card and platform, up to the limit', async () => {

@@ -54,7 +54,7 @@ describe('cards list', () => {
     const { out } = await run('cards', 'list');
     expect(out).toMatch(/^CREATED +CARD +CUSTOMER +STATE +REASON +LAST4\n/);
     expect(await run('cards', 'list', '--after', 'x')).toMatchObject({ code: 1 });
-    expect(await run('cards', 'list', '--state', 'GONE')).toMatchObject({ code: 2 });
+    expect(await run('cards', 'list', '--state', 'UNKNOWN')).toMatchObject({ code: 2 });
   });
 });
 

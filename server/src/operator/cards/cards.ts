@@ -37,7 +37,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 }
 
 function spendLimitText({ maxSpendPerTransaction: max, currency }: CardDetails): string {
-  if (max === null) return 'any';
+  if (max === null) return 'none';
   return formatMoney({ currency, amount: BigInt(max) });
 }
 

@@ -41,7 +41,7 @@ it('the command records a change with its user and its subject', async () => {
   ]);
 });
 
-it('the command records only those verbs without a change that show personal data', async () => {
+it('the command records a verb without a change only if the verb shows personal data', async () => {
   expect(await run('platform', 'list')).toEqual({ code: 0, notes: [] });
   expect(await recordsOf('platform list')).toEqual([]);
   const { code, notes } = await run('payouts', 'list');

@@ -56,7 +56,7 @@ describe('parse', () => {
   it.each([
     [[], 'PLATFORM is required'],
     [['p', 'q'], 'q is not recognized'],
-    [['p', '--platform', 'q'], '--platform is repeated'],
+    [['p', '--platform', 'q'], '--platform is repeated. Give its value once'],
     [['p', '--color', 'red'], "Unknown option '--color'"],
     [['p', '--permisions', 'A'], "Unknown option '--permisions'. Nearest match: --permissions"],
     [['p', '--jsno'], "Unknown option '--jsno'. Nearest match: --json"],

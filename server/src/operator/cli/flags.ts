@@ -161,7 +161,8 @@ export function parse(
   const [firstPositional, ...otherPositionals] = positionals;
   const unexpectedArgument = positional === undefined ? firstPositional : otherPositionals[0];
   if (positional !== undefined && firstPositional !== undefined) {
-    if (values[positional] !== undefined) throw usageError(`--${positional} is repeated`);
+    if (values[positional] !== undefined)
+      throw usageError(`--${positional} is repeated. Give its value once`);
     values[positional] = firstPositional;
   }
   const text = (name: string) => values[name] as string | undefined;

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../../config.ts';
 import { systemEffects } from '../../runtime/config/system-effects.ts';
-import { contract, migrate, pendingOf } from '../../runtime/db/migrate.ts';
+import { contract, migrate, readPendingMigrations } from '../../runtime/db/migrate.ts';
 import { withEmbedded } from '../../runtime/postgres/embedded.ts';
 import { usageError } from './flags.ts';
 import type { Output } from './verb.ts';
@@ -44,7 +44,7 @@ const linesOf = (names: readonly string[], emptyText: string) =>
 export async function runMigrations(config: Config, flags: Flags): Promise<Output> {
   const { now, random } = systemEffects();
   async function work(url: string): Promise<Output> {
-    const { expansions, contractions } = await pendingOf(url);
+    const { expansions, contractions } = await readPendingMigrations(url);
     if (flags.dryRun) {
       const lines = [
         ...expansions,

@@ -58,7 +58,10 @@ async function masterKeyOf(url: string, config: Config, effects: Effects) {
     const configuredKey = configuredMasterKey(config);
     if (configuredKey) return configuredKey;
     if (config.production) {
-      throw new Error('RAILHEAD_MASTER_KEY must be set for this command in production.');
+      throw new Error(
+        'This command needs the master key. Set RAILHEAD_MASTER_KEY, RAILHEAD_MASTER_KEY_FILE or ' +
+          'RAILHEAD_MASTER_KEY_COMMAND.',
+      );
     }
     if (problem) throw problem;
     return masterKeyIn(config.dataDir, effects);

@@ -30,9 +30,9 @@ describe('table', () => {
     expect(table([{ heading: 'NAME' }], [])).toBe('None.\n');
   });
 
-  it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printed) =>
+  it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printedText) =>
     expect(table([{ heading: 'N' }, { heading: 'X' }], [['a', text]])).toBe(
-      `N  X\na  ${printed}\n`,
+      `N  X\na  ${printedText}\n`,
     ),
   );
 });
@@ -47,7 +47,7 @@ describe('record', () => {
     ).toBe('A     1\nLong  2\n');
   });
 
-  it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printed) =>
-    expect(record([['A', text]])).toBe(`A  ${printed}\n`),
+  it.each(CONTROL_TEXTS)('neutralizes control characters, case %#', (text, printedText) =>
+    expect(record([['A', text]])).toBe(`A  ${printedText}\n`),
   );
 });

@@ -25,7 +25,7 @@ function pad(text: string, width: number, align: Align): string {
   return align === 'right' ? gap + text : text + gap;
 }
 
-/** Rows under their headings, or `None.` without rows. A heading alone is a column aligned left. */
+/** Rows under their headings, or `None.` without rows. A string is a heading aligned left. */
 export function table(
   columnsOrHeadings: readonly (Column | string)[],
   rows: readonly string[][],

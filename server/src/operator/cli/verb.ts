@@ -1,4 +1,5 @@
-// The definition of a verb of the operator's command, and its context.
+// Types of the operator's command: the definition of a verb, its output, and the installation that
+// it uses.
 
 import type { Operator } from '../../kernel/caller.ts';
 import type { Installation } from '../../operator-api/installation.ts';

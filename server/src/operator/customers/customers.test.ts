@@ -187,8 +187,10 @@ describe('customers find', () => {
     otherVault = { vault: createVault(app.runtime.effects, () => Buffer.alloc(32, 8)) };
     await expect(run('find', '--email', 'a@example.com')).rejects.toThrow('another master key');
     otherVault = undefined;
-    await expect(run('find')).rejects.toThrow('One of --email, --phone, --identifier and --name');
-    await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('One of');
+    await expect(run('find')).rejects.toThrow(
+      'Exactly one of --email, --phone, --identifier and --name',
+    );
+    await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('Exactly one');
   });
 
   it('finds by changed data, and finds beneficial owners', async () => {
@@ -301,7 +303,15 @@ describe('customers erase', () => {
     const [document] = await app.runtime.db.find(documents, { customer_id: person.id });
     await deleteCustomer(person.id);
     expect((await tracesOf(PERSONAL_TEXTS, ids)).length).toBeGreaterThan(5);
-    const { json } = await run('erase', person.id, '--yes', '--by', 'Dana', '--reason', 'asked');
+    const { json } = await run(
+      'erase',
+      person.id,
+      '--yes',
+      '--by',
+      'Dana',
+      '--reason',
+      'Request of the customer',
+    );
     expect(json).toMatchObject({
       customerId: person.id,
       actor: 'Dana',
@@ -356,7 +366,7 @@ describe('customers erase', () => {
     }
   });
 
-  it('erases the beneficial owners of a business with it', async () => {
+  it('erases a business together with its beneficial owners', async () => {
     const body = {
       customerType: 'BUSINESS',
       platformCustomerId: 'business-to-erase',
@@ -427,7 +437,9 @@ describe('personal data', () => {
     const erasedTables = Object.entries(PERSONAL_TABLES).filter(
       ([, { erasure }]) => typeof erasure === 'string',
     );
-    const traces = ['codes', 'events', 'idempotency', 'import_errors'];
-    expect(countNames.sort()).toEqual([...erasedTables.map(([name]) => name), ...traces].sort());
+    const tablesWithTraces = ['codes', 'events', 'idempotency', 'import_errors'];
+    expect(countNames.sort()).toEqual(
+      [...erasedTables.map(([name]) => name), ...tablesWithTraces].sort(),
+    );
   });
 });

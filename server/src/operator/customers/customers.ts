@@ -28,14 +28,14 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 function searchOf(args: CommandArgs): [SearchField, string] {
-  const requestedSearches = SEARCH_FIELDS.flatMap((label): [SearchField, string][] => {
-    const value = args.text(label);
-    return value === undefined ? [] : [[label, value]];
+  const requestedSearches = SEARCH_FIELDS.flatMap((field): [SearchField, string][] => {
+    const value = args.text(field);
+    return value === undefined ? [] : [[field, value]];
   });
-  const [field, ...otherFields] = requestedSearches;
-  if (!field || otherFields.length)
-    throw usageError('One of --email, --phone, --identifier and --name is required');
-  return field;
+  const [search, ...otherSearches] = requestedSearches;
+  if (!search || otherSearches.length)
+    throw usageError('Exactly one of --email, --phone, --identifier and --name is required');
+  return search;
 }
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
@@ -188,7 +188,10 @@ export const customerVerbs: readonly Verb[] = [
     flags: {
       ...CUSTOMER,
       yes: { negation: 'no', help: 'Confirm. An erasure cannot be undone' },
-      by: { value: 'NAME', help: 'Name of the actor (default: operator)' },
+      by: {
+        value: 'NAME',
+        help: 'Name of the person who requests the erasure (default: operator)',
+      },
       reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
     positional: 'customer',

@@ -1,5 +1,5 @@
-// The operator's verbs on documents: the list for a reviewer, and saved files, which equal the
-// submitted files and are neither overwritten nor incomplete.
+// The operator's verbs on documents: the list for a reviewer, and saved files. A saved file equals
+// the submitted file and never replaces an existing file.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -52,9 +52,11 @@ describe('documents list', () => {
   });
 
   it('requires exactly one filter', async () => {
-    await expect(run('list')).rejects.toThrow('One of --customer and --holder');
+    await expect(run('list')).rejects.toThrow('Exactly one of --customer and --holder');
     const bothFlags = ['--customer', 'a', '--holder', 'b'];
-    await expect(run('list', ...bothFlags)).rejects.toThrow('One of --customer and --holder');
+    await expect(run('list', ...bothFlags)).rejects.toThrow(
+      'Exactly one of --customer and --holder',
+    );
   });
 });
 

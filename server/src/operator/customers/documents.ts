@@ -11,7 +11,7 @@ function holderArgument(args: CommandArgs): { customerId: string } | { holderId:
   const [customerId, holderId] = [args.text('customer'), args.text('holder')];
   if (customerId !== undefined && holderId === undefined) return { customerId };
   if (customerId === undefined && holderId !== undefined) return { holderId };
-  throw usageError('One of --customer and --holder is required');
+  throw usageError('Exactly one of --customer and --holder is required');
 }
 
 const HEADS = ['DOCUMENT', 'HOLDER', 'TYPE', 'SIDE', 'COUNTRY', 'NUMBER', 'FILE', 'SUBMITTED'];

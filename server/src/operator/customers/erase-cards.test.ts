@@ -41,7 +41,7 @@ async function createCardholderWithDecline() {
   return { fixture, card, message, id: customer_id as string };
 }
 
-it('an export has cards, their funding sources and authorizations, and no number', async () => {
+it('an export contains cards, their funding sources and authorizations without card numbers', async () => {
   const { card, id } = await createCardholderWithDecline();
   const row = await app.runtime.db.read(cards, card.id);
   const { text, all } = await exportOf(app, id);
@@ -97,7 +97,7 @@ const merchantsOf = async (customer_id: string) =>
     (await app.runtime.db.find(cardMessages, { customer_id })).map((each) => each.merchant),
   );
 
-const REQUESTED_BY = { actor: 'operator', reason: null };
+const DECISION = { actor: 'operator', reason: null };
 
 /** A runtime that deletes and erases the customer before its first commit. */
 function runtimeWithErasure(customerId: string): Runtime {
@@ -109,7 +109,7 @@ function runtimeWithErasure(customerId: string): Runtime {
         if (!isErased) {
           isErased = true;
           ok(await app.call('DELETE', `/customers/${customerId}`), 200);
-          await erase(app.runtime, customerId, REQUESTED_BY);
+          await erase(app.runtime, customerId, DECISION);
         }
         return app.runtime.committer.commit(set);
       },
@@ -128,15 +128,15 @@ it('an erasure leaves no merchant of a concurrent refund', async () => {
   const { payment, id } = await createClearedPayment();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
-  let updates = 0;
+  let updateCount = 0;
   const query: typeof db.query = async (sql, values) => {
-    if (sql.includes('update transactions') && updates++ === 0) {
+    if (sql.includes('update transactions') && updateCount++ === 0) {
       await payment.notify({ kind: 'RETURN', amount: 40n }, false);
     }
     return db.query(sql, values);
   };
-  await erase({ ...app.runtime, db: { ...db, query } }, id, REQUESTED_BY);
-  expect(updates).toBe(1);
+  await erase({ ...app.runtime, db: { ...db, query } }, id, DECISION);
+  expect(updateCount).toBe(1);
   expect(await merchantsOf(id)).toBe('[null,null,null]');
 });
 

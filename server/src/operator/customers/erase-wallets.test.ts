@@ -46,7 +46,7 @@ async function createWalletOwner() {
   const headers = await signedHeaders(requestedReply, keys);
   ok(await app.call('PATCH', `/internal-accounts/${id}`, change, { headers }), 200);
   ok(await app.call('PATCH', `/internal-accounts/${id}`, { privateEnabled: false }), 202);
-  return { person, id: id as string, requested: requestedReply };
+  return { person, id: id as string, requestedReply };
 }
 
 /** The stored one-time codes of a customer. */
@@ -57,7 +57,7 @@ const codesOf = (customerId: string) =>
   );
 
 it('a wallet is exported decrypted, without signing keys', async () => {
-  const { person, id, requested } = await createWalletOwner();
+  const { person, id, requestedReply } = await createWalletOwner();
   const row = await app.runtime.db.read(wallets, id);
   const { text, all } = await exportOf(app, person.id);
   expect(all.wallets).toMatchObject([{ id, wallet_id: row?.wallet_id }]);
@@ -66,7 +66,7 @@ it('a wallet is exported decrypted, without signing keys', async () => {
     { type: 'PASSKEY', nickname: "Vesna's phone", facts: { credentialId: 'cGFzc2tleQ' } },
   ]);
   expect(all.wallet_authorizations).toMatchObject([
-    { operation: 'updateInternalAccount', payload: requested.payloadToSign },
+    { operation: 'updateInternalAccount', payload: requestedReply.payloadToSign },
   ]);
   expect(all.wallet_sessions).toHaveLength(1);
   expect(all.wallet_requests).toHaveLength(2);

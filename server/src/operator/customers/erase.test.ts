@@ -96,7 +96,7 @@ async function createPersonWithTraces() {
     const code = (await messagesTo(app, person.id)).at(-1)?.text?.match(/\d{4,}/)?.[0];
     await confirmCode(app, person.id, name, code);
   }
-  const redirectUri = 'https://app.example/back?who=quorbat';
+  const redirectUri = 'https://app.example/done?name=quorbat';
   await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, withKey('l'));
   const document = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
   const details = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
@@ -140,7 +140,7 @@ it('an erasure leaves no personal data in any column of any table', async () => 
     csvFile(
       fixture.personRow('quorbat-1', { umaAddress }),
       fixture.personRow('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
-      fixture.personRow('someone'),
+      fixture.personRow('other-person'),
     ),
   );
   expect(job.errors.map((each: { correlationId: string }) => each.correlationId)).toEqual([

@@ -59,7 +59,7 @@ describe('the external-accounts verbs', () => {
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
     await service.expectRejected(
-      'This action is not possible while the account is INACTIVE.',
+      'The account is INACTIVE. This action requires the status PENDING or UNDER_REVIEW.',
       'external-accounts',
       'clear',
       id,

@@ -73,7 +73,7 @@ describe('the messages command', () => {
     expect(await count('--status', 'QUEUED')).toBe(1);
     expect(await count('--status', 'FAILED')).toBe(0);
     expect(await count('--limit', '1')).toBe(1);
-    expect((await run('messages', 'list', '--status', 'LOST')).code).toBe(2);
+    expect((await run('messages', 'list', '--status', 'UNKNOWN')).code).toBe(2);
   });
 
   it('shows the content and the recipient of a message', async () => {

@@ -73,7 +73,7 @@ export const messageVerbs: readonly Verb[] = [
   {
     noun: 'messages',
     verb: 'show',
-    summary: 'Show a message. Content is deleted when it is SENT or FAILED',
+    summary: 'Show a message. The content of a SENT or FAILED message is deleted',
     flags: { message: { value: 'MESSAGE', required: true, help: 'ID of the message' } },
     positional: 'message',
     run: show,

@@ -1,7 +1,6 @@
 // `sca resets|pass-reset|reject-reset|show|unlock|events`: manual strong customer authentication.
 // Without an identity service, the operator verifies the customer before a lost factor is removed.
-// The operator also unlocks customers. Decisions are recorded with actor and reason, and the
-// content of a factor is never shown.
+// Decisions are recorded with actor and reason. The content of a factor is never shown.
 import {
   decideFactorReset,
   scaDetails,
@@ -113,7 +112,7 @@ const CUSTOMER: Flags = {
 };
 const DECISION: Flags = {
   reason: { value: 'TEXT', required: true, help: 'Reason, stored with the decision' },
-  actor: { value: 'NAME', help: 'Name of the actor (default: operator)' },
+  actor: { value: 'NAME', help: 'Name of the person who decides (default: operator)' },
 };
 
 const decisionVerb = (verb: string, decision: 'pass' | 'reject', summary: string): Verb => ({
@@ -158,7 +157,12 @@ export const scaVerbs: readonly Verb[] = [
     'Record that the customer was verified. The factor may be removed',
   ),
   decisionVerb('reject-reset', 'reject', 'Record that the request did not come from the customer'),
-  verb('show', 'Show factors, failures, session, resets and trusted accounts', CUSTOMER, show),
+  verb(
+    'show',
+    'Show factors, failures, session, resets and trusted accounts of a customer',
+    CUSTOMER,
+    show,
+  ),
   verb(
     'unlock',
     'Reset failures, and end a lockout or suspension',

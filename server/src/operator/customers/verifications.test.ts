@@ -1,5 +1,5 @@
-// Manual identity verification: listed, shown, approved, rejected or held, in production and in the
-// sandbox, with the events of an identity service's decision.
+// Manual identity verification in production and in the sandbox. A decision of the operator emits
+// the same events as a decision of an identity service.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
@@ -42,31 +42,31 @@ async function createPersonInReview(owner = platform, fullName = 'Ada Lovelace 0
   return { id: id as string, passport: passport.id, verification: submittedReply.id as string };
 }
 
-const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
+const PENDING_EVENT_TYPES = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
   it('lists pending verifications of one platform or all, paginated', async () => {
     const ownPlatform = await fixture.createPlatform('default', 'production');
-    const submissions: string[] = [];
+    const verificationIds: string[] = [];
     for (let index = 0; index < 3; index++) {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
-      submissions.push((await createPersonInReview(ownPlatform)).verification);
+      verificationIds.push((await createPersonInReview(ownPlatform)).verification);
     }
     const idsOf = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
     const command = ['verifications', 'list', '--platform', ownPlatform.id];
-    expect(idsOf(await runJson(...command))).toEqual(submissions);
-    expect(idsOf(await runJson(...command, '--limit', '2'))).toEqual(submissions.slice(0, 2));
-    expect(idsOf(await runJson(...command, '--after', submissions[0] as string))).toEqual(
-      submissions.slice(1),
+    expect(idsOf(await runJson(...command))).toEqual(verificationIds);
+    expect(idsOf(await runJson(...command, '--limit', '2'))).toEqual(verificationIds.slice(0, 2));
+    expect(idsOf(await runJson(...command, '--after', verificationIds[0] as string))).toEqual(
+      verificationIds.slice(1),
     );
-    await runJson('verifications', 'approve', submissions[1] as string);
-    expect(idsOf(await runJson(...command))).toEqual([submissions[0], submissions[2]]);
-    expect(idsOf(await runJson(...command, '--status', 'APPROVED'))).toEqual([submissions[1]]);
+    await runJson('verifications', 'approve', verificationIds[1] as string);
+    expect(idsOf(await runJson(...command))).toEqual([verificationIds[0], verificationIds[2]]);
+    expect(idsOf(await runJson(...command, '--status', 'APPROVED'))).toEqual([verificationIds[1]]);
     expect((await run(...command)).out).toMatch(
       /^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/,
     );
     expect(idsOf(await runJson('verifications', 'list'))).toEqual(
-      expect.arrayContaining([submissions[2]]),
+      expect.arrayContaining([verificationIds[2]]),
     );
   });
 
@@ -139,7 +139,7 @@ describe('a decision', () => {
       decidedBy: 'operator',
     });
     expect(await fixture.readStatuses(platform, id)).toEqual(['APPROVED']);
-    const emittedTypes = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
+    const emittedTypes = [...PENDING_EVENT_TYPES, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
     expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
     for (const verb of ['approve', 'reject']) {
       await expectRejected('is APPROVED. This status is final', 'verifications', verb, id);
@@ -194,7 +194,10 @@ describe('a decision', () => {
       ],
     ]);
     expect(await fixture.readStatuses(platform, id)).toEqual(['HOLD']);
-    expect(await fixture.readEventTypes(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
+    expect(await fixture.readEventTypes(id)).toEqual([
+      ...PENDING_EVENT_TYPES,
+      'VERIFICATION.RESOLVE_ERRORS',
+    ]);
     const repeatedSubmission = ok(await fixture.submitVerification(platform, id), 200);
     expect([repeatedSubmission.verificationStatus, repeatedSubmission.errors]).toEqual([
       'RESOLVE_ERRORS',
@@ -264,17 +267,17 @@ describe('a decision', () => {
     for (const holder of [owner?.id, id]) {
       const path = `/documents?documentHolder=${holder}`;
       const { data } = ok(await fixture.app.call('GET', path, undefined, { platform }), 200);
-      const deletedResponse = await fixture.app.call(
+      const deletionReply = await fixture.app.call(
         'DELETE',
         `/documents/${data[0].id}`,
         undefined,
         { platform },
       );
-      expect([deletedResponse.status, deletedResponse.body.code]).toEqual([409, 'CONFLICT']);
+      expect([deletionReply.status, deletionReply.body.code]).toEqual([409, 'CONFLICT']);
     }
   });
 
-  it('is possible in the sandbox, for results that the sandbox leaves open', async () => {
+  it('is possible in the sandbox while the verification is under review', async () => {
     const sandbox = await fixture.createPlatform('default');
     const { id } = await createPersonInReview(sandbox);
     await runJson('verifications', 'approve', id);
@@ -284,11 +287,11 @@ describe('a decision', () => {
   it('rejects invalid usage', async () => {
     const { id, passport } = await createPersonInReview();
     const hold = (...args: string[]) => ['verifications', 'hold', id, ...args];
-    await expectInvalidUsage('--error is required', ...hold());
-    await expectInvalidUsage('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
+    await expectInvalidUsage('--error is required, except for a beneficial owner', ...hold());
+    await expectInvalidUsage('not OTHER_ERROR', ...hold('--error', 'OTHER_ERROR'));
     await expectInvalidUsage('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));
     await expectInvalidUsage(
-      'APPLICANT_FRAUD has no #FIELD',
+      'APPLICANT_FRAUD must not have a #FIELD',
       ...hold('--error', 'APPLICANT_FRAUD#x'),
     );
     await expectInvalidUsage(

@@ -1,6 +1,6 @@
 // `verifications list|show|approve|reject|hold`: manual identity verification, without an identity
-// service. Findings are arguments. All data for the review is printed, personal data
-// included.
+// service. The operator passes the findings as arguments. The verbs print all data for the review,
+// including personal data.
 import {
   FINDING_TYPES,
   type FindingType,
@@ -56,7 +56,7 @@ const outputOf = (json: unknown): Output => ({ json, text: record(pairsOf(json, 
 
 const PROBLEMS = {
   'field-missing': 'needs a #FIELD',
-  'field-unexpected': 'has no #FIELD',
+  'field-unexpected': 'must not have a #FIELD',
   'document-missing': 'needs @Document:…',
 } as const;
 
@@ -86,7 +86,7 @@ async function decide({ runtime }: System, args: CommandArgs, state: Decision): 
   const id = args.required('id');
   const findings = findingsIn(args);
   if (state === 'unresolved' && !findings.length && !isId(id, 'BeneficialOwner')) {
-    throw usageError('--error is required');
+    throw usageError('--error is required, except for a beneficial owner');
   }
   return outputOf(await decideVerification(runtime, { id, state, findings }));
 }

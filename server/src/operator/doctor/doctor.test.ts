@@ -93,7 +93,7 @@ describe('doctor', () => {
   });
 
   it('reports every invalid setting', async () => {
-    const { code, out } = await run(['--port', 'none'], { RAILHEAD_ROLES: 'cook' });
+    const { code, out } = await run(['--port', 'none'], { RAILHEAD_ROLES: 'unknown' });
     expect(out.match(/^ERROR +settings/gm)).toHaveLength(2);
     expect(code).toBe(1);
   });
@@ -127,8 +127,8 @@ describe('a defect', () => {
   });
 
   it('of production is a missing key, replica, archive or address', async () => {
-    const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: undefined };
-    const checkResults = await readFindings(production);
+    const productionEnv = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: undefined };
+    const checkResults = await readFindings(productionEnv);
     const statusOf = (name: string) => checkResults.find(({ check }) => check === name)?.status;
     expect(['master-key', 'replica', 'backup', 'settings'].map(statusOf)).toEqual([
       ...['ERROR', 'WARNING', 'WARNING', 'WARNING'],

@@ -1,11 +1,12 @@
-// `railhead-server doctor`: problems of an installation, and their remedies. The command changes no
-// data. It migrates no database, and creates no key and no folder.
+// `railhead-server doctor`: problems of an installation, and their remedies. The command is
+// read-only: it migrates no database, and creates no key and no folder.
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../config.ts';
 import { longestOverdueSeconds } from '../../features/notifications/webhooks/index.ts';
 import { providerMetrics } from '../../features/providers/index.ts';
+import { isUnavailable, messageWithCause } from '../../kernel/fault.ts';
 import { systemEffects } from '../../runtime/config/system-effects.ts';
 import { connectDatabase } from '../../runtime/db/connections/connect.ts';
 import { type Database, openDatabase } from '../../runtime/db/database.ts';
@@ -64,7 +65,7 @@ export function readDoctorFlags(argv: readonly string[]): boolean {
 
 const statementTimeoutMs = 10_000;
 
-/** Checks that the master key opens the signing keys. Such a key opens all sealed data. */
+/** Checks that the master key opens the signing keys. The same key opens all other sealed data. */
 async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
   const effects = systemEffects();
   try {
@@ -75,6 +76,7 @@ async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
     const count = await openPublishedKeys(db, effects.now(), vault);
     return success('keys', `The master key opens all ${count} signing keys.`);
   } catch (error) {
+    if (isUnavailable(error)) throw error;
     const remedy = 'Restore the master key of this database. No other key decrypts its data.';
     return failure('keys', (error as Error).message, remedy);
   }
@@ -131,7 +133,7 @@ async function databaseFindings(config: Config): Promise<Finding[]> {
     }
     return await withEmbedded({ dir: config.dataDir, random }, (url) => checkDatabase(config, url));
   } catch (error) {
-    const [line = ''] = (error as Error).message.split('\n');
+    const [line = ''] = messageWithCause(error as Error).split('\n');
     return [failure('database', line, 'Check DATABASE_URL, the network and PostgreSQL.')];
   }
 }

@@ -1,6 +1,6 @@
 // `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job remains until an
-// operator retries or cancels it. A retry resets the attempts, and a cancellation is recorded with
-// its reason. Inputs may contain personal data, so only the IDs in them are shown.
+// operator retries or cancels it. A retry resets the attempts. Inputs may contain personal data, so
+// only the IDs in the inputs are shown.
 import {
   cancelJob,
   JOB_STATES,
@@ -69,8 +69,9 @@ async function retry({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (kind === undefined || state === undefined) {
     throw usageError('--state dead is required with --kind');
   }
-  const retried = await retryDeadJobs(runtime, kind);
-  return { json: { kind, retried }, text: `${retried} jobs of kind ${kind} are due now.\n` };
+  const retriedCount = await retryDeadJobs(runtime, kind);
+  const text = `${retriedCount} jobs of kind ${kind} are due now.\n`;
+  return { json: { kind, retried: retriedCount }, text };
 }
 
 async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {
@@ -88,7 +89,7 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'list',
-    summary: 'List jobs by due time. Dead jobs by time of failure',
+    summary: 'List jobs by due time, and dead jobs by time of failure',
     flags: {
       state: {
         value: 'STATE',
@@ -114,7 +115,7 @@ export const jobVerbs: readonly Verb[] = [
     verb: 'retry',
     summary: 'Run a failed job again now, or all dead jobs of a kind',
     flags: {
-      job: JOB,
+      job: { ...JOB, help: 'ID of the job. Required without --kind' },
       kind: { value: 'KIND', help: 'Retry all jobs of this kind. Requires --state dead' },
       state: {
         value: 'STATE',

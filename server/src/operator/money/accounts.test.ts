@@ -60,10 +60,10 @@ describe('accounts freeze and unfreeze', () => {
     await expect(run('freeze', id)).rejects.toThrow('--reason');
     await expect(run('freeze', 'unknown', '--reason', 'x')).rejects.toThrow('Account not found.');
     await expect(run('unfreeze', id)).rejects.toThrow(
-      'This action is not possible while the account is ACTIVE.',
+      'The account is ACTIVE. This action requires the status FROZEN.',
     );
     await expect(run('fail', id)).rejects.toThrow(
-      'This action is not possible while the account is ACTIVE.',
+      'The account is ACTIVE. This action requires the status PENDING.',
     );
     expect(await readStatuses(id)).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe('accounts close', () => {
     await run('close', id, '--reason', 'Requested by its owner');
     expect(await readStatuses(id)).toEqual(['CLOSED']);
     await expect(run('freeze', id, '--reason', 'x')).rejects.toThrow(
-      'This action is not possible while the account is CLOSED.',
+      'The account is CLOSED. This action requires the status ACTIVE.',
     );
   });
 });
@@ -113,7 +113,7 @@ describe('accounts fail and retry', () => {
     const id = row?.id as string;
     await run('fail', id, '--reason', 'Rejected by every bank');
     await expect(run('unfreeze', id)).rejects.toThrow(
-      'This action is not possible while the account is FAILED.',
+      'The account is FAILED. This action requires the status FROZEN.',
     );
     await run('retry', id);
     await app.settle();

@@ -77,11 +77,16 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
 
 const ACCOUNT = { account: { value: 'ACCOUNT', required: true, help: 'ID of the account' } };
 
-const statusVerb = (verb: string, event: Event, summary: string, needsReason = false): Verb => {
+const statusVerb = (
+  verb: string,
+  event: Event,
+  summary: string,
+  isReasonRequired = false,
+): Verb => {
   const reason: Flags[string] = {
     value: 'TEXT',
     help: 'Reason, stored with the transition',
-    ...(needsReason ? { required: true } : {}),
+    ...(isReasonRequired ? { required: true } : {}),
   };
   return {
     noun: 'accounts',
@@ -100,7 +105,8 @@ async function refreshFunding(system: System, args: CommandArgs): Promise<Output
   }
   const input = accountId === undefined ? { platformId: platformId as string } : { accountId };
   const { platformId: _, ...json } = await refreshAccountFunding(system, input);
-  return { json, text: `${json.changed.length} of ${json.accounts} changed.\n` };
+  const text = `Funding details of ${json.changed.length} of ${json.accounts} accounts changed.\n`;
+  return { json, text };
 }
 
 export const refreshFundingVerb: Verb = {

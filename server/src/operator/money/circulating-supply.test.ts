@@ -1,5 +1,5 @@
-// Mints and burns as shown to the operator, the verification of the circulating supply, and the
-// burns in the export of a customer.
+// Mints and burns as shown to the operator, and the verification of the circulating supply. The
+// export of a customer contains the burns for the customer.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../test/kit/app/production.ts';
@@ -12,7 +12,7 @@ import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 const app = testApp();
 let fixture: ReturnType<typeof mintFixture>;
 let coin: { id: string; symbol: string };
-let bank: { id: string };
+let bankAccount: { id: string };
 let createdBurnId: string;
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
@@ -30,9 +30,9 @@ beforeAll(async () => {
   fixture = mintFixture(app);
   coin = await fixture.createCirculatingCoin(100);
   const { id } = await createCustomer(app);
-  bank = await createExternalAccount(app, id, 'USD');
+  bankAccount = await createExternalAccount(app, id, 'USD');
   await app.advance(1_000);
-  const body = fixture.burnBody(bank.id, { amount: '1230000' });
+  const body = fixture.burnBody(bankAccount.id, { amount: '1230000' });
   createdBurnId = ok(await fixture.burn(coin.id, body), 201).id;
 });
 
@@ -135,7 +135,7 @@ describe('stablecoins end', () => {
   /** A burn of a separate coin, whose state is set without side effects. */
   async function createBurn(status: string) {
     const coin = await fixture.createCirculatingCoin(20);
-    const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
+    const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bankAccount.id)), 201);
     await runSql("delete from jobs where input ->> 'operationId' = $1", [id]);
     if (status === 'CREATED') return { id, coinId: coin.id };
     await app.operate(async (ctx) => {

@@ -79,7 +79,7 @@ describe('a deposit', () => {
     [['--amount', '1.001'], 2, 'decimals'],
     [['--amount', '0'], 2, '--amount'],
     [['--currency', 'XXX'], 2, 'is not a supported currency'],
-    [['--currency', 'EUR'], 1, 'The account is denominated in USD.'],
+    [['--currency', 'EUR'], 1, 'The account is denominated in USD, not EUR.'],
     [
       ['--account', 'InternalAccount:018f0000-0000-7000-8000-000000000000'],
       1,
@@ -104,7 +104,7 @@ describe('a deposit', () => {
     const { account } = await service.createPayer();
     const { transactionId: id } = await service.runJson(
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
-      ...['--reference', 'ACH-BACK'],
+      ...['--reference', 'ACH-RETURN'],
     );
     await service.expectRejected('COMPLETED', 'deposits', 'release', id);
     await service.expectRejected('COMPLETED', 'deposits', 'reject', id);
@@ -134,7 +134,7 @@ describe('a deposit', () => {
     const [refund] = await service.readQueue(id);
     expect(refund).toMatchObject({ kind: 'refund', amount: 30_00, currency: 'USD' });
     expect(refund.account.accountIdentifier).toBe('****9');
-    await service.runJson('payouts', 'settle', id, '--reference', 'LATE-BACK');
+    await service.runJson('payouts', 'settle', id, '--reference', 'LATE-RETURN');
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED COLLECTION_FAILED');
     expect(await service.readQueue(id)).toEqual([]);
   });
@@ -326,7 +326,7 @@ describe('a deposit', () => {
     await service.expectRejected('is in the sandbox', 'payouts', 'settle', id);
   });
 
-  it('is recalled from its payer, not from the payee of the payment', async () => {
+  it('is recalled from its payer, and the payee of the payment keeps the amount', async () => {
     const { person, account } = await service.createPayer();
     const payee = await service.createPayer();
     const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.callOptions);
@@ -386,7 +386,7 @@ describe('a deposit', () => {
       amount: 100_00,
       currency: 'USD',
     });
-    await service.runJson('payouts', 'settle', id, '--reference', 'RTP-BACK');
+    await service.runJson('payouts', 'settle', id, '--reference', 'RTP-RETURN');
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
     await service.expectRejected(
       'Payment reference not found.',

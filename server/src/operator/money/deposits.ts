@@ -1,6 +1,6 @@
 // `deposits …`: deposits on the operator's own bank statement or wallet, recorded manually, and
-// deposits that are held for a decision. A deposit specifies an account, or the payer's reference,
-// which identifies an account or a payment.
+// deposits that are held for a decision. A deposit specifies an account or the payer's reference.
+// The reference identifies an account or a payment.
 
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import {

@@ -1,5 +1,5 @@
-// Card payments in the export: their lines must agree with the postings of the same export,
-// regardless of the events of the payment.
+// Card payments in the export. The line of a payment agrees with the postings of the same export,
+// whatever events the payment had.
 import { beforeAll, expect, it } from 'vitest';
 import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

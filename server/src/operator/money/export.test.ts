@@ -82,7 +82,7 @@ beforeAll(async () => {
     const to = await createExternalAccount(app, person.id, 'EUR', suffix);
     await pay(account.id, to.id, 123_45, { description: FORMULA });
   }
-  await app.advance(2 * 3_600_000); // until the sixth day of the month
+  await app.advance(2 * 3_600_000); // The sixth day of the month begins.
   const mxnAccount = await createExternalAccount(app, person.id, 'MXN', '000');
   await pay(account.id, mxnAccount.id, 50_00);
   const otherCustomer = await createCustomer(app, {}, { platformCustomerId: '@SUM(A1)' });
@@ -262,7 +262,7 @@ describe('the export', () => {
     [['--from', '2026-02-30', '--to', '2026-03-01'], '--from must be a day'],
     [['--from', '2026-01-05', '--to', '5.1.2026'], '--to must be a day'],
     [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],
-    [['--from', '2024-01-01', '--to', '2026-01-04'], 'At most 366 days'],
+    [['--from', '2024-01-01', '--to', '2026-01-04'], 'The period must not exceed 366 days'],
     [
       ['--from', '2026-01-05', '--to', '2026-01-05', '--json'],
       'This output is not available as JSON',
@@ -308,18 +308,18 @@ describe('a long export', () => {
       ['--max-old-space-size=48', file, 'export', 'postings', ...range],
       { env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: app.databaseUrl } },
     );
-    let errors = '';
+    let errorOutput = '';
     child.stderr.on('data', (chunk) => {
-      errors += chunk;
+      errorOutput += chunk;
     });
     const exitCode = new Promise<number | null>((resolve) => child.on('close', resolve));
-    let lines = 0;
+    let lineCount = 0;
     let totalMinor = 0n;
     for await (const line of createInterface({ input: child.stdout })) {
-      if (lines++ > 0) totalMinor += BigInt(line.slice(line.lastIndexOf(',') + 1));
+      if (lineCount++ > 0) totalMinor += BigInt(line.slice(line.lastIndexOf(',') + 1));
     }
-    expect(await exitCode, errors).toBe(0);
-    expect(lines).toBe(ROWS + 1);
+    expect(await exitCode, errorOutput).toBe(0);
+    expect(lineCount).toBe(ROWS + 1);
     expect(totalMinor).toBe(BigInt((ROWS * (ROWS + 1)) / 2));
     const balances = await exportRows('balances', '2026-02-01', '2026-02-01');
     const [creditBalance] = balances.filter((each) => each.account === credit);

@@ -44,7 +44,9 @@ function dayOf(args: CommandArgs, flag: string): Time {
 async function rangeOf(system: System, args: CommandArgs): Promise<ExportRange> {
   const [from, lastDay] = [dayOf(args, 'from'), dayOf(args, 'to')];
   if (lastDay < from) throw usageError('--to must not be before --from');
-  if (lastDay - from >= MAX_DAYS * DAY_MS) throw usageError(`At most ${MAX_DAYS} days per export`);
+  if (lastDay - from >= MAX_DAYS * DAY_MS) {
+    throw usageError(`The period must not exceed ${MAX_DAYS} days`);
+  }
   return {
     from,
     until: lastDay + DAY_MS,

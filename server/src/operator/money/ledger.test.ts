@@ -1,5 +1,6 @@
-// The ledger commands on transfers of the real committer, and the verifier on each kind of error.
-// Errors are inserted by direct SQL, because the committer rejects them.
+// The ledger commands on transfers of the real committer. The verifier finds changed balances, holds
+// and accounts, and a resolution without a hold. These errors are inserted by direct SQL, because the
+// committer rejects them.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
@@ -54,7 +55,7 @@ const transferOf = (transactionId: string, step: string, debit: string, credit: 
 beforeAll(async () => {
   database = await createTestDatabase();
   const result = readConfig({ DATABASE_URL: database.url }, []);
-  if (!('config' in result)) throw new Error('the settings are valid');
+  if (!('config' in result)) throw new Error('the settings are not valid');
   config = result.config;
   await stage((ctx) => {
     const account = { currency: 'USD', balance: 0n, held: 0n, frozen: false, created_at: ctx.now };
@@ -70,12 +71,12 @@ beforeAll(async () => {
     ctx.hold({ ...transferOf('T:pay', 'fee', 'alice', 'external'), amount: 100n });
     ctx.hold({ ...transferOf('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
     ctx.hold({ ...transferOf('T:open', 'send', 'alice', 'bob'), amount: 700n });
-    ctx.hold({ ...transferOf('T:back', 'send', 'alice', 'bob'), amount: 900n });
+    ctx.hold({ ...transferOf('T:void', 'send', 'alice', 'bob'), amount: 900n });
   });
   await stage((ctx) => {
     ctx.post({ ...transferOf('T:pay', 'fee', 'alice', 'external'), amount: 100n });
     ctx.post({ ...transferOf('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
-    ctx.void({ ...transferOf('T:back', 'send', 'alice', 'bob'), amount: 900n });
+    ctx.void({ ...transferOf('T:void', 'send', 'alice', 'bob'), amount: 900n });
   });
 });
 afterAll(() => database.drop());

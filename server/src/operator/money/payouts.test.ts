@@ -1,5 +1,5 @@
-// Manual payouts of a production platform: listed, settled, failed, returned days later, recalled,
-// and debited.
+// Manual payouts and debits of a production platform: list, settlement, failure, later return, and
+// recall.
 import { createVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
@@ -363,9 +363,9 @@ describe('a payment over UMA', () => {
     const account = await findInternalAccount(service.app, person.id, 'USD');
     const umaAddress = '$success.usd@sandbox.uma.money';
     const body = { senderUmaAddress: umaAddress, customerId: person.id };
-    const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_00 };
+    const amountFields = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_00 };
     const url = '/sandbox/uma/receive';
-    const { id } = ok(await service.app.call('POST', url, { ...body, ...money }), 200);
+    const { id } = ok(await service.app.call('POST', url, { ...body, ...amountFields }), 200);
     ok(await service.app.call('POST', `/transactions/${id}/approve`), 200);
     await applyToRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'accepted' }),

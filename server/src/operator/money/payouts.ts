@@ -80,8 +80,8 @@ const settle: Verb['run'] = async ({ runtime }, args) => {
 };
 
 const fail: Verb['run'] = async ({ runtime }, args) => {
-  const refundable = args.isOn('refundable') ?? true;
-  const input = { transactionId: idIn(args), reason: reasonIn(args), refundable };
+  const isRefundable = args.isOn('refundable') ?? true;
+  const input = { transactionId: idIn(args), reason: reasonIn(args), refundable: isRefundable };
   return outputOf(await failTransfer(runtime, input));
 };
 
@@ -142,7 +142,7 @@ export const payoutVerbs: readonly Verb[] = [
       ...REASON,
       refundable: {
         negation: 'not-refundable',
-        help: 'Whether the funds can be refunded. If not, the funds go to suspense (default: yes)',
+        help: 'Whether the funds can be refunded. If not, they are transferred to suspense (default: yes)',
       },
     },
     fail,

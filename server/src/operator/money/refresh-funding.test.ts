@@ -25,8 +25,8 @@ const NEW_INSTRUCTIONS: PaymentInstructions[] = [
 ];
 
 /** Runs the verb with other collection accounts than those of the server. */
-async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
-  const port = usd && manualFunding({ USD: usd });
+async function refresh(argv: string[], usdInstructions: PaymentInstructions[] | undefined) {
+  const port = usdInstructions && manualFunding({ USD: usdInstructions });
   const system = { runtime: service.app.runtime, fundingOf: () => port } as unknown as System;
   const { args } = parse(refreshFundingVerb.flags, refreshFundingVerb.positional, argv);
   return (await refreshFundingVerb.run(system, args)) as {
@@ -41,7 +41,7 @@ const readEmittedEvents = async (id: string) => {
 };
 
 describe('accounts refresh-funding', () => {
-  it('reports no change, and emits no event', async () => {
+  it('reports no change and emits no event if the details are unchanged', async () => {
     const { account } = await service.createPayer();
     const unchangedOutput = await service.runJson('accounts', 'refresh-funding', account);
     expect(unchangedOutput).toEqual({ accounts: 1, changed: [] });
@@ -65,7 +65,7 @@ describe('accounts refresh-funding', () => {
     );
     const { json, text } = await refresh([account], NEW_INSTRUCTIONS);
     expect(json).toEqual({ accounts: 1, changed: [account] });
-    expect(text).toBe('1 of 1 changed.\n');
+    expect(text).toBe('Funding details of 1 of 1 accounts changed.\n');
     const accountAfter = ok(
       await service.app.call('GET', path, undefined, service.callOptions),
       200,

@@ -33,7 +33,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
       each.readable ?? each.amount,
       each.status,
       each.providerStatus ?? '-',
-      each.failureReason ?? (each.uncounted === null ? '-' : `${each.uncounted} not counted`),
+      each.failureReason ?? (each.uncounted === null ? '-' : `${each.uncounted} not circulating`),
     ]),
   );
   return { json, text };
@@ -80,7 +80,7 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
         value: 'OUTCOME',
         required: true,
         choices: OUTCOMES,
-        help: 'Whether tokens and funds were transferred',
+        help: 'Verified result: completed if tokens and funds were transferred, failed if they were not',
       },
       reason: { value: 'TEXT', required: true, help: 'Evidence, stored with the decision' },
     },

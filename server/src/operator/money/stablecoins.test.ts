@@ -38,7 +38,7 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
     const id = await createCoin(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
-      const reason = `The stablecoin is ${status}. The decision ${name} is not possible.`;
+      const reason = `The stablecoin is ${status}. The decision ${name} requires the status`;
       await service.expectRejected(reason, 'stablecoins', name, id);
       expect(await runVerb('history', id)).toEqual([]);
       return;
@@ -120,8 +120,8 @@ describe('stablecoins', () => {
     const mints = mintFixture(service.app);
     const coin = await mints.createCirculatingCoin(12);
     const allCoins: { id: string; circulating: string }[] = await runVerb('list');
-    const circulating = allCoins.find((each) => each.id === coin.id)?.circulating;
-    expect(circulating).toBe('12000000');
+    const circulatingAmount = allCoins.find((each) => each.id === coin.id)?.circulating;
+    expect(circulatingAmount).toBe('12000000');
     const { out } = await service.run('stablecoins', 'list');
     expect(out).toMatch(/ SYMBOL +CIRCULATING +ISSUANCE +SERVICE\n/);
     expect(out).toMatch(new RegExp(`${coin.id} +\\S+ +${coin.symbol} +12\\.000000 +PROVISIONED`));

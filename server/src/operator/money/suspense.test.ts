@@ -1,5 +1,5 @@
-// Suspense items and decisions about them: failed refunds of balances and of external funds, in the
-// sandbox and in production, and shortfalls after a recalled debit.
+// Suspense items and their decisions, in the sandbox and in production. An item is a failed refund of
+// a balance or of external funds, or a shortfall after a recalled debit.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
@@ -243,7 +243,7 @@ describe('external funds that could not be returned', () => {
 });
 
 describe('a digital asset that was paid in and cannot be returned', () => {
-  /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
+  /** A sandbox payment that is funded with 100 USDC and fails at the account of the payee. */
   async function createSuspenseItem(isAccountClosed: boolean) {
     const { app } = service;
     const person = await createCustomer(app);
@@ -302,7 +302,7 @@ describe('a recalled debit of a payment', () => {
       await service.runJson('accounts', 'close', id);
   });
 
-  /** A payment funded by a debit of 50.00 USD. No account can cover it. */
+  /** A payment funded by a debit of 50.00 USD. No account can cover a return of the debit. */
   async function createDebit(): Promise<string> {
     const externalAccount = await createExternalAccount(
       service.app,

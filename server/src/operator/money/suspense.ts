@@ -1,5 +1,5 @@
-// `suspense list|return|settle`: suspense items, whose funds an operator returns, and shortfalls,
-// whose settlement an operator records. No amount is entered, because it follows from the ledger.
+// `suspense list|return|settle`: suspense items and shortfalls. An operator returns the funds of an
+// item, and records the settlement of a shortfall. The amount follows from the ledger.
 
 import {
   listSuspense,

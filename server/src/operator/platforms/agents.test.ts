@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
-  codeOf,
   openAgentPayer,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { type AgentFixture, agentFixture } from '../../../test/kit/agents/agents.ts';
 import {
@@ -96,7 +96,7 @@ describe('agents pause and resume', () => {
       'Odd payments',
     );
     expect(pausedOutput).toMatchObject({ isPaused: true, state: 'paused' });
-    expect(codeOf(await secondAgent.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await secondAgent.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
     const { out } = await run('agents', 'resume', secondAgent.id, '--reason', 'Explained');
     expect(out).toMatch(/State +active\n/);
     ok(await secondAgent.transfer('out', 1_00), 201);

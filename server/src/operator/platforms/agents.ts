@@ -1,5 +1,5 @@
-// `agents list|show|pause|resume|audit`: agents that act for customers, pausing them, and their audit
-// log. The log contains no personal data except the names that platforms give their agents.
+// `agents list|show|pause|resume|audit`: agents that act for customers, their pauses, and their
+// audit log. The log contains no personal data except the names that platforms give their agents.
 import {
   type AgentDetails,
   pauseAgentByOperator,

@@ -22,7 +22,7 @@ function outputOf(json: CardProgram): Output {
   const text = record([
     ['Maximum open cards', String(json.maxLive)],
     ['Maximum open cards per cardholder', String(json.maxLivePerHolder)],
-    ['Pages that may show a number', json.frameOrigins.join(', ') || 'none'],
+    ['Permitted frame origins', json.frameOrigins.join(', ') || 'none'],
   ]);
   return { json, text };
 }

@@ -1,5 +1,5 @@
-// `keys list|rotate|retire`: the keys that seal the secrets of the installation, and the master keys that
-// open them. A rotation prints a line for each step, because it can take minutes.
+// `keys list|rotate|retire`: the keys that seal the secrets of the installation, and the master
+// keys that open these keys. A rotation prints a line for each step, because it can take minutes.
 import { iso } from '../../kernel/effects.ts';
 import {
   keyStates,
@@ -14,7 +14,10 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 function depsOf({ runtime, keys }: System) {
-  if (!keys) throw new Error('The keys of the installation are not available.');
+  if (!keys)
+    throw new Error(
+      'This program has no access to the keys of the installation. Use the command railhead-server.',
+    );
   return { runtime, ...keys };
 }
 
@@ -35,7 +38,7 @@ async function list(system: System): Promise<Output> {
     ]),
   );
   const lines = staleColumns.map(
-    ({ column, count }) => `${column}: ${count} under an earlier key\n`,
+    ({ column, count }) => `${column}: ${count} values sealed with an earlier key\n`,
   );
   const masterKey = masterKeyId(deps.masterKey());
   return {
@@ -84,11 +87,11 @@ export const dataKeyVerbs: readonly Verb[] = [
     flags: {
       'new-master-key-file': {
         value: 'FILE',
-        help: 'File with another master key, which then opens all keys as well',
+        help: 'File with an additional master key that opens all keys',
       },
       'new-master-key-command': {
         value: 'COMMAND',
-        help: 'Shell command that prints the other master key, instead of a file',
+        help: 'Shell command that prints the additional master key, instead of a file',
       },
     },
     run: rotate,
@@ -96,11 +99,11 @@ export const dataKeyVerbs: readonly Verb[] = [
   {
     noun: 'keys',
     verb: 'retire',
-    summary: 'Delete earlier keys except key 0, and the access of all other master keys',
+    summary: 'Delete earlier keys except key 0, and revoke the access of other master keys',
     flags: {
       now: {
         negation: 'wait',
-        help: 'Do not wait for requests that may still contain sealed values of an earlier key',
+        help: 'Delete the keys even if requests may still contain values that an earlier key sealed',
       },
     },
     run: retire,

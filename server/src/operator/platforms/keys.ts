@@ -92,8 +92,8 @@ export const webhookKeyVerbs: readonly Verb[] = [
       'overlap-hours': {
         value: 'HOURS',
         help:
-          `Hours until the new keys sign, 0 to ${MAX_OVERLAP_HOURS}. The old keys remain published for ` +
-          `the same time after that (default: ${DEFAULT_OVERLAP_HOURS})`,
+          `Hours until the new keys sign, 0 to ${MAX_OVERLAP_HOURS}. The old keys then remain published ` +
+          `for the same number of hours (default: ${DEFAULT_OVERLAP_HOURS})`,
       },
     },
     run: rotate,

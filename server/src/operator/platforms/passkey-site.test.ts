@@ -118,7 +118,7 @@ describe('two-step approval of conversions', () => {
     const platform = await app.newPlatform('Steps');
     expect((await run('platform', 'show', platform.id)).out).not.toContain('two steps');
     expect((await set(platform, '--sca-two-steps')).code).toBe(0);
-    expect((await set(platform, '--name', 'Stairs')).code).toBe(0);
+    expect((await set(platform, '--name', 'Renamed')).code).toBe(0);
     expect((await readSite(platform)).scaTwoSteps).toBe(true);
     expect((await run('platform', 'show', platform.id)).out).toContain('two steps');
     expect((await set(platform, '--no-sca-two-steps')).code).toBe(0);

@@ -18,8 +18,8 @@ export const PASSKEY_FLAGS: Flags = {
 };
 
 /**
- * Applies the flags to the current site. Each flag is optional. Throws a usage error for
- * a site that browsers or apps would reject.
+ * Applies the flags to the current site. Each flag is optional. Throws a usage error for a site
+ * that browsers or apps would reject.
  */
 export function passkeySiteIn(
   args: CommandArgs,

@@ -29,9 +29,9 @@ describe('--wallet-processing', () => {
   it('is zero by default, and keeps the last value that was set', async () => {
     const output = await run('platform', 'show', app.platform.id);
     expect(output.out).not.toContain('PROCESSING');
-    for (const polls of [3, 100]) {
-      const { code, out } = await setWalletProcessing(String(polls));
-      expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: polls }]);
+    for (const pollCount of [3, 100]) {
+      const { code, out } = await setWalletProcessing(String(pollCount));
+      expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: pollCount }]);
     }
     const repeatedReply = await run('platform', 'show', app.platform.id);
     expect(repeatedReply.out).toMatch(/Wallets return PROCESSING +100 times/);
@@ -67,7 +67,7 @@ describe('--hourly-payments', () => {
     expect(JSON.parse((await setHourlyPayments('12')).out)).toMatchObject({ hourlyPayments: 12 });
     const nextChange = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(nextChange.out)).toMatchObject({ hourlyPayments: 12 });
-    expect((await showPlatform()).out).toMatch(/Payments of one customer +12 an hour/);
+    expect((await showPlatform()).out).toMatch(/Maximum payments per customer +12 an hour/);
     expect(JSON.parse((await setHourlyPayments('0')).out)).toMatchObject({ hourlyPayments: null });
   });
 
@@ -89,7 +89,9 @@ describe('--terms', () => {
     );
     return { terms, regulated, name };
   };
-  const REASON = '--terms has no effect on a regulated platform, which has its own terms.';
+  const REASON =
+    '--terms has no effect, because customers of a regulated platform accept the terms of the ' +
+    'platform.';
 
   it.each([
     ['of the sandbox, which is regulated', ['--terms']],
@@ -153,7 +155,7 @@ describe('--brand-color', () => {
     run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
   const showPlatform = async () => (await run('platform', 'show', app.platform.id)).out;
 
-  it('has a default, which the value default restores', async () => {
+  it('has a default color that the value default restores', async () => {
     expect(await showPlatform()).not.toContain('Color of hosted pages');
     expect(JSON.parse((await setBrandColor('#FFE500')).out)).toMatchObject({
       brandColor: '#ffe500',

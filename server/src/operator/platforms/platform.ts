@@ -59,7 +59,7 @@ const SETTINGS: Flags = {
   currencies: {
     value: 'USD,EUR',
     list: true,
-    help: 'Currencies of the customers. The complete list',
+    help: `Currencies of the customers. Default: ${FIRST_CURRENCIES.length} currencies, from USD to USDB`,
   },
 };
 
@@ -91,7 +91,7 @@ function outputOf(json: PlatformSettings): Output {
     ['Currencies', json.currencies.join(', ')],
     ...(json.hourlyPayments === null
       ? []
-      : [['Payments of one customer', `${json.hourlyPayments} an hour`] as const]),
+      : [['Maximum payments per customer', `${json.hourlyPayments} an hour`] as const]),
     ...(json.walletProcessing > 0
       ? [['Wallets return PROCESSING', `${json.walletProcessing} times`] as const]
       : []),
@@ -142,13 +142,13 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   const currencies = args.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
   const passkeySite = passkeySiteIn(args, environment, null);
-  const regulated = isRegulatedByDefault(environment);
-  checkTerms(args, { regulated, terms: false });
+  const isRegulated = isRegulatedByDefault(environment);
+  checkTerms(args, { regulated: isRegulated, terms: false });
   const webhookPublicKey = await webhookKey(system, environment);
   const createdPlatform = await createPlatformWithToken(system.runtime, {
     name: args.required('name'),
     environment,
-    regulated: args.isOn('regulated') ?? regulated,
+    regulated: args.isOn('regulated') ?? isRegulated,
     documentsOptional: args.isOn('documents-optional') ?? false,
     sca: args.isOn('sca'),
     scaTwoSteps: args.isOn('sca-two-steps'),
@@ -190,7 +190,7 @@ async function list({ runtime }: System): Promise<Output> {
 }
 
 /** Maximum payments of one customer per hour. Null for no limit, undefined without the flag. */
-function hourlyIn(args: CommandArgs): number | null | undefined {
+function hourlyLimitIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
   if (!/^\d{1,6}$/.test(text)) {
@@ -203,13 +203,13 @@ function hourlyIn(args: CommandArgs): number | null | undefined {
 function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
-  const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
-  if (polls > MAX_WALLET_PROCESSING)
+  const pollCount = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
+  if (pollCount > MAX_WALLET_PROCESSING)
     throw usageError(`--wallet-processing must be a number from 0 to ${MAX_WALLET_PROCESSING}`);
-  if (environment === 'production' && polls > 0) {
+  if (environment === 'production' && pollCount > 0) {
     throw usageError('--wallet-processing is available in the sandbox only');
   }
-  return polls;
+  return pollCount;
 }
 
 /** The color in `--brand-color`. Null for the default, undefined without the flag. */
@@ -231,7 +231,7 @@ async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<O
       checkTerms(args, currentSettings);
       return {
         walletProcessing: pollsIn(args, environment),
-        hourlyPayments: hourlyIn(args),
+        hourlyPayments: hourlyLimitIn(args),
         brandColor: brandColorIn(args),
         regulated: args.isOn('regulated'),
         terms: args.isOn('terms'),
@@ -254,13 +254,13 @@ export const platformVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'create',
-    summary: 'Create a platform with a token with all permissions',
+    summary: 'Create a platform, and a token with all permissions',
     flags: {
       name: { value: 'NAME', required: true, help: 'Display name' },
       environment: {
         value: 'ENVIRONMENT',
         choices: MODES,
-        help: 'Environment (default: sandbox)',
+        help: 'Environment of the platform (default: sandbox)',
       },
       ...SETTINGS,
     },
@@ -292,7 +292,7 @@ export const platformVerbs: readonly Verb[] = [
       ...SETTINGS,
       'brand-color': {
         value: '#RRGGBB',
-        help: 'Color of hosted pages, darkened or lightened for contrast, or default to remove the color',
+        help: 'Color of hosted pages, adjusted for contrast, or default to remove the color',
       },
       'hourly-payments': {
         value: 'N',
@@ -300,7 +300,7 @@ export const platformVerbs: readonly Verb[] = [
       },
       'wallet-processing': {
         value: 'N',
-        help: 'Number of times that wallet requests return PROCESSING, 0 to 100. Sandbox only (default: 0)',
+        help: 'Number of PROCESSING replies to wallet requests, 0 to 100. Sandbox only (default: 0)',
       },
     },
     positional: 'platform',

@@ -66,6 +66,6 @@ it('the command stores bodies of a production platform until a time', async () =
   );
   expect([sandboxResult.code, sandboxResult.err]).toEqual([
     1,
-    'Bodies of sandbox platforms are always kept.\n',
+    'Request bodies of sandbox platforms are always stored. Use a production platform.\n',
   ]);
 });

@@ -61,7 +61,7 @@ export const tokenVerbs: readonly Verb[] = [
         required: true,
         list: true,
         choices: PERMISSIONS,
-        help: 'Permissions',
+        help: 'Permissions of the token',
       },
       name: { value: 'NAME', help: 'Display name (default: Created by the operator)' },
     },

@@ -1,4 +1,5 @@
-// `providers import|export|set-terms|set-balance|health`: providers as a file, terms, balances, health.
+// `providers import|export|set-terms|set-balance|health`: the import and export of providers as a
+// file, and their terms, balances and health.
 import { readFileSync } from 'node:fs';
 import { PROVIDER_SCHEMAS, providerManagement } from '../../features/providers/index.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
@@ -45,8 +46,8 @@ async function importFile(system: System, args: CommandArgs): Promise<Output> {
   const isDryRun = args.isOn('dry-run') ?? false;
   const json = await providerManagement.import(await managerOf(system), file, isDryRun);
   const lines = json.changes.map(changeLine).join('');
-  const end = json.applied ? 'Applied.' : isDryRun ? 'No change was applied.' : 'No change.';
-  return { json, text: `${lines}${end}\n` };
+  const resultText = json.applied ? 'Applied.' : isDryRun ? 'No change was applied.' : 'No change.';
+  return { json, text: `${lines}${resultText}\n` };
 }
 
 async function exportFile(system: System): Promise<Output> {
@@ -102,7 +103,7 @@ export const providerConfigurationVerbs: readonly Verb[] = [
     verb: 'import',
     summary: 'Apply a file with providers and routes',
     flags: {
-      ...fileFlag('JSON file, by docs/providers/providers.schema.json'),
+      ...fileFlag('JSON file in the format of docs/providers/providers.schema.json'),
       'dry-run': { negation: 'apply', help: 'Only print the changes' },
     },
     positional: 'file',

@@ -93,6 +93,17 @@ describe('providers', () => {
     expect((await runProviders(...addRoute, 'acme-bank', '--max-amount', '9')).err).toContain(
       'currency: is required with minAmount or maxAmount',
     );
+    for (const [flag, value, limits] of [
+      ['priority', '10001', '1 and 10000'],
+      ['cost-basis-points', '10001', '0 and 10000'],
+      ['cost-fixed', '1000000001', '0 and 1000000000'],
+    ] as const) {
+      const { code, err } = await runProviders(...addRoute, 'acme-bank', `--${flag}`, value);
+      expect([code, err.split('\n')[0]]).toEqual([
+        2,
+        `--${flag} must be an integer between ${limits}`,
+      ]);
+    }
     const explain = (amount: string) =>
       runProviders(
         ...['explain', '--environment', 'production', '--platform', service.platform.id],
@@ -127,7 +138,7 @@ describe('providers', () => {
     );
   });
 
-  it('are explained for an executed payment by its ID', async () => {
+  it('are shown with the routing decision of an executed payment', async () => {
     const { err } = await runProviders('explain', '--amount', '5');
     expect(err).toContain('--environment is required without --transaction');
     const unknownResult = await runProviders('explain', '--transaction', 'Transaction:none');

@@ -108,7 +108,7 @@ const PUBLIC_KEY: Flags = {
   },
 };
 
-const step = (
+const providerVerb = (
   verb: string,
   summary: string,
   run: (deps: ManagerDeps, providerId: string) => Promise<ProviderView>,
@@ -130,7 +130,11 @@ export const providerVerbs: readonly Verb[] = [
     flags: {},
     run: list,
   },
-  step('show', 'Show a provider, its terms and its keys', providerManagement.get),
+  providerVerb(
+    'show',
+    'Show a provider and its keys, with --json also its terms',
+    providerManagement.get,
+  ),
   {
     noun: 'providers',
     verb: 'add',
@@ -147,15 +151,23 @@ export const providerVerbs: readonly Verb[] = [
       ...PUBLIC_KEY,
       'private-address': {
         negation: 'public-address',
-        help: 'Allow plain HTTP and an address that is not public',
+        help: 'Allow plain HTTP, and a private or loopback address',
       },
     },
     positional: 'provider',
     run: add,
   },
-  step('check', 'Request and store the capabilities of a provider', providerManagement.check),
-  step('pause', 'Stop sending new transfers to a provider', providerManagement.pause),
-  step('resume', 'Resume sending new transfers to a paused provider', providerManagement.resume),
+  providerVerb(
+    'check',
+    'Request and store the capabilities of a provider',
+    providerManagement.check,
+  ),
+  providerVerb('pause', 'Stop sending new transfers to a provider', providerManagement.pause),
+  providerVerb(
+    'resume',
+    'Resume sending new transfers to a paused provider',
+    providerManagement.resume,
+  ),
   {
     noun: 'providers',
     verb: 'rotate',

@@ -91,7 +91,7 @@ async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output
     : `A job reconciles ${key.day} with the statements already received.`;
   return {
     json: { ...key, requested: isRequested },
-    text: `${text} See providers statements.\n`,
+    text: `${text} The command providers statements shows the result.\n`,
   };
 }
 
@@ -259,14 +259,14 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'decide',
-    summary: 'Settle a difference',
+    summary: 'Record the decision about a difference',
     flags: {
       ...DIFFERENCE,
       decision: {
         value: 'DECISION',
         required: true,
         choices: DECISIONS,
-        help: 'A decision that the kind of difference allows',
+        help: 'Decision that the kind of the difference allows',
       },
       reason: { value: 'TEXT', required: true, help: 'Reason for the decision' },
       transaction: { value: 'TRANSACTION', help: 'ID of the payment of the line, for MATCH' },
@@ -287,7 +287,7 @@ export const reconciliationVerbs: readonly Verb[] = [
   {
     noun,
     verb: 'close-day',
-    summary: 'Close a balanced day',
+    summary: 'Close a day whose closing balance equals the balance of the ledger',
     flags: DAY,
     positional: 'provider',
     run: close,

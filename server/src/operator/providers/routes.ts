@@ -1,8 +1,12 @@
-// `providers routes|add-route|delete-route|explain|messages`: routes of transfers to providers, and the
-// messages that providers sent.
+// `providers routes|add-route|delete-route|explain|messages`: routes of transfers to providers, and
+// the messages that providers sent.
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import { pageOfMessages, STORED_RESULTS } from '../../features/payments/provider-messages/index.ts';
-import { PROVIDER_CHOICES, routeManagement } from '../../features/providers/index.ts';
+import {
+  PROVIDER_CHOICES,
+  PROVIDER_SCHEMAS,
+  routeManagement,
+} from '../../features/providers/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -15,6 +19,7 @@ type RouteView = ReturnType<typeof routeManagement.list>[number];
 type ExplainedRoute = Awaited<ReturnType<typeof routeManagement.explain>>['routes'][number];
 
 const { kinds } = PROVIDER_CHOICES;
+const { NEW_ROUTE } = PROVIDER_SCHEMAS;
 type Kind = (typeof kinds)[number];
 type RouteKind = (typeof PROVIDER_CHOICES.routeKinds)[number];
 
@@ -52,12 +57,24 @@ async function list(system: System): Promise<Output> {
   return { json, text: routeTable(json) };
 }
 
-function integerIn(args: CommandArgs, name: string, minimum = 1): number | undefined {
+interface Limits {
+  minimum?: number;
+  maximum?: number;
+}
+
+function integerIn(
+  args: CommandArgs,
+  name: string,
+  { minimum = 1, maximum }: Limits = {},
+): number | undefined {
   const text = args.text(name);
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= minimum) return value;
-  throw usageError(`--${name} must be an integer of at least ${minimum}`);
+  const isInLimits = value >= minimum && (maximum === undefined || value <= maximum);
+  if (Number.isSafeInteger(value) && isInLimits) return value;
+  const limits =
+    maximum === undefined ? `of at least ${minimum}` : `between ${minimum} and ${maximum}`;
+  throw usageError(`--${name} must be an integer ${limits}`);
 }
 
 async function add(system: System, args: CommandArgs): Promise<Output> {
@@ -65,7 +82,7 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
   const route = await routeManagement.create(await managerOf(system), {
     environment: args.required('environment') as Mode,
     providerId: providerId === 'built-in' ? null : providerId,
-    priority: integerIn(args, 'priority') ?? 100,
+    priority: integerIn(args, 'priority', NEW_ROUTE.priority) ?? 100,
     platformId: args.text('platform'),
     kind: args.text('kind') as RouteKind | undefined,
     rail: args.text('rail'),
@@ -73,8 +90,8 @@ async function add(system: System, args: CommandArgs): Promise<Output> {
     minAmount: integerIn(args, 'min-amount'),
     maxAmount: integerIn(args, 'max-amount'),
     country: args.text('country'),
-    costFixed: integerIn(args, 'cost-fixed', 0),
-    costBasisPoints: integerIn(args, 'cost-basis-points', 0),
+    costFixed: integerIn(args, 'cost-fixed', NEW_ROUTE.costFixed),
+    costBasisPoints: integerIn(args, 'cost-basis-points', NEW_ROUTE.costBasisPoints),
   });
   return { json: route, text: routeTable([route]) };
 }
@@ -99,7 +116,7 @@ const explainedTable = (routes: readonly ExplainedRoute[]) =>
     ]),
   );
 
-const executedBy = (providerId: string | null) => providerId ?? 'the built-in rail';
+const executorName = (providerId: string | null) => providerId ?? 'the built-in rail';
 
 /** Reasons for the selection of the providers of a payment's transfers. */
 async function explainPayment(system: System, transactionId: string): Promise<Output> {
@@ -109,7 +126,7 @@ async function explainPayment(system: System, transactionId: string): Promise<Ou
   }
   const texts = json.data.map((attempt) => {
     const result = attempt.outcome === null ? '' : `, ${attempt.outcome}`;
-    const provider = executedBy(attempt.providerId);
+    const provider = executorName(attempt.providerId);
     const heading = `${attempt.transferId} at ${attempt.chosenAt}: ${provider}${result}.`;
     return `${heading}\n\n${explainedTable(attempt.routes)}`;
   });
@@ -137,7 +154,7 @@ async function explain(system: System, args: CommandArgs): Promise<Output> {
     amount: BigInt(integerIn(args, 'amount') ?? 1),
   });
   const text = explainedTable(choice.routes);
-  return { json: choice, text: `Executed by ${executedBy(choice.providerId)}.\n\n${text}` };
+  return { json: choice, text: `Executed by ${executorName(choice.providerId)}.\n\n${text}` };
 }
 
 async function listMessages(system: System, args: CommandArgs): Promise<Output> {
@@ -199,25 +216,31 @@ export const providerRouteVerbs: readonly Verb[] = [
       kind: {
         value: 'KIND',
         choices: PROVIDER_CHOICES.routeKinds,
-        help: 'Only this kind of transfer, cards, or a service (default: all transfers)',
+        help: 'Only this kind of transfer, cards, or a service (default: all transfers and cards)',
       },
       rail: { ...RAIL, help: 'Only transfers over this rail (default: all)' },
       currency: { value: 'CURRENCY', help: 'Only transfers in this currency (default: all)' },
-      'min-amount': { value: 'AMOUNT', help: 'Minimum amount, in minor units' },
+      'min-amount': {
+        value: 'AMOUNT',
+        help: 'Minimum amount, in minor units. Requires --currency',
+      },
       'max-amount': {
         value: 'AMOUNT',
         help:
-          'Maximum amount, in minor units. For cards, the maximum that the provider may approve ' +
-          'alone (default: 0)',
+          'Maximum amount, in minor units. Requires --currency. For cards, the maximum that the ' +
+          'provider may approve alone (default: 0)',
       },
       country: {
         value: 'COUNTRY',
         help: 'Only accounts in this country, such as DE (default: all)',
       },
-      'cost-fixed': { value: 'AMOUNT', help: 'Cost of a transfer in minor units (default: 0)' },
+      'cost-fixed': {
+        value: 'AMOUNT',
+        help: 'Cost of a transfer, 0 to 1000000000 minor units. Requires --currency (default: 0)',
+      },
       'cost-basis-points': {
         value: 'NUMBER',
-        help: 'Cost in basis points of the amount (default: 0)',
+        help: 'Cost in basis points of the amount, 0 to 10000 (default: 0)',
       },
     },
     run: add,

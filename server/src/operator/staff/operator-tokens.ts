@@ -64,13 +64,13 @@ export const operatorTokenVerbs: readonly Verb[] = [
     summary: 'Create a token of the operator API. Its secret is shown only once',
     flags: {
       name: { value: 'NAME', required: true, help: 'Display name' },
-      // `--roles` is a setting of the server.
+      // The name is singular, because `--roles` is a setting of the server.
       role: {
         value: 'viewer,support',
         required: true,
         list: true,
         choices: ROLE_NAMES,
-        help: 'Roles',
+        help: 'Roles of the token',
       },
       platforms: {
         value: 'PLATFORM,…',

@@ -1,5 +1,5 @@
-// `operator-user create|list|update|recover`: users of the operator API. The command needs no approval by
-// a second person. The audit records name the command.
+// `operator-user create|list|update|recover`: users of the operator API. The command needs no
+// approval by a second person. Audit records contain the command as the operator.
 import { ROLE_NAMES, type RoleName } from '../../features/staff/roles/index.ts';
 import {
   createOperatorUser,
@@ -76,8 +76,13 @@ const recover = async (system: System, args: CommandArgs): Promise<Output> =>
     await recoverOperatorUser(system.runtime, operatorOf(system), args.required('user')),
   );
 
-// `--roles` is a setting of the server.
-const role = { value: 'viewer,support', list: true, choices: ROLE_NAMES, help: 'Roles' } as const;
+// The flag is `--role`, because `--roles` is a setting of the server.
+const role = {
+  value: 'viewer,support',
+  list: true,
+  choices: ROLE_NAMES,
+  help: 'Roles of the user',
+} as const;
 const user = { value: 'USER', required: true, help: 'ID of the operator user' } as const;
 
 export const operatorUserVerbs: readonly Verb[] = [
@@ -118,7 +123,11 @@ export const operatorUserVerbs: readonly Verb[] = [
         list: true,
         help: 'Platforms that the user may access, or all',
       },
-      status: { value: 'active|disabled', choices: ['active', 'disabled'], help: 'Status' },
+      status: {
+        value: 'active|disabled',
+        choices: ['active', 'disabled'],
+        help: 'Status of the user',
+      },
     },
     positional: 'user',
     run: update,

@@ -1,5 +1,5 @@
-// The operator's verbs on a wallet: account recovery, from the request to the credential, and the
-// data that is shown about a wallet and its signatures.
+// The operator's verbs on a wallet: account recovery from the request to the new credential, and the
+// display of a wallet and its signatures.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -26,7 +26,7 @@ async function runJson(...argv: string[]) {
   return JSON.parse(out);
 }
 
-const DECISION = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
+const DECISION = ['--actor', 'Ada', '--reason', 'No access to the mailbox'];
 const recover = (accountId: string, type = 'SMS_OTP') =>
   runJson('recover', accountId, '--type', type, ...DECISION);
 
@@ -46,7 +46,7 @@ describe('wallet recover', () => {
     const { code, out, err } = await command(argv);
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe(
-      'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours, for ' +
+      'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY to the waiting period in hours, for ' +
         'this command and for the server.\n',
     );
     expect(await runJson('recoveries', '--limit', '1')).toEqual([]);
@@ -59,7 +59,7 @@ describe('wallet recover', () => {
     expect(recovery).toEqual({
       recoveryId: expect.stringMatching(/^WalletRecovery:/),
       ...{ platformId: app.platform.id, customerId: customer.id, accountId, type: 'SMS_OTP' },
-      ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox' },
+      ...{ status: 'WAITING', actor: 'Ada', reason: 'No access to the mailbox' },
       ...{ cancelledFor: null, cancelledBy: null, endedAt: null },
       createdAt: new Date(now).toISOString(),
       dueAt: new Date(now + 48 * HOUR_MS).toISOString(),
@@ -111,7 +111,7 @@ describe('wallet recover', () => {
       ['Credential', 'SMS_OTP'],
       ['Status', 'WAITING'],
       ['Requested by', 'Ada'],
-      ['Reason', 'lost the mailbox'],
+      ['Reason', 'No access to the mailbox'],
       ['Due', new Date(app.effects.now() + 48 * HOUR_MS).toISOString()],
     ]);
     expect(out).not.toContain(customer.email);
@@ -129,7 +129,7 @@ describe('wallet recover', () => {
     const invalidArguments = [
       [accountId, '--type', 'PASSKEY', ...DECISION],
       [accountId, '--type', 'SMS_OTP', '--actor', 'Ada'],
-      [accountId, '--type', 'SMS_OTP', '--reason', 'lost'],
+      [accountId, '--type', 'SMS_OTP', '--reason', 'No access'],
       [accountId, ...DECISION],
     ];
     for (const argv of invalidArguments) expect((await run('recover', ...argv)).code).toBe(2);
@@ -223,7 +223,7 @@ describe('wallet recoveries', () => {
       ...['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'],
     ]);
     expect(firstRow?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
-    expect(secondRow?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
+    expect(secondRow?.slice(6)).toEqual(['Ada', 'No access to the mailbox']);
     expect((await run('recoveries', `PlatformConfig:${UNKNOWN_ID}`)).err).toBe(
       'Platform not found.\n',
     );
@@ -311,7 +311,8 @@ describe('wallet authorizations', () => {
       ...{ operation: 'updateInternalAccount', subject: accountId },
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
     });
-    // A login is signed by the key of the new session, and other operations by the session that it opened.
+    // A login is signed by the key of the new session. Other operations are signed by the key of an
+    // existing session.
     const operations = allAuthorizations.map(({ operation }: { operation: string }) => operation);
     expect([...operations].sort()).toEqual([
       ...['createAuthCredential', 'updateInternalAccount'],

@@ -114,7 +114,7 @@ async function showAuthorization({ runtime }: System, args: CommandArgs): Promis
 const TYPES: readonly WalletRecovery['type'][] = ['EMAIL_OTP', 'SMS_OTP'];
 
 const RECOVERY_DISABLED =
-  'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours, for ' +
+  'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY to the waiting period in hours, for ' +
   'this command and for the server.';
 
 function outputOf(json: WalletRecovery): Output {
@@ -234,7 +234,11 @@ export const walletVerbs: readonly Verb[] = [
         choices: TYPES,
         help: 'Type of the new credential of the wallet',
       },
-      actor: { value: 'NAME', required: true, help: 'Name of the requester' },
+      actor: {
+        value: 'NAME',
+        required: true,
+        help: 'Name of the person who requests the recovery',
+      },
       reason: { value: 'TEXT', required: true, help: 'Reason, stored with the recovery' },
     },
     positional: 'account',
@@ -266,7 +270,7 @@ export const walletVerbs: readonly Verb[] = [
     summary: 'Cancel a pending account recovery',
     flags: {
       recovery: { value: 'RECOVERY', required: true, help: 'ID of the recovery' },
-      actor: { value: 'NAME', help: 'Name of the actor (default: operator)' },
+      actor: { value: 'NAME', help: 'Name of the person who cancels (default: operator)' },
     },
     positional: 'recovery',
     run: cancel,

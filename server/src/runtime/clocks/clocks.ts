@@ -42,7 +42,7 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   const cachedClocks = new Map<string, CachedClock>();
   const inFlight = new Map<string, { promise: Promise<ClockRow | undefined>; until: number }>();
   /** Number of replacements by platform, so that a slower read does not overwrite one. */
-  const replacements = new Map<string, number>();
+  const replacementCounts = new Map<string, number>();
   let hasReadClock = false;
 
   function cache(platformId: string, row: ClockRow | undefined, until: number): void {
@@ -60,9 +60,11 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   };
 
   async function read(platformId: string): Promise<ClockRow | undefined> {
-    const [until, replacement] = [performance.now() + FRESH_MS, replacements.get(platformId)];
+    const until = performance.now() + FRESH_MS;
+    const replacementCount = replacementCounts.get(platformId);
     const row = await db.read(sandboxClocks, platformId);
-    if (replacements.get(platformId) !== replacement) return cachedClocks.get(platformId)?.row;
+    if (replacementCounts.get(platformId) !== replacementCount)
+      return cachedClocks.get(platformId)?.row;
     cache(platformId, row, until);
     return row;
   }
@@ -86,7 +88,7 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   }
 
   function replace(platformId: string, row: ClockRow | undefined): void {
-    replacements.set(platformId, (replacements.get(platformId) ?? 0) + 1);
+    replacementCounts.set(platformId, (replacementCounts.get(platformId) ?? 0) + 1);
     cache(platformId, row, performance.now() + FRESH_MS);
   }
 

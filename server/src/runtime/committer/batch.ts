@@ -206,8 +206,8 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 }
 
 /**
- * The versions and keys in `state` are not updated, because no change set writes a row or a
- * client-chosen key on which another change set of the batch depends.
+ * Adds the accepted postings to `state.books`. Versions and keys remain unchanged, because no
+ * change set of a batch writes a row or a client-chosen key on which another change set depends.
  */
 function validateSet(set: ChangeSet, state: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {

@@ -43,8 +43,8 @@ export interface EventRow {
   /** ID of the resource of the event. */
   subject: string;
   /**
-   * The resource as stored JSON text. With `base_id` only the fields that differ from that event's
-   * data.
+   * The resource as stored JSON text. With `base_id`, only the fields that differ from the data of
+   * the earlier event.
    */
   data: string;
   /** An earlier event of the same resource. Null or absent if `data` is complete. */

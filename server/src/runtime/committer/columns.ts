@@ -1,4 +1,4 @@
-// Rows as columns, the form of the parameters of a batch's statements.
+// Converts rows to columns, because the statements of a batch have one array for each column.
 
 import type { TextRow } from '../db/lane.ts';
 import type { Bound } from '../db/statement.ts';

@@ -260,7 +260,7 @@ describe('freezes', () => {
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
   });
 
-  it('are rejected for an account with funds that must be empty', async () => {
+  it('are rejected if the account must be empty and has funds', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, null);
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
@@ -291,7 +291,7 @@ describe('freezes', () => {
     });
   });
 
-  it('are rejected after a concurrent deposit, or accepted and reject the deposit', async () => {
+  it('are rejected after a concurrent deposit, or prevent the deposit', async () => {
     const secondCommitter = createCommitter({ connect: () => connectLane(sample.url) });
     try {
       const acceptedCounts = { deposit: 0, freeze: 0 };
@@ -306,9 +306,9 @@ describe('freezes', () => {
           secondCommitter.commit(setOf({ transfers: [secondDeposit] })),
           commit(freeze(a, true, true)),
         ]);
-        const frozen = await isFrozen(a);
-        expect(freezeOutcome?.ok).toBe(frozen);
-        if (frozen) {
+        const isAccountFrozen = await isFrozen(a);
+        expect(freezeOutcome?.ok).toBe(isAccountFrozen);
+        if (isAccountFrozen) {
           acceptedCounts.freeze++;
           expect(firstOutcome).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);

@@ -113,7 +113,7 @@ interface CommitResult {
 let sample: Sample;
 let db: Database;
 let committers: Committer[];
-let runs = 0;
+let runCount = 0;
 
 beforeAll(async () => {
   sample = await createSample();
@@ -198,7 +198,7 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
 }
 
 async function execute(specs: readonly Spec[]): Promise<Run> {
-  const name = `run${++runs}`;
+  const name = `run${++runCount}`;
   const idsOf = (kind: string, count: number) =>
     Array.from({ length: count }, (_, i) => `${name}:${kind}${i}`);
   const run: Run = {
@@ -243,7 +243,7 @@ async function batchesOf(run: Run): Promise<Map<string, CommitResult[]>> {
 }
 
 /** Pairs of transactions in the order of their serialization. */
-async function precedence(
+async function readPrecedence(
   run: Run,
   batches: Map<string, CommitResult[]>,
 ): Promise<[string, string][]> {
@@ -317,7 +317,7 @@ function modelAtStart(run: Run): Model {
 /** Replays the accepted change sets in an order consistent with all observations. */
 async function replayRun(run: Run): Promise<Model> {
   const batches = await batchesOf(run);
-  const order = sortTopologically([...batches.keys()], await precedence(run, batches));
+  const order = sortTopologically([...batches.keys()], await readPrecedence(run, batches));
   const model = modelAtStart(run);
   for (const xid of order) {
     const batch = batches.get(xid) as CommitResult[];

@@ -343,10 +343,10 @@ describe('createCommitter', () => {
     const waitingLocks = 'select 1 from pg_locks where not granted';
     while ((await sample.sql(waitingLocks)).length === 0) await sleep(5);
     const commitThing = () => commit({ inserts: [insertThing(thingRow(newId('thing')))] });
-    const changeSets = [commitThing()];
+    const laterCommits = [commitThing()];
     await sleep(20);
-    changeSets.push(commitThing());
-    await Promise.all(changeSets);
+    laterCommits.push(commitThing());
+    await Promise.all(laterCommits);
     expect(reports.map(({ units }) => units)).toEqual([2]);
     await Promise.all([commitThing(), commitThing(), commitThing(), commitThing()]);
     expect(reports.map(({ units }) => units)).toEqual([2, 4]);

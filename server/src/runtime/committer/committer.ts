@@ -78,8 +78,8 @@ interface CommitterStats {
 export interface Committer {
   /**
    * Writes a change set completely or not at all. A rejection is a normal result. The promise
-   * rejects with SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, and
-   * with code NOT_COMMITTED if the committer was closed first. The code is OUTCOME_UNKNOWN if the
+   * rejects with SERVICE_UNAVAILABLE if the queue is full or the database cannot write now. The
+   * code is NOT_COMMITTED if the committer was closed first. The code is OUTCOME_UNKNOWN if the
    * connection broke before the result, or if the commit may be on no replica. Any other error is
    * an error of the database or of a value that does not fit its column. Only with OUTCOME_UNKNOWN
    * may the change set have been written.
@@ -170,14 +170,14 @@ export function createCommitter(options: CommitterOptions): Committer {
   const queue = createQueue();
   const idleLanes = new Set<Lane>();
   const busyLanes = new Set<Lane>();
-  const count = { batches: 0, units: 0, careful: 0, retries: 0 };
+  const counts = { batches: 0, units: 0, careful: 0, retries: 0 };
   let writingCount = 0;
   let isScheduled = false;
   /** Active while a few change sets wait for a busy lane. */
   let smallBatchTimer: NodeJS.Timeout | undefined;
   /** Started when change sets wait and no lane is connected. */
   let downTimer: NodeJS.Timeout | undefined;
-  let whenDrained: (() => void) | undefined;
+  let resolveDrain: (() => void) | undefined;
 
   // If one lane takes the complete queue, the other lane has no work, and Node and PostgreSQL run
   // alternately.
@@ -186,13 +186,13 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   async function run(lane: Lane, batch: Unit[]): Promise<void> {
     const startMs = elapsed();
-    count.batches++;
-    count.units += batch.length;
+    counts.batches++;
+    counts.units += batch.length;
     writingCount += batch.length;
     const counters = await settleBatch(lane, batch, queue, format);
     writingCount -= batch.length;
-    count.careful += counters.separateRounds;
-    count.retries += counters.retries;
+    counts.careful += counters.separateRounds;
+    counts.retries += counters.retries;
     busyLanes.delete(lane);
     if (lane.isConnected) idleLanes.add(lane);
     onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(counters) });
@@ -207,7 +207,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     if (busyLanes.size === 0 || queue.waiting >= min) return false;
     smallBatchTimer ??= setTimeout(() => {
       smallBatchTimer = undefined;
-      pump(true);
+      startBatches(true);
     }, smallBatchDelayMs);
     return true;
   }
@@ -222,7 +222,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     }, maxDownMs).unref();
   }
 
-  function pump(isOverdue = false): void {
+  function startBatches(isOverdue = false): void {
     isScheduled = false;
     for (const lane of idleLanes) {
       if (queue.waiting === 0) break;
@@ -247,13 +247,13 @@ export function createCommitter(options: CommitterOptions): Committer {
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(() => pump());
+    setImmediate(() => startBatches());
   }
 
   function resolveIfDrained(): void {
-    if (!whenDrained || busyLanes.size) return;
+    if (!resolveDrain || busyLanes.size) return;
     if (idleLanes.size === 0) for (const unit of queue.clear()) unit.reject(notCommittedError());
-    if (queue.waiting === 0) whenDrained();
+    if (queue.waiting === 0) resolveDrain();
   }
 
   const lanes = Array.from({ length: laneCount }, () => {
@@ -271,7 +271,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   return {
     commit(set) {
-      if (whenDrained) return Promise.reject(notCommittedError());
+      if (resolveDrain) return Promise.reject(notCommittedError());
       if (queue.waiting >= maxWaiting) return Promise.reject(queueFullFault());
       const rejection = validateTransfers(set.transfers);
       if (rejection) return Promise.resolve({ ok: false, rejection });
@@ -283,7 +283,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       });
     },
     stats: () => ({
-      ...count,
+      ...counts,
       waiting: queue.waiting,
       writing: writingCount,
       lanes: lanes.filter((lane) => lane.isConnected).length,
@@ -292,7 +292,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     }),
     async close() {
       await new Promise<void>((resolve) => {
-        whenDrained = resolve;
+        resolveDrain = resolve;
         schedule();
       });
       await Promise.all(lanes.map((lane) => lane.end()));

@@ -1,5 +1,5 @@
-// The table of ledger accounts, and the two functions that open accounts or set their floors outside a
-// batch. Except for a reset, the committer writes all other changes.
+// The table of ledger accounts, and the two functions that open accounts or set their floors
+// outside a batch. Except for a reset, the committer writes all other changes.
 import type { Time } from '../../kernel/effects.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
@@ -13,7 +13,10 @@ export const ledgerAccounts = table('ledger_accounts', {
   balance: col.int8,
   /** Reserved by pending transfers. Available is `balance - held`. */
   held: col.int8,
-  /** Minimum of the available balance. Null for system accounts and counts without a limit. */
+  /**
+   * Minimum of the available balance. Null for system accounts, and for velocity counts without a
+   * limit.
+   */
   floor: col.int8.null,
   /**
    * Blocks new transfers without `force` in both directions. Set by `ctx.freeze` and

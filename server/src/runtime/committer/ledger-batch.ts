@@ -68,7 +68,7 @@ export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   return bounds;
 }
 
-/** A row of READ_TRANSFERS. `AccountColumns` is a row of READ_ACCOUNTS. */
+/** A row of READ_TRANSFERS. */
 type TransferColumns = [
   phase: StoredTransfer['phase'],
   transactionId: string,
@@ -78,6 +78,8 @@ type TransferColumns = [
   currency: string,
   amount: string,
 ];
+
+/** A row of READ_ACCOUNTS. */
 type AccountColumns = [
   id: string,
   currency: string,

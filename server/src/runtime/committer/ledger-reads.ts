@@ -20,18 +20,18 @@ export async function hasTransfersIn(
 }
 
 /**
- * Net credit of each transaction to accounts whose IDs match the `like` pattern `accounts`, from
- * transfers without a hold. Negative if debits exceed credits. A transaction without such transfers
- * is absent.
+ * Net credit of each transaction to accounts whose IDs match the `like` pattern `accountPattern`,
+ * from transfers without a hold. Negative if debits exceed credits. A transaction without such
+ * transfers is absent.
  */
 export async function netIn(
   db: Pick<Database, 'query'>,
-  accounts: string,
+  accountPattern: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> {
   const rows = await db.query<{ id: string; net: bigint }>(NET_BY_TRANSACTION, [
     pgArray('text', [...ids]),
-    accounts,
+    accountPattern,
   ]);
   return new Map(rows.map(({ id, net }) => [id, net]));
 }

@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks';
 
 const INTERVAL_MS = 100;
-/** Share of an interval in which the loop was not idle. */
+/** Utilization of the event loop above which the process counts as busy. */
 const BUSY_UTILIZATION = 0.8;
 /** Change sets per interval above which requests count as load. */
 const MIN_CHANGE_SETS = 20;
@@ -19,7 +19,7 @@ function createPressureMeter(
 ): () => boolean {
   let lastUtilization = performance.eventLoopUtilization();
   let startMs = performance.now();
-  let units = 0;
+  let lastUnits = 0;
   let isUnderLoad = false;
   return () => {
     const now = performance.now();
@@ -29,11 +29,11 @@ function createPressureMeter(
     // Only completed work is counted, so that both values are from the same time.
     const stats = committer.stats();
     const writtenUnits = stats.units - stats.writing - throttledCount();
-    const rate = ((writtenUnits - units) * INTERVAL_MS) / (now - startMs);
+    const rate = ((writtenUnits - lastUnits) * INTERVAL_MS) / (now - startMs);
     isUnderLoad = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
     lastUtilization = utilization;
     startMs = now;
-    units = writtenUnits;
+    lastUnits = writtenUnits;
     return isUnderLoad;
   };
 }

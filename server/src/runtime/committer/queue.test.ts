@@ -87,14 +87,14 @@ describe('createQueue', () => {
     fc.assert(
       fc.property(fc.array(stepArbitrary, { maxLength: 30 }), (steps) => {
         const queue = createQueue();
-        const inFlight: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
+        const unitsInFlight: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
         const claims = new Map<Unit, { changes: string[]; requirements: string[] }>();
         let pushedCount = 0;
         let takenCount = 0;
         const takeUnits = (max: number) => {
           for (const unit of queue.take(max)) {
             const rows = claims.get(unit) as { changes: string[]; requirements: string[] };
-            for (const otherUnit of inFlight) {
+            for (const otherUnit of unitsInFlight) {
               const hasConflict = rows.changes.some(
                 (id) => otherUnit.changes.includes(id) || otherUnit.requirements.includes(id),
               );
@@ -102,7 +102,7 @@ describe('createQueue', () => {
                 hasConflict || rows.requirements.some((id) => otherUnit.changes.includes(id)),
               ).toBe(false);
             }
-            inFlight.push({ ...rows, unit });
+            unitsInFlight.push({ ...rows, unit });
             takenCount++;
           }
         };
@@ -118,10 +118,10 @@ describe('createQueue', () => {
             pushedCount++;
           }
           takeUnits(max);
-          for (const { unit } of inFlight.splice(0, done)) queue.release(unit);
+          for (const { unit } of unitsInFlight.splice(0, done)) queue.release(unit);
         }
         while (takenCount < pushedCount) {
-          for (const { unit } of inFlight.splice(0)) queue.release(unit);
+          for (const { unit } of unitsInFlight.splice(0)) queue.release(unit);
           const previousCount = takenCount;
           takeUnits(1_000);
           expect(takenCount).toBeGreaterThan(previousCount);
@@ -135,7 +135,7 @@ describe('createQueue', () => {
 describe('createUnit', () => {
   const row = thingRow('1');
 
-  it('contains a row once, as a removal before a change before a requirement', () => {
+  it('contains a row once: as a removal, else as a change, else as a requirement', () => {
     const input = setOf({
       updates: [updateThing(row, { rank: 1 })],
       removes: [thingAt(row)],

@@ -131,7 +131,10 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
       await client.query('begin');
       const removedCounts = await remove(client, platformId, tables, clearStatements);
       await client.query('commit');
-      if (hasCanceledWait(client)) throw new Error('no replica has confirmed the reset');
+      if (hasCanceledWait(client))
+        throw new Error(
+          'No replica has confirmed the reset. Check the replicas and repeat the reset.',
+        );
       return removedCounts;
     } finally {
       await client.end(); // Closing the connection rolls back an uncommitted transaction.

@@ -1,7 +1,7 @@
-// Settles a group of change sets on one lane. The first attempt writes them in one round trip.
-// After a conflict, a second attempt validates them before writing, in two round trips. If the
-// group still fails, the caller must halve it. A single change set is repeated after conflicts, and
-// then fails with the reason.
+// Settles a group of change sets on one lane, at first in one round trip. After a conflict, a
+// second attempt validates the group before writing, in two round trips. If the group still fails,
+// the caller must halve it. A single change set is repeated after conflicts, and then fails with
+// the reason.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { isConnectionError, type Lane } from '../db/lane.ts';
@@ -62,7 +62,9 @@ function verdictOf(error: unknown): Verdict {
   if (code?.startsWith('23') && constraint) {
     return { ok: false, rejection: { reason: 'constraint', constraint } };
   }
-  return error instanceof Error ? error : new Error('commit failed', { cause: error });
+  return error instanceof Error
+    ? error
+    : new Error('The database rejected the change set.', { cause: error });
 }
 
 async function validateAndWrite(

@@ -1,7 +1,7 @@
-// The statements of a batch that write and read rows, derived from the table definitions. All parameters
-// are arrays, one for each column, so a batch of any size is the same prepared statement. Rows are locked
-// in the order of their IDs before an update. An update alone locks in the order of its plan, and two lanes
-// with different plans could deadlock.
+// The statements of a batch that write and read rows, derived from the table definitions. All
+// parameters are arrays, one for each column, so a batch of any size is the same prepared
+// statement. Rows are locked in the order of their IDs before an update. An update alone locks in
+// the order of its plan, so two lanes with different plans could deadlock.
 import { ARRAY_TYPE, LIST_TYPE } from '../db/arrays.ts';
 import { type Statement, statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
@@ -32,18 +32,18 @@ const typesOf = (table: Table, names: readonly string[]) =>
 
 /** A parameter's value, cast to the type of its column. */
 function cast(table: Table, name: string): string {
-  const list = LIST_TYPE[table.columns[name]?.type ?? 'text'];
-  return `x.${quote(name)}${list ? `::${list}` : ''}`;
+  const listType = LIST_TYPE[table.columns[name]?.type ?? 'text'];
+  return `x.${quote(name)}${listType ? `::${listType}` : ''}`;
 }
 
 /** Parameters: every column of the table. */
 export const insertInto = memoizeByTable((table) => {
   const names = table.columnNames;
   const types = typesOf(table, names);
-  const list = names.map(quote).join(', ');
+  const columnList = names.map(quote).join(', ');
   const values = names.map((name) => cast(table, name)).join(', ');
   return statement(
-    `insert into ${quote(table.name)}(${list}) select ${values} from ${unnest(types, names)}`,
+    `insert into ${quote(table.name)}(${columnList}) select ${values} from ${unnest(types, names)}`,
     types,
   );
 });
@@ -65,22 +65,23 @@ export const changingNames = (table: Table, changedNames: ReadonlySet<string>): 
 
 /** Parameters: ID, version as read, then `names`. All rows must match. */
 export function updateOf(table: Table, names: readonly string[]): UpdateStatement {
-  const byColumns = updates.get(table) ?? new Map<string, UpdateStatement>();
-  updates.set(table, byColumns);
+  const statementsByColumns = updates.get(table) ?? new Map<string, UpdateStatement>();
+  updates.set(table, statementsByColumns);
   const key = names.join();
-  let update = byColumns.get(key);
+  let update = statementsByColumns.get(key);
   if (!update) {
     update = { statement: updateStatement(table, names), names };
-    byColumns.set(key, update);
+    statementsByColumns.set(key, update);
   }
   return update;
 }
 
 function updateStatement(table: Table, names: readonly string[]): Statement {
   const types = ['text', 'int4', ...typesOf(table, names)] as ColumnType[];
-  const sets = names.map((name) => `${quote(name)} = ${cast(table, name)}`);
+  const columnAssignments = names.map((name) => `${quote(name)} = ${cast(table, name)}`);
+  const assignments = [...columnAssignments, 'version = t.version + 1'].join(', ');
   return statement(
-    `with changed as (update ${quote(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
+    `with changed as (update ${quote(table.name)} t set ${assignments}
       from ${unnest(types, ['id', 'version', ...names])}
       where t.id = x.id and t.version = x.version returning 1)
     select batch_guard(count(*) = cardinality($1), 'version') from changed`,

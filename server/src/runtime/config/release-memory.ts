@@ -1,6 +1,6 @@
-// Returns unused memory to the operating system while the process is idle. V8 keeps the heap at the
-// size that it had under load or during the start, in particular the young generation, and collects
-// rarely when idle. An idle process would hold 50 MB of unused memory, and 190 MB after a burst.
+// Returns unused memory to the operating system while the process is idle. V8 keeps the heap, in
+// particular the young generation, at its size under load or during the start. V8 collects rarely
+// while the process is idle. An idle process would hold 50 MB of unused memory, and 190 MB after a burst.
 import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
 import vm from 'node:vm';
@@ -27,14 +27,14 @@ interface Observation {
 
 /** Collects after idle periods, at most MAX_COLLECTIONS times until the next busy period. */
 export function createIdleCollector(collect: () => void) {
-  let collections = 0;
+  let collectionCount = 0;
   return ({ utilization, unusedBytes }: Observation): void => {
     if (utilization >= IDLE_UTILIZATION) {
-      collections = 0;
+      collectionCount = 0;
       return;
     }
-    if (unusedBytes < MIN_UNUSED_BYTES || collections >= MAX_COLLECTIONS) return;
-    collections++;
+    if (unusedBytes < MIN_UNUSED_BYTES || collectionCount >= MAX_COLLECTIONS) return;
+    collectionCount++;
     collect();
   };
 }

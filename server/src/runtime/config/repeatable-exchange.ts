@@ -22,8 +22,10 @@ const failure = (code: string, message: string) => Object.assign(new Error(messa
 const codeOf = (error: Error) => (error as { code?: string }).code ?? '';
 
 /** Converts the code of undici for a connection that was closed early to a system code. */
-const publicError = (error: Error): Error =>
-  codeOf(error) === 'UND_ERR_SOCKET' ? failure('ECONNRESET', 'closed without a response') : error;
+const toSystemError = (error: Error): Error =>
+  codeOf(error) === 'UND_ERR_SOCKET'
+    ? failure('ECONNRESET', 'the connection was closed without a response')
+    : error;
 
 const isBroken = (error: Error) =>
   ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
@@ -83,15 +85,15 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
   const unpooledAgent = new Agent({ ...settings, pipelining: 0 });
 
   /** Time of the last response of each receiver. */
-  const responses = new Map<string, number>();
+  const responseTimes = new Map<string, number>();
 
   function recordResponse(origin: string): void {
-    if (responses.size >= MAX_ORIGINS) responses.clear();
-    responses.set(origin, performance.now());
+    if (responseTimes.size >= MAX_ORIGINS) responseTimes.clear();
+    responseTimes.set(origin, performance.now());
   }
 
   const mayBeIdle = (origin: string) =>
-    performance.now() - (responses.get(origin) ?? -idleMs) < idleMs;
+    performance.now() - (responseTimes.get(origin) ?? -idleMs) < idleMs;
 
   return ({ url, method, headers, body = '', timeoutMs, maxBytes }: HttpRequest) =>
     new Promise<HttpReply>((resolve, reject) => {
@@ -115,7 +117,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         const handler = handlerOf(maxBytes, (error, reply) => {
           if (reply) settle(() => resolve(reply));
           else if (error && isOpen && isReusedConnectionError(error)) send(false);
-          else if (error) settle(() => reject(publicError(error)));
+          else if (error) settle(() => reject(toSystemError(error)));
         });
         const isReusedConnectionError = (error: Error) =>
           isFirst && !hasReplied && isBroken(error) && mayBeIdle(origin);

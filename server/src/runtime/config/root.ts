@@ -17,7 +17,10 @@ export function projectRoot(): string {
       return folder;
     }
     if (folder === path.dirname(folder)) {
-      throw new Error(`No folder above ${start} contains server/migrations.`);
+      throw new Error(
+        `No folder above ${start} contains server/migrations. Start the server from a complete ` +
+          'release or checkout.',
+      );
     }
   }
 }

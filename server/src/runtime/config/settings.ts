@@ -67,7 +67,7 @@ export function keyFrom(text: string): Uint8Array | undefined {
   return Buffer.from(text, 'base64');
 }
 
-const perSecond = (text: string) =>
+const rateProblem = (text: string) =>
   problemUnless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
 
 export const SERVER_SETTINGS: readonly Setting[] = [
@@ -153,7 +153,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-connection-age',
     fallback: '1800',
     value: 'SECONDS',
-    help: 'maximum age of a connection in seconds, 60 to 86400. Each is replaced at 80 to 100 % of it',
+    help: 'maximum age of a connection in seconds, 60 to 86400. Replacement at 80 to 100 % of this age',
     validate: numberFrom(60, 86_400, ' of seconds'),
   },
   {
@@ -174,7 +174,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_MASTER_KEY',
     flag: 'master-key',
     value: 'KEY',
-    help: 'key that encrypts stored keys: 32 bytes in hex or base64. Generated if absent',
+    help: 'key that encrypts stored keys: 32 bytes in hex or base64. Generated if absent outside production',
     validate: (text) =>
       problemUnless(keyFrom(text) !== undefined, 'must be 32 bytes in hex or base64'),
   },
@@ -209,15 +209,15 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     fallback: '500',
     value: 'NUMBER',
     help: 'requests per second of a platform, per process. Burst of twice as many. 0: no limit',
-    validate: perSecond,
+    validate: rateProblem,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_QUOTES',
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes, discoveries, imports, replays per second of a platform. Burst, 0 as RAILHEAD_RATE_LIMIT',
-    validate: perSecond,
+    help: 'quotes, discoveries, imports, replays a second per platform. Burst and 0 as RAILHEAD_RATE_LIMIT',
+    validate: rateProblem,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_REFUSED',
@@ -225,7 +225,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     fallback: '20',
     value: 'NUMBER',
     help: 'rejected credentials per second of an IP address. Burst and 0 as for RAILHEAD_RATE_LIMIT',
-    validate: perSecond,
+    validate: rateProblem,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_ADDRESS',
@@ -233,7 +233,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     fallback: '100',
     value: 'NUMBER',
     help: 'requests without credential per second of an IP address. Burst and 0 as for RAILHEAD_RATE_LIMIT',
-    validate: perSecond,
+    validate: rateProblem,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_BYTES',

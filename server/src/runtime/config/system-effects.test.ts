@@ -195,8 +195,8 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
     request(url, { repeatable, ...overrides });
 
   it('rejects http and every private address before a connection is opened', async () => {
-    let connections = 0;
-    const [server, url] = await listen(net.createServer(() => connections++));
+    let connectionCount = 0;
+    const [server, url] = await listen(net.createServer(() => connectionCount++));
     const { port } = server.address() as AddressInfo;
     const urls = [
       url,
@@ -210,7 +210,7 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
         'EADDRREFUSED',
       );
     }
-    expect(connections).toBe(0);
+    expect(connectionCount).toBe(0);
   });
 
   it('checks all addresses of a name', async () => {

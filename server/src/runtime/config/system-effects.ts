@@ -199,7 +199,7 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       // An unrequested upgrade ends the connection without an error.
       outgoingRequest.on('close', () => {
         if (hasReplied || call !== outgoingRequest) return;
-        settle(() => reject(failure('ECONNRESET', 'closed without a response')));
+        settle(() => reject(failure('ECONNRESET', 'the connection was closed without a response')));
       });
       outgoingRequest.end(body);
     };
@@ -241,7 +241,9 @@ function openStream(request: StreamRequest, network: Network): Promise<StreamRep
     });
     limit(call, request);
     call.on('error', reject);
-    call.on('close', () => reject(failure('ECONNRESET', 'closed without a response')));
+    call.on('close', () =>
+      reject(failure('ECONNRESET', 'the connection was closed without a response')),
+    );
     if (request.body) pipeline(Readable.from(request.body), call).catch(reject);
     else call.end();
   });

@@ -1,7 +1,8 @@
 // Reads of every type by ID, by condition and in pages, SQL queries, and lost connections.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { execute, type TestServer } from '../../../test/kit/app/database.ts';
 import {
   clientKeys,
   createSample,
@@ -180,8 +181,31 @@ describe('a lost connection', () => {
     expect(await ownDatabase.read(things, row.id)).toEqual(row);
   });
 
-  it('returns SERVICE_UNAVAILABLE without a database', async () => {
-    const unreachableDatabase = openTestDatabase({ url: 'postgres://user@/none?host=/nowhere' });
+  it('uses an open connection while PostgreSQL rejects another', async () => {
+    const ownDatabase = openTestDatabase({ poolSize: 2 });
+    const { url } = inject('testServer') as TestServer;
+    const permitConnections = (isPermitted: boolean) =>
+      execute(url, `alter database ${name} with allow_connections ${isPermitted}`);
+    const name = new URL(sample.url).pathname.slice(1);
+    await ownDatabase.ping();
+    await permitConnections(false);
+    try {
+      const slowQuery = ownDatabase.query('select pg_sleep(0.3)');
+      expect(await ownDatabase.query('select 1 as one')).toEqual([{ one: 1 }]);
+      await slowQuery;
+    } finally {
+      await permitConnections(true);
+    }
+  });
+
+  it.each([
+    ['without a server', () => 'postgres://user@/none?host=/nowhere'],
+    [
+      'if the server rejects the connection',
+      () => Object.assign(new URL(sample.url), { pathname: '/unknown' }).href,
+    ],
+  ])('returns SERVICE_UNAVAILABLE %s', async (_, urlOf) => {
+    const unreachableDatabase = openTestDatabase({ url: urlOf() });
     await expect(unreachableDatabase.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await unreachableDatabase.close();
     await expect(unreachableDatabase.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

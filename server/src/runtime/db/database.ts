@@ -105,9 +105,9 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
   );
   const values: unknown[] = [];
   const conditionText = conditions(table, filters, values);
-  const order = orderBy ? `order by ${quoteName(orderBy)} ${descending ? 'desc' : 'asc'}` : '';
+  const orderSql = orderBy ? `order by ${quoteName(orderBy)} ${descending ? 'desc' : 'asc'}` : '';
   const text = `select ${columnList(table)} from ${quoteName(table.name)}
-    where ${conditionText} ${order} limit $${values.push(limit)}`;
+    where ${conditionText} ${orderSql} limit $${values.push(limit)}`;
   return { text, values };
 }
 

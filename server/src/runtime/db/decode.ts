@@ -13,9 +13,9 @@ const isPlainUtc = (text: string) =>
 const FRACTION_AT = 20;
 
 /**
- * Parses PostgreSQL's format of a time in a UTC session to milliseconds. Finer digits are dropped. Only
- * other formats are parsed by `Date.parse`, because it is four times slower and rows have several times.
- * Throws RangeError for a text that is not a time.
+ * Parses PostgreSQL's format of a time in a UTC session to milliseconds. Finer digits are dropped.
+ * Only other formats are parsed by `Date.parse`, because it is four times slower and a row can
+ * contain several times. Throws RangeError for a text that is not a time.
  */
 export function parseTime(text: string): number {
   if (isPlainUtc(text)) {

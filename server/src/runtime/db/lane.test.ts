@@ -114,11 +114,11 @@ describe('openLane', () => {
       expect(isConnectionError(error)).toBe(true);
       expect(lane.isConnected).toBe(false);
       await expect(lane.execute([insert('l6')])).rejects.toSatisfy(isConnectionError);
-      return 'lost';
+      return 'disconnected';
     });
     await sleep(50);
     await terminateBackends();
-    expect(await outcome).toBe('lost');
+    expect(await outcome).toBe('disconnected');
     while (!lane.isConnected) await sleep(10);
     await lane.execute([insert('l5')]);
   });

@@ -40,11 +40,11 @@ const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
 const RENEW_RETRY_MS = 10_000;
 
-const unknownOutcome = (message: string, cause?: unknown) =>
+const unknownOutcomeError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { code: 'OUTCOME_UNKNOWN' });
 
-const lostConnection = (cause: unknown) =>
-  unknownOutcome('the connection was lost before the response', cause);
+const lostConnectionError = (cause: unknown) =>
+  unknownOutcomeError('the connection was lost before the response', cause);
 
 export const isConnectionError = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
@@ -271,7 +271,8 @@ function createLaneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'ti
 
   void reconnect();
   return {
-    client: () => client,
+    /** The present client. A closed connection to a former primary emits `end` only later. */
+    client: () => (client?.connection.stream.destroyed ? undefined : client),
     /**
      * Encodes a message for the present client. The result includes the names of the statements that the
      * message prepares.
@@ -304,7 +305,7 @@ export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
 
   async function execute(statements: readonly Bound[]): Promise<TextRow[][]> {
     const currentClient = connection.client();
-    if (!currentClient) throw lostConnection('the lane is down');
+    if (!currentClient) throw lostConnectionError('the lane is down');
     const { message, newNames } = connection.encode(statements);
     const timer = setTimeout(() => connection.drop(currentClient), timeoutMs);
     connection.setBusy(true);
@@ -312,7 +313,7 @@ export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
       const responses = await send(currentClient, message);
       for (const name of newNames) connection.prepared.add(name);
       if (hasCanceledWait(currentClient))
-        throw unknownOutcome('no replica has confirmed the commit');
+        throw unknownOutcomeError('no replica has confirmed the commit');
       return responses;
     } catch (error) {
       if (connection.client() === currentClient && isRejection(error as { code?: unknown })) {
@@ -320,7 +321,7 @@ export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
         throw error;
       }
       connection.drop(currentClient);
-      throw isConnectionError(error) ? error : lostConnection(error);
+      throw isConnectionError(error) ? error : lostConnectionError(error);
     } finally {
       clearTimeout(timer);
       connection.setBusy(false);

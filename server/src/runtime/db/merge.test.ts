@@ -10,11 +10,11 @@ it('mergeParts reads every item of all lists once and in order, for any division
   const lists = fc.array(list, { minLength: 1, maxLength: 4 });
   const step = fc.integer({ min: 1, max: 7 });
   fc.assert(
-    fc.property(lists, step, step, (all, limit, length) => {
+    fc.property(lists, step, step, (allLists, limit, length) => {
       const receivedItems: number[] = [];
       let position = Number.POSITIVE_INFINITY;
       for (let pages = 0; pages < 500; pages++) {
-        const lists = all.map((each) => {
+        const lists = allLists.map((each) => {
           const remainingItems = each.filter((item) => item < position).sort(compare);
           const items = remainingItems.slice(0, length);
           return { items, end: remainingItems.length > length ? items.at(-1) : undefined };
@@ -26,7 +26,7 @@ it('mergeParts reads every item of all lists once and in order, for any division
         expect(end).toBeLessThan(position);
         position = end;
       }
-      expect(receivedItems).toEqual([...new Set(all.flat())].sort(compare));
+      expect(receivedItems).toEqual([...new Set(allLists.flat())].sort(compare));
     }),
   );
 });

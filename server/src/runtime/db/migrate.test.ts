@@ -6,14 +6,14 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { databaseUrl, execute } from '../../../test/kit/app/database.ts';
-import { announceMigrations, contract, migrate, pendingOf } from './migrate.ts';
+import { announceMigrations, contract, migrate, readPendingMigrations } from './migrate.ts';
 
-const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
+const APPLIED_AT_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 let folder: string;
 let url: string;
 
 const write = (name: string, sql: string) => fs.writeFileSync(path.join(folder, name), sql);
-const run = () => migrate(url, () => AT, folder);
+const run = () => migrate(url, () => APPLIED_AT_MS, folder);
 
 async function queryRows(sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
@@ -40,7 +40,7 @@ describe('migrate', () => {
 
   it('accepts an empty or missing folder', async () => {
     expect(await run()).toEqual([]);
-    expect(await migrate(url, () => AT, path.join(folder, 'none'))).toEqual([]);
+    expect(await migrate(url, () => APPLIED_AT_MS, path.join(folder, 'none'))).toEqual([]);
   });
 
   it('applies each file once, in order, with the time of the clock', async () => {
@@ -52,7 +52,7 @@ describe('migrate', () => {
     expect(await run()).toEqual([]);
     expect(await queryRows('select n from a order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
     const times = await queryRows('select distinct applied_at from schema_migrations');
-    expect(times).toEqual([{ applied_at: new Date(AT) }]);
+    expect(times).toEqual([{ applied_at: new Date(APPLIED_AT_MS) }]);
   });
 
   it('applies each file once for concurrent processes', async () => {
@@ -99,13 +99,13 @@ describe('migrate', () => {
   it('rejects a file name without a position in the order', async () => {
     write('first.sql', 'select 1');
     await expect(run()).rejects.toThrow(
-      'Migration first.sql is not named like 0001_some_words.sql.',
+      'Migration first.sql is not named like 0001_some_words.sql. Rename the file.',
     );
   });
 
   describe('in two steps', () => {
     const REJECTION = 'Migration 0003_c.sql needs servers with migration 0002';
-    const contractNow = () => contract(url, () => AT, folder);
+    const contractNow = () => contract(url, () => APPLIED_AT_MS, folder);
     let server: pg.Client;
 
     /** Starts a server that includes the present migrations of the folder. */
@@ -126,7 +126,7 @@ describe('migrate', () => {
     afterEach(() => server.end());
 
     it('expands at a start and contracts when no earlier version runs', async () => {
-      expect(await pendingOf(url, folder)).toEqual({
+      expect(await readPendingMigrations(url, folder)).toEqual({
         expansions: ['0002_b.sql', '0004_d.sql'],
         contractions: ['0003_c.sql'],
       });
@@ -163,7 +163,11 @@ describe('migrate', () => {
       await server.end();
       const otherDatabase = `${name}_new`;
       await execute(inject('testServer').url, `create database ${otherDatabase}`);
-      const appliedNames = await migrate(databaseUrl(url, otherDatabase), () => AT, folder);
+      const appliedNames = await migrate(
+        databaseUrl(url, otherDatabase),
+        () => APPLIED_AT_MS,
+        folder,
+      );
       await execute(inject('testServer').url, `drop database ${otherDatabase} with (force)`);
       expect(appliedNames).toEqual(['0001_a.sql', '0002_b.sql', '0003_c.sql', '0004_d.sql']);
     });

@@ -77,7 +77,9 @@ function readMigrations(folder: string): Migration[] {
   const names = fs.readdirSync(folder).filter((name) => name.endsWith('.sql'));
   const invalidName = names.find((name) => !NAME.test(name));
   if (invalidName)
-    throw migrationError(`Migration ${invalidName} is not named like 0001_some_words.sql.`);
+    throw migrationError(
+      `Migration ${invalidName} is not named like 0001_some_words.sql. Rename the file.`,
+    );
   return names.sort().map((name) => {
     // Line ends are normalized, because a checkout on Windows may have other line ends.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
@@ -105,7 +107,7 @@ async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
 
 const missingMigrationError = (name: string) =>
   migrationError(
-    `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
+    `The database has migration ${name}, which this version lacks. Use a newer version.`,
   );
 
 /** The files that are not applied yet. Throws if the history of the database differs from the files. */
@@ -113,9 +115,9 @@ function findPendingMigrations(
   files: Migration[],
   appliedMigrations: AppliedMigration[],
 ): Migration[] {
-  const byName = new Map(files.map((file) => [file.name, file]));
+  const filesByName = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum, phase } of appliedMigrations) {
-    const file = byName.get(name);
+    const file = filesByName.get(name);
     // Expansions of later versions are accepted, because this version works with them.
     if (!file && phase === 'expand') continue;
     if (!file) throw missingMigrationError(name);
@@ -127,14 +129,15 @@ function findPendingMigrations(
     }
   }
   const appliedNames = new Set(appliedMigrations.map(({ name }) => name));
-  const lastName = appliedMigrations.findLast(({ name }) => byName.has(name))?.name ?? '';
+  const lastName = appliedMigrations.findLast(({ name }) => filesByName.has(name))?.name ?? '';
   const pendingFiles = files.filter(({ name }) => !appliedNames.has(name));
   const outOfOrderFile = pendingFiles.find(
     ({ name, contractsAfter }) => contractsAfter === undefined && name < lastName,
   );
   if (outOfOrderFile)
     throw migrationError(
-      `Migration ${outOfOrderFile.name} sorts before ${lastName}, which is already applied.`,
+      `Migration ${outOfOrderFile.name} sorts before ${lastName}, which is already applied. ` +
+        'Rename it to a later number.',
     );
   return pendingFiles;
 }
@@ -268,7 +271,10 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
 }
 
 /** The migrations that this version has and the database lacks. */
-export async function pendingOf(url: string, folder = FOLDER): Promise<PendingMigrations> {
+export async function readPendingMigrations(
+  url: string,
+  folder = FOLDER,
+): Promise<PendingMigrations> {
   const files = readMigrations(folder);
   return onDatabase(url, async (client) => {
     const pendingFiles = findPendingMigrations(files, await readApplied(client));

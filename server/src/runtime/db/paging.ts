@@ -108,7 +108,7 @@ function sqlTime(time: Time): string {
 
 /** A value in the form that `pg` sends for a column. */
 function sqlValue(type: ColumnType, value: unknown): unknown {
-  if (value === undefined) throw new TypeError('a condition without a value would match anything');
+  if (value === undefined) throw new TypeError('a condition requires a value, or null');
   if (value === null) return null;
   if (type === 'time') return sqlTime(value as Time);
   if (type === 'json') return JSON.stringify(value);
@@ -217,19 +217,20 @@ function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: nu
   const { sort } = query;
   const { filters, position } = chooseStart(query);
   const conditions = branches(table, filters, values);
-  let start = '';
+  let startSql = '';
   if (position) {
-    const time = values.push(sqlValue(typeOf(table, 'created_at'), position.created_at));
-    const id = values.push(position.id);
-    start = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
+    const timeIndex = values.push(sqlValue(typeOf(table, 'created_at'), position.created_at));
+    const idIndex = values.push(position.id);
+    const operator = sort === 'asc' ? '>' : '<';
+    startSql = ` and (created_at, id) ${operator} ($${timeIndex}::timestamptz, $${idIndex})`;
   }
-  const end = `order by created_at ${sort}, id ${sort} limit $${values.push(maximum)}`;
+  const orderSql = `order by created_at ${sort}, id ${sort} limit $${values.push(maximum)}`;
   const selectBranch = (where: string) =>
-    `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${start} ${end}`;
+    `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${startSql} ${orderSql}`;
   const [where] = conditions;
   if (conditions.length === 1) return selectBranch(where as string);
   const selects = conditions.map((branch) => `(${selectBranch(branch)})`);
-  return `select * from (${selects.join(' union all ')}) either ${end}`;
+  return `select * from (${selects.join(' union all ')}) either ${orderSql}`;
 }
 
 const isScan = ({ unindexed = [] }: PageQuery) => unindexed.length > 0;
@@ -242,16 +243,16 @@ const isScan = ({ unindexed = [] }: PageQuery) => unindexed.length > 0;
 export function pageSql(table: Table, query: PageQuery): Sql {
   const { sort, limit, unindexed = [] } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
-    throw new RangeError(`a page of ${limit} rows`);
+    throw new RangeError(`a page must have 1 to ${MAX_ROWS} rows, not ${limit}`);
   }
   const values: unknown[] = [];
   if (!isScan(query)) return { text: rangeSql(table, query, values, limit + 1), values };
-  const range = rangeSql(table, query, values, MAX_READ);
+  const indexedSql = rangeSql(table, query, values, MAX_READ);
   // Rows are numbered in the order of reading, so that reading ends with the page.
   const text = `select * from (
       select *, (${conditions(table, unindexed, values)}) is true as matches,
         row_number() over (order by created_at ${sort}, id ${sort}) as nth
-      from (${range}) indexed) read
+      from (${indexedSql}) indexed) read
     where matches or nth = ${MAX_READ}
     order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
   return { text, values };
@@ -261,16 +262,16 @@ export function pageSql(table: Table, query: PageQuery): Sql {
 export function countSql(table: Table, query: PageQuery): Sql {
   const { filters, unindexed = [] } = query;
   const values: unknown[] = [];
-  const max = `limit ${MAX_COUNTED + 1}`;
+  const limitSql = `limit ${MAX_COUNTED + 1}`;
   // Ordered, because an unordered scan can begin at the start of the table, with rows of other platforms.
-  const order = `order by created_at, id ${max}`;
+  const orderSql = `order by created_at, id ${limitSql}`;
   const columns = isScan(query) ? columnList(table) : '1';
   const selects = branches(table, filters, values).map(
-    (where) => `(select ${columns} from ${quoteName(table.name)} where ${where} ${order})`,
+    (where) => `(select ${columns} from ${quoteName(table.name)} where ${where} ${orderSql})`,
   );
   const filterSql = isScan(query) ? ` filter (where ${conditions(table, unindexed, values)})` : '';
   const text = `select count(*)${filterSql}::int4 as count, count(*)::int4 as read from
-    (select ${isScan(query) ? '*' : ''} from (${selects.join(' union all ')}) either ${max}) counted`;
+    (select ${isScan(query) ? '*' : ''} from (${selects.join(' union all ')}) either ${limitSql}) counted`;
   return { text, values };
 }
 
@@ -292,11 +293,11 @@ export function pageOf<T extends Table>(
   const lastRow = fetchedRows.at(-1) as (Position & { nth?: bigint }) | undefined;
   const isFull = matchingRows.length > limit;
   const hasMore = isFull || Number(lastRow?.nth ?? 0) === MAX_READ;
-  const end = isFull ? (rows.at(-1) as Position | undefined) : lastRow;
+  const endPosition = isFull ? (rows.at(-1) as Position | undefined) : lastRow;
   return {
     rows,
     hasMore,
-    ...(hasMore && end ? { nextCursor: cursorOf(end) } : {}),
+    ...(hasMore && endPosition ? { nextCursor: cursorOf(endPosition) } : {}),
     ...(matchCount && matchCount.read <= MAX_COUNTED ? { totalCount: matchCount.count } : {}),
   };
 }

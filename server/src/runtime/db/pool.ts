@@ -79,8 +79,9 @@ export const isolatedTypes = {
     pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-function connect({ url, statementTimeoutMs, lockTimeoutMs }: PoolOptions): Promise<pg.Client> {
-  return connectDatabase(url, {
+async function connect({ url, ...options }: PoolOptions): Promise<pg.Client> {
+  const { statementTimeoutMs, lockTimeoutMs } = options;
+  const client = connectDatabase(url, {
     name: 'railhead reader',
     settings: [
       "timezone = 'UTC'",
@@ -91,9 +92,18 @@ function connect({ url, statementTimeoutMs, lockTimeoutMs }: PoolOptions): Promi
     pipeline: true,
     types: isolatedTypes,
   });
+  return client.catch((cause: Error) => {
+    // An error of a connection, such as too many connections, is not an error of the statement.
+    if ('severity' in cause)
+      throw Object.assign(new Error(cause.message, { cause }), { isRejectedConnection: true });
+    throw cause;
+  });
 }
 
-/** Whether the connection broke or the server became a standby. False for other errors of the database. */
+/**
+ * Whether the connection broke or could not be opened, or the server became a standby. False for other
+ * errors of the database.
+ */
 function isBroken(error: unknown): boolean {
   const { code, severity } = error as { code?: string; severity?: string };
   return severity === undefined || /^(57P|08|25P03|25006)/.test(code ?? '');
@@ -155,6 +165,9 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function clientOf(slot: Slot): Promise<pg.Client> {
+    // A closed connection to a former primary emits `end` only later.
+    if (slot.client && slot.connectedClient?.connection.stream.destroyed)
+      removeClient(slot, slot.client);
     if (slot.client) return slot.client;
     const clientPromise = connect(options);
     const onEnd = () => removeClient(slot, clientPromise);
@@ -213,6 +226,12 @@ export function createPool(options: PoolOptions): Pool {
   }, idleMs);
   timer.unref();
 
+  /** The slots that remain if PostgreSQL rejects further connections. The statement was not sent. */
+  function slotsAfterRejection(error: unknown): readonly Slot[] {
+    const { isRejectedConnection } = error as { isRejectedConnection?: boolean };
+    return isRejectedConnection ? slots.filter(({ connectedClient }) => connectedClient) : [];
+  }
+
   async function run(statement: Statement, preferredSlot?: Slot): Promise<ResultRow[]> {
     if (isClosed) throw unavailableFault('The server is shutting down. Retry the request.');
     if (inFlight >= MAX_IN_FLIGHT)
@@ -220,14 +239,15 @@ export function createPool(options: PoolOptions): Pool {
     inFlight++;
     try {
       let slot = preferredSlot ?? leastLoadedSlot(slots);
-      for (let remainingAttempts = statement.repeatable ? 2 : 1; ; remainingAttempts--) {
+      for (let remainingAttempts = statement.repeatable ? 2 : 1; ; ) {
         try {
           return await runOn(slot, statement);
         } catch (error) {
           if (!isBroken(error)) throw error;
-          if (remainingAttempts === 1)
+          const connectedSlots = slotsAfterRejection(error);
+          if (connectedSlots.length === 0 && --remainingAttempts === 0)
             throw unavailableFault('The database is unavailable. Retry the request.', error);
-          slot = leastLoadedSlot(slots);
+          slot = leastLoadedSlot(connectedSlots.length > 0 ? connectedSlots : slots);
         }
       }
     } finally {

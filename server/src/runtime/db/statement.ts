@@ -20,7 +20,7 @@ export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): 
   columns,
 });
 
-/** Statements by text, so that two definitions of one table never use one name for two texts. */
+/** Statements by text, so that the name of a statement never belongs to two texts. */
 const statementsByText = new Map<string, Statement>();
 
 /** The prepared statement of this text, which is the same object for every caller. */

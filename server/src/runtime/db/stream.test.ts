@@ -22,17 +22,18 @@ const openStream = <R extends object>(text: string, values: unknown[] = []) =>
 describe('streamRows', () => {
   it('yields all rows of one snapshot in chunks, as bigint and milliseconds', async () => {
     const receivedRows: { n: bigint; at: number }[] = [];
-    let chunks = 0;
+    let chunkCount = 0;
     for await (const rows of openStream<{ n: bigint; at: number }>(
       'select n, at from numbers where n <> $1 order by n',
       [7n],
     )) {
       // Rows that are written during the read are not visible.
-      if (chunks++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
+      if (chunkCount++ === 0)
+        await execute(database.url, 'insert into numbers values (99999, null)');
       expect(rows.length).toBeLessThanOrEqual(2_000);
       receivedRows.push(...rows);
     }
-    expect(chunks).toBe(3);
+    expect(chunkCount).toBe(3);
     expect(receivedRows).toHaveLength(ROWS - 1);
     expect(receivedRows[0]).toEqual({ n: 1n, at: Date.UTC(2026, 0, 5, 9) });
     expect(receivedRows.at(-1)?.n).toBe(BigInt(ROWS));

@@ -23,7 +23,7 @@ export type ColumnType =
 interface Column<V = unknown, Mutable extends boolean = boolean> {
   readonly type: ColumnType;
   readonly mutable: Mutable;
-  /** Never set. Only its type is used, the type of the value. */
+  /** Never set. The type of this property is the type of the value. */
   readonly value?: V;
 }
 

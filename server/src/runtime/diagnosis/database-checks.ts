@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Time } from '../../kernel/effects.ts';
 import { CONNECTIONS_PER_PROCESS } from '../db/connections/limits.ts';
-import { pendingOf } from '../db/migrate.ts';
+import { readPendingMigrations } from '../db/migrate.ts';
 import { needsPartitions, onClient } from '../db/partitions/partitions.ts';
 import { type Finding, failure, success, warning } from './finding.ts';
 
@@ -110,7 +110,7 @@ export async function checkClock(client: pg.Client, now: () => Time): Promise<Fi
   // The middle of the query's duration is compared, because the query itself needs time.
   const differenceMs = Math.abs(at - (startTime + now()) / 2);
   const detail = `The clocks of this machine and the database differ by ${Math.round(differenceMs)} ms.`;
-  const remedy = 'Synchronize both with NTP (chrony).';
+  const remedy = 'Synchronize both clocks with NTP, such as with chrony.';
   if (differenceMs > CLOCK_ERROR_MS) return failure('clock', detail, remedy);
   return differenceMs > CLOCK_WARNING_MS
     ? warning('clock', detail, remedy)
@@ -130,7 +130,7 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
     isCurrent,
   });
   try {
-    const { expansions, contractions } = await pendingOf(url);
+    const { expansions, contractions } = await readPendingMigrations(url);
     const [firstExpansion] = expansions;
     if (firstExpansion !== undefined) {
       const detail = `Missing migrations: ${expansions.length}, the first is ${firstExpansion}.`;
@@ -183,17 +183,17 @@ export async function checkTransactions(
   client: pg.Client,
   maximumSeconds = OLD_TRANSACTION_S,
 ): Promise<Finding> {
-  const { seconds, frozen } = await rowOf<{ seconds: number; frozen: number }>(
+  const { seconds, age } = await rowOf<{ seconds: number; age: number }>(
     client,
     `select coalesce(max(extract(epoch from now() - xact_start)), 0)::float8 as seconds,
       (select age(datfrozenxid)::float8 from pg_database
-        where datname = current_database()) as frozen
+        where datname = current_database()) as age
     from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
   );
-  if (frozen > OLD_XID) {
+  if (age > OLD_XID) {
     return failure(
       'transactions',
-      `The oldest row is ${Math.round(frozen / 1_000_000)} million transactions old.`,
+      `The oldest row is ${Math.round(age / 1_000_000)} million transactions old.`,
       'Run vacuum freeze. PostgreSQL stops accepting writes at 2,100 million.',
     );
   }
@@ -230,7 +230,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
     : warning(
         'jobs',
         `Jobs that have failed permanently: ${dead}.`,
-        'List them with railhead-server jobs list --state dead.',
+        'List the jobs with railhead-server jobs list --state dead. Retry or cancel each job.',
       );
 }
 

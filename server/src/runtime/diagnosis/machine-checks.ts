@@ -22,12 +22,14 @@ const GIB = 1024 ** 3;
 export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [minMajor, minMinor] = MIN_NODE;
-  const detail = `Node.js ${version}.`;
+  const detail = `This program runs in Node.js ${version}.`;
   if (major < minMajor || (major === minMajor && minor < minMinor)) {
-    return failure('node', detail, `Install Node.js ${minMajor}.${minMinor} or newer.`);
+    const problem = `Node.js ${version} is not supported.`;
+    return failure('node', problem, `Install Node.js ${minMajor}.${minMinor} or newer.`);
   }
   if (major % 2 === 1) {
-    return warning('node', detail, 'Use a version with long-term support (an even number).');
+    const problem = `Node.js ${version} has no long-term support.`;
+    return warning('node', problem, 'Use a version with an even number.');
   }
   return success('node', detail);
 }
@@ -86,8 +88,9 @@ export function checkMasterKeyFile({
   if (production) {
     return failure(
       'master-key',
-      'RAILHEAD_MASTER_KEY is not set.',
-      'Set it. In production the key must not be stored with the data.',
+      'No master key is set.',
+      'Set RAILHEAD_MASTER_KEY, RAILHEAD_MASTER_KEY_FILE or RAILHEAD_MASTER_KEY_COMMAND. ' +
+        'Do not store the key with the data.',
     );
   }
   const file = masterKeyFile(dataDir);

@@ -14,7 +14,7 @@ beforeEach(async () => {
   await app.advance(2 * 3_600_000);
 });
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const caller = () => systemCaller(app.platform.id, 'sandbox');
 const listStorage = (): string[] => {
   try {
@@ -80,7 +80,7 @@ describe('a file', () => {
   it('remains after it is attached and is removed after its deletion', async () => {
     const file = await putFile();
     await attach(file);
-    await app.advance(48 * HOUR);
+    await app.advance(48 * HOUR_MS);
     expect(listStorage()).toContain(objectOf(file));
     await app.operate((ctx) => deleteFile(ctx, file.id));
     expect(listStorage()).toContain(objectOf(file));
@@ -146,9 +146,9 @@ describe('storage', () => {
     const file = await putFile();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
     // The process of the upload has exited. The file can be attached for an hour.
-    await app.advance(HOUR / 2);
+    await app.advance(HOUR_MS / 2);
     expect(listStorage()).toContain(objectOf(file));
-    await app.advance(HOUR);
+    await app.advance(HOUR_MS);
     await app.advance(60_000);
     expect(listStorage()).not.toContain(objectOf(file));
     expect(await rowOf(file)).toBeUndefined();
@@ -159,18 +159,18 @@ describe('storage', () => {
     const pause = new Promise<void>((resolve) => {
       reachPause = resolve;
     });
-    async function* endless() {
+    async function* endlessSource() {
       yield Buffer.alloc(200_000);
       reachPause();
       await new Promise(() => {});
     }
     const objectsBefore = listStorage();
-    void app.files.put(caller(), endless(), { maxBytes: 1e6 });
+    void app.files.put(caller(), endlessSource(), { maxBytes: 1e6 });
     await pause;
     await expect.poll(() => listStorage().length).toBe(objectsBefore.length + 1);
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
     expect(row).toBeDefined();
-    await app.advance(HOUR);
+    await app.advance(HOUR_MS);
     await app.advance(60_000);
     await app.advance(60_000);
     expect(listStorage()).toEqual(objectsBefore);
@@ -189,7 +189,7 @@ describe('storage', () => {
     const upload = failingFiles.put(caller(), bytes('hello'), { maxBytes: 10 });
     await expect(upload).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 5 });
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
-    await app.advance(HOUR);
+    await app.advance(HOUR_MS);
     await app.advance(60_000);
     expect(await rowOf(row as { id: string })).toBeUndefined();
     expect(listStorage()).not.toContain(objectOf(row as { id: string }));
@@ -200,7 +200,7 @@ describe('storage', () => {
     const slowFiles = createFiles(app.runtime, {
       ...originalStorage,
       async put(name, source) {
-        await app.advance(HOUR);
+        await app.advance(HOUR_MS);
         await app.advance(60_000);
         await originalStorage.put(name, source);
       },
@@ -238,7 +238,7 @@ describe('storage', () => {
       await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
     const sweep = fileSweep();
     expect(await sweep.run(app.runtime)).toBe(0);
-    app.effects.set(app.effects.now() + HOUR + 60_000);
+    app.effects.set(app.effects.now() + HOUR_MS + 60_000);
     expect(await sweep.run(app.runtime)).toBe(12);
     expect(await sweep.run(app.runtime)).toBe(0);
     await app.settle();

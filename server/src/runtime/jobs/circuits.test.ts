@@ -29,7 +29,7 @@ function createFixture() {
   return { effects, circuits, smsEffects, changes, request, requestMany };
 }
 
-const OPEN = 'ECIRCUITOPEN';
+const OPEN_CODE = 'ECIRCUITOPEN';
 
 describe('circuit breaker', () => {
   it('opens after calls without a response, and rejects calls to the origin', async () => {
@@ -38,7 +38,7 @@ describe('circuit breaker', () => {
     for (let index = 0; index < MAX_FAILURES; index++) results.push(await request(server.url, 30));
     expect(results).toEqual(Array(MAX_FAILURES).fill('ETIMEDOUT'));
     const requestsBefore = server.requests();
-    expect([await request(), await request()]).toEqual([OPEN, OPEN]);
+    expect([await request(), await request()]).toEqual([OPEN_CODE, OPEN_CODE]);
     expect(server.requests()).toBe(requestsBefore);
     expect(changes).toEqual([{ provider: 'sms', state: 'open', failures: MAX_FAILURES }]);
     expect([...circuits.states()]).toEqual([['sms', 'open']]);
@@ -57,7 +57,7 @@ describe('circuit breaker', () => {
       expect(await circuitFixture.requestMany(2)).toEqual([String(status), String(status)]);
     }
     server.respondWith(503);
-    expect(await circuitFixture.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN]);
+    expect(await circuitFixture.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN_CODE]);
   });
 
   it('counts consecutive failures only', async () => {
@@ -77,10 +77,10 @@ describe('circuit breaker', () => {
     await requestMany(MAX_FAILURES);
     server.respondWith(200);
     effects.set(effects.now() + OPEN_MS - 1);
-    expect(await request()).toBe(OPEN);
+    expect(await request()).toBe(OPEN_CODE);
     effects.set(effects.now() + 1);
     const results = await Promise.all([request(), request(), request()]);
-    expect(results).toEqual(['200', OPEN, OPEN]);
+    expect(results).toEqual(['200', OPEN_CODE, OPEN_CODE]);
     expect(await requestMany(2)).toEqual(['200', '200']);
     expect(changes.map(({ state }) => state)).toEqual(['open', 'half-open', 'closed']);
   });
@@ -90,9 +90,9 @@ describe('circuit breaker', () => {
     server.respondWith(500);
     await requestMany(MAX_FAILURES);
     effects.set(effects.now() + OPEN_MS);
-    expect(await requestMany(2)).toEqual(['500', OPEN]);
+    expect(await requestMany(2)).toEqual(['500', OPEN_CODE]);
     effects.set(effects.now() + OPEN_MS - 1);
-    expect(await request()).toBe(OPEN);
+    expect(await request()).toBe(OPEN_CODE);
     expect(changes.map(({ state }) => state)).toEqual(['open', 'half-open', 'open']);
   });
 
@@ -134,8 +134,8 @@ describe('circuit breaker', () => {
     );
     expect(circuits.states().get('smtp')).toBe('closed');
     await expect(
-      smtp.call({ timeoutMs: 100, isValidResponse }, failWith('connection lost')),
-    ).rejects.toThrow('connection lost');
+      smtp.call({ timeoutMs: 100, isValidResponse }, failWith('connection closed')),
+    ).rejects.toThrow('connection closed');
     expect([...circuits.states()].slice(1)).toEqual([
       ['storage', 'open'],
       ['smtp', 'open'],

@@ -1,7 +1,7 @@
 // Circuit breakers of providers. After several consecutive calls without a response or with a
-// server error (5xx), calls fail immediately until a probe or a call in progress succeeds.
-// A rejection (4xx) is no failure. Circuits are between built-in connectors and network, so that no
-// built-in connector can omit them.
+// server error (5xx), calls fail immediately until a probe or a call in progress succeeds. A
+// rejection (4xx) counts as a success. Circuits are between built-in connectors and network, so
+// that no built-in connector can omit them.
 
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';

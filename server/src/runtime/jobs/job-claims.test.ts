@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createExternalAccount, createFundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
-import { createPlanner, type Planned } from '../../../test/kit/app/query-plans.ts';
+import { type CheckPlan, createPlanner } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
 import { createJobSlots, type JobLimits, laneOf } from './job-slots.ts';
 
 const app = testApp();
 let client: pg.Client;
-let checkCost: Planned;
+let checkCost: CheckPlan;
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
@@ -46,7 +46,7 @@ function createClaimer(
     }
     return jobs;
   };
-  return { slots, claim: claimOnce, all: claimAll };
+  return { slots, claim: claimOnce, claimAll };
 }
 
 function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {
@@ -62,8 +62,8 @@ describe('claim', () => {
     await addDueJobs('mail', 'a', 40, 7_000);
     await addDueJobs('rail', 'a', 40, 6_000);
     await addDueJobs('rail', 'c', 40, 5_000);
-    const { all, slots } = createClaimer();
-    expect(countsOf(await all())).toEqual({
+    const { claimAll, slots } = createClaimer();
+    expect(countsOf(await claimAll())).toEqual({
       ...{ 'sms a': 16, 'sms b': 8, 'mail a': 12, 'rail a': 4, 'rail c': 16 },
     });
     expect(slots.freeCount()).toBe(8);
@@ -73,8 +73,8 @@ describe('claim', () => {
     await addDueJobs('sms', 'a', 10_000, 60_000);
     await addDueJobs('sms', 'b', 5);
     await addDueJobs('rail', 'c', 5);
-    const { all } = createClaimer();
-    expect(countsOf(await all())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
+    const { claimAll } = createClaimer();
+    expect(countsOf(await claimAll())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
   });
 
   it('reaches every lane in several claims if more lanes wait than one claim visits', async () => {
@@ -164,7 +164,7 @@ describe('migration 0032', () => {
       { platform: app.other.id },
       { transactionId: id },
       { accountId: payee.id },
-      { transactionId: 'Transaction:gone' },
+      { transactionId: 'Transaction:unknown' },
     ];
     for (const [index, input] of inputs.entries()) {
       await client.query(

@@ -129,10 +129,10 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   async function claimInRealTime(now: Time): Promise<ClaimResult> {
     if (slots.freeCount() === 0) return { jobs: [], hasMore: false };
     const time = new Date(now);
-    const head = await db.query<Due>(HEAD, [time, HEAD_ROWS]);
-    const selectedJobs = selectJobs(head, new Set());
+    const headRows = await db.query<Due>(HEAD, [time, HEAD_ROWS]);
+    const selectedJobs = selectJobs(headRows, new Set());
     let hasMore = false;
-    if (head.length === HEAD_ROWS && slots.freeCount() > 0) {
+    if (headRows.length === HEAD_ROWS && slots.freeCount() > 0) {
       const lanes = await readLanes(time).catch((error: unknown) => {
         for (const each of selectedJobs) slots.release(each);
         throw error;

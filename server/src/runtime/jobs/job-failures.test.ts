@@ -68,12 +68,12 @@ describe('job', () => {
 
   it('is dead after its last attempt and does not run again', async () => {
     const id = await stageJob();
-    let runs = 0;
+    let runCount = 0;
     const worker = workerWith(
       failingHandler(new Error('never'), {
         run: () => {
-          runs++;
-          return Promise.reject(new Error(`failure ${runs}`));
+          runCount++;
+          return Promise.reject(new Error(`failure ${runCount}`));
         },
       }),
     );
@@ -85,7 +85,7 @@ describe('job', () => {
       ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NOT_DUE },
     });
     advanceClock(100 * 365 * 86_400_000);
-    expect([await worker.runDue(), runs]).toEqual([0, 20]);
+    expect([await worker.runDue(), runCount]).toEqual([0, 20]);
     expect(logLines.some((line) => line.includes('job is dead'))).toBe(true);
     expect(await metrics.text()).toContain('railhead_jobs_total{kind="failing",result="dead"} 1');
   });
@@ -138,13 +138,13 @@ describe('job', () => {
   it('is dead after its last attempt if each attempt terminates the process', async () => {
     const id = await stageJob();
     await app.runtime.db.query('update jobs set attempts = 20 where id = $1', [id]);
-    let runs = 0;
+    let runCount = 0;
     const run = () => {
-      runs++;
+      runCount++;
       return Promise.reject(new Error('not reached'));
     };
     await workerWith({ kind: 'failing', run }).runDue();
-    expect(runs).toBe(0);
+    expect(runCount).toBe(0);
     expect(await readJob(id)).toMatchObject({
       ...{ state: 'dead', last_error: 'the process exited while the job was running' },
     });

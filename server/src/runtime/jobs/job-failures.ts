@@ -11,9 +11,9 @@ import { dueAt } from './jobs-table.ts';
 /** Maximum number of attempts. With the waits, they last about ten hours. */
 export const MAX_ATTEMPTS = 20;
 /**
- * Maximum number of attempts of jobs that call a provider. With the waits, they last about a week, so
- * that jobs continue after an outage of days. The probe of a circuit counts as an attempt, and
- * connectors that a program adds have no circuit.
+ * Maximum number of attempts of jobs that call a provider. With the waits, they last about a week,
+ * so that jobs continue after an outage of days. The probe of a circuit counts as an attempt.
+ * Connectors that a program adds have no circuit.
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;

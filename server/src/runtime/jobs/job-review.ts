@@ -28,7 +28,7 @@ type Cancellation = RowOf<typeof cancellations>;
 const ID = /^[A-Za-z]{1,40}:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The IDs in an input. */
-const aboutOf = (input: Record<string, unknown>): Record<string, string> =>
+const idsIn = (input: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(input).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string' && ID.test(entry[1]),
@@ -50,7 +50,7 @@ const presentJob = (row: Job, now: Time) => {
     attempts: row.attempts,
     lastError: row.last_error,
     failedAt: row.failed_at === null ? null : iso(row.failed_at),
-    about: aboutOf(row.input),
+    about: idsIn(row.input),
   };
 };
 
@@ -172,22 +172,22 @@ export async function pageOfJobSummaries(
   };
 }
 
-export const noJob = () => new Fault('NOT_FOUND', 'Job not found.');
+export const jobNotFoundFault = () => new Fault('NOT_FOUND', 'Job not found.');
 
 /** A job by its ID. Throws NOT_FOUND. */
 export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Job> {
   const row = isId(id, 'Job') ? await read(jobs, id) : undefined;
-  if (!row) throw noJob();
+  if (!row) throw jobNotFoundFault();
   return row;
 }
 
 /** A job, or the record of a canceled job. Throws NOT_FOUND. */
 export async function readJob({ db, effects }: Runtime, id: string): Promise<JobSummary> {
-  if (!isId(id, 'Job')) throw noJob();
+  if (!isId(id, 'Job')) throw jobNotFoundFault();
   const row = await db.read(jobs, id);
   if (row) return presentJob(row, effects.now());
   const cancellation = await db.read(cancellations, id);
-  if (!cancellation) throw noJob();
+  if (!cancellation) throw jobNotFoundFault();
   return presentCancellation(cancellation);
 }
 
@@ -229,12 +229,11 @@ export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobS
 /** Stages the removal of a job and the record with the reason. Throws CONFLICT while the job runs. */
 export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   if (stateOf(row, ctx.now) === 'running') {
-    const advice = 'Try again when it is queued or dead.';
-    throw new Fault('CONFLICT', `The job is running. ${advice}`);
+    throw new Fault('CONFLICT', 'The job is running. Try again when it is queued or dead.');
   }
   ctx.remove(jobs, row);
   const { id, kind, platform_id, attempts, last_error } = row;
-  const subjects = aboutOf(row.input);
+  const subjects = idsIn(row.input);
   const cancellation = {
     kind,
     platform_id,

@@ -1,5 +1,5 @@
-// The worker against a real database. A slow job delays no other job, a failing job is retried, and a job
-// has its effect once with any number of workers.
+// The worker against a real database. A slow job delays no other job, and a failing job is retried. A
+// job has its effect once with any number of workers.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -77,12 +77,12 @@ describe('worker', () => {
   });
 
   it('retries a failing job later and logs the failure', async () => {
-    let runs = 0;
+    let runCount = 0;
     const failingTwiceHandler: JobHandler = {
       kind: 'flaky',
       run: async (runtime, job) => {
-        runs += 1;
-        if (runs < 3) throw new Error('not yet');
+        runCount += 1;
+        if (runCount < 3) throw new Error('not yet');
         return emittingHandler('flaky').run(runtime, job);
       },
     };
@@ -94,7 +94,7 @@ describe('worker', () => {
     expect(await worker.runDue()).toBe(1);
     app.effects.set(app.effects.now() + 4_000);
     expect(await worker.runDue()).toBe(1);
-    expect([runs, await countRuns('flaky')]).toEqual([3, 1]);
+    expect([runCount, await countRuns('flaky')]).toEqual([3, 1]);
     // The second failure of the same second is only counted.
     expect(errorLines.filter((line) => line.includes('not yet'))).toHaveLength(1);
   });

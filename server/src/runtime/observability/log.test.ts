@@ -75,7 +75,7 @@ describe('a repeated failure', () => {
     expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
   });
 
-  it('is collapsed only above debug level and only for failures', () => {
+  it('is collapsed above the debug level, and repeated information is not', () => {
     const debugLog = logAt('debug');
     for (let index = 0; index < 3; index++) debugLog.error({ err: connectionError() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);

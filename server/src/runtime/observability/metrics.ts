@@ -173,21 +173,21 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   collectDefaultMetrics({ register: registry });
   watchEventLoop(registers);
   addBuildInfo(registers);
-  const requests = new Histogram({
+  const requestHistogram = new Histogram({
     name: 'railhead_request_seconds',
     help: 'Duration of requests.',
     labelNames: ['operation', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers,
   });
-  const batches = new Histogram({
+  const batchHistogram = new Histogram({
     name: 'railhead_commit_seconds',
     help: 'Duration of commits of change set batches.',
     labelNames: ['mode'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5],
     registers,
   });
-  const changeSets = new Counter({
+  const changeSetCounter = new Counter({
     name: 'railhead_change_sets_total',
     help: 'Change sets sent to the database.',
     registers,
@@ -198,15 +198,15 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     labelNames: ['limit'] as const,
     registers,
   });
-  const jobs = new Counter({
+  const jobCounter = new Counter({
     name: 'railhead_jobs_total',
     help: 'Job runs, by result.',
     labelNames: ['kind', 'result'] as const,
     registers,
   });
-  const deliveries = new Counter({
+  const deliveryCounter = new Counter({
     name: 'railhead_deliveries_total',
-    help: 'Webhook delivery attempts, by result. `failed`: a test or an approval request.',
+    help: 'Webhook delivery attempts, by result. `failed`: a failed test event or approval request.',
     labelNames: ['result'] as const,
     registers,
   });
@@ -214,19 +214,19 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const series = new Map<string, { observe(seconds: number): void }>();
   function requestsOf(operation: string, status: number) {
     const key = `${operation} ${status}`;
-    const requestSeries = series.get(key) ?? requests.labels(operation, String(status));
+    const requestSeries = series.get(key) ?? requestHistogram.labels(operation, String(status));
     series.set(key, requestSeries);
     return requestSeries;
   }
   return {
     request: (operation, status, ms) => requestsOf(operation, status).observe(ms / 1000),
     batch(count, ms, mode) {
-      batches.observe({ mode }, ms / 1000);
-      changeSets.inc(count);
+      batchHistogram.observe({ mode }, ms / 1000);
+      changeSetCounter.inc(count);
     },
     recordRateLimit: (limit) => rateLimitCounter.inc({ limit }),
-    job: (kind, result) => jobs.inc({ kind, result }),
-    delivery: (result) => deliveries.inc({ result }),
+    job: (kind, result) => jobCounter.inc({ kind, result }),
+    delivery: (result) => deliveryCounter.inc({ result }),
     ...countersIn(registers),
     ...gaugesIn(registers),
     text: () => registry.metrics(),

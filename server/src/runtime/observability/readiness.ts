@@ -2,7 +2,8 @@
 // transaction on a separate connection and writes a temporary file, because a small commit can succeed on a
 // full disk. The probe uses no table, so that processes never wait for each other.
 import type pg from 'pg';
-import { connectDatabase } from '../db/connections/connect.ts';
+import { readDatabaseUrl } from '../../kernel/net/database-url.ts';
+import { connectDatabase, UNCONFIRMED } from '../db/connections/connect.ts';
 import { cancelWait, hasCanceledWait } from '../db/connections/replication.ts';
 import { within } from './within.ts';
 
@@ -44,6 +45,7 @@ function statusOf(error: unknown): ReadyStatus {
   const { code, severity } = error as { code?: string; severity?: string };
   if (code === '53100') return 'disk full';
   if (code === '25006') return 'database read-only';
+  if (code === UNCONFIRMED) return 'database cannot commit';
   // An error without a severity is not an error of PostgreSQL.
   return severity === undefined || /^(57P|08)/.test(code ?? '')
     ? 'database unreachable'
@@ -53,6 +55,7 @@ function statusOf(error: unknown): ReadyStatus {
 /** Probes with one connection, which is opened on demand and dropped after any failure. */
 function createProbe(url: string, deadlineMs: number) {
   let client: pg.Client | undefined;
+  const hasSeveralHosts = readDatabaseUrl(url).hosts.length > 1;
   /** The status if the database no longer responds. */
   let silentStatus: ReadyStatus = 'database unreachable';
 
@@ -68,7 +71,9 @@ function createProbe(url: string, deadlineMs: number) {
       name: 'railhead readiness',
       settings: ['default_transaction_read_only = off'],
       timeoutMs: deadlineMs,
-      confirmed: false, // The probe commits.
+      // The probe commits. With several hosts, only a confirmed commit shows which one is the primary.
+      confirmed: hasSeveralHosts,
+      confirmMs: deadlineMs / 2,
     });
     if (signal.aborted) {
       openedClient.connection.stream.destroy();

@@ -10,10 +10,10 @@ import { operate } from './operate.ts';
 
 const app = testApp();
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const RULES = [
   { max: 1, withinMs: 30_000 },
-  { max: 3, withinMs: 15 * MINUTE },
+  { max: 3, withinMs: 15 * MINUTE_MS },
 ];
 
 /** Returns 0 if the attempt was accepted, or the seconds to wait. */
@@ -83,14 +83,14 @@ describe('attempts', () => {
   it('are stored for the longest period of the rules', async () => {
     for (let round = 0; round < 5; round++) {
       await app.operate((ctx) => countAttempt(ctx, 'six', RULES));
-      advanceClock(10 * MINUTE);
+      advanceClock(10 * MINUTE_MS);
     }
     expect((await app.runtime.db.read(attemptLimits, 'six'))?.at).toHaveLength(2);
   });
 
   it('are limited across two concurrent processes from the first attempt on', async () => {
     const secondProcess = openSecondProcess(app);
-    const rules = [{ max: 5, withinMs: MINUTE }];
+    const rules = [{ max: 5, withinMs: MINUTE_MS }];
     const attemptTenTimes = () =>
       Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -104,13 +104,13 @@ describe('attempts', () => {
       ...Array(5).fill(0),
       ...Array(5).fill(60),
     ]);
-    advanceClock(MINUTE);
+    advanceClock(MINUTE_MS);
     expect((await attemptTenTimes()).filter((seconds) => seconds === 0)).toHaveLength(5);
     await secondProcess.close();
   });
 
   it('count if the rejection is returned instead of thrown', async () => {
-    const rules = [{ max: 2, withinMs: MINUTE }];
+    const rules = [{ max: 2, withinMs: MINUTE_MS }];
     const countAttempts = async () =>
       (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
     const wrongSecretFault = () => new Fault('UNAUTHORIZED', 'Wrong.');

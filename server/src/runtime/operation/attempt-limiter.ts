@@ -30,11 +30,11 @@ function waitS(
   rules: readonly AttemptRule[],
   now: number,
 ): number {
-  const waits = rules.map(({ max, withinMs }) => {
+  const waitSeconds = rules.map(({ max, withinMs }) => {
     const firstTime = attemptTimes.filter((time) => time > now - withinMs).at(-max);
     return firstTime === undefined ? 0 : Math.ceil((firstTime + withinMs - now) / 1000);
   });
-  return Math.max(0, ...waits);
+  return Math.max(0, ...waitSeconds);
 }
 
 const DEFAULT_REASON = 'Too many attempts. Wait before trying again.';

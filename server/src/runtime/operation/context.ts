@@ -35,7 +35,9 @@ export interface TransferInput extends Money {
   step: string;
   debit: string;
   credit: string;
-  /** Applies although one of the accounts is frozen, such as a refund or a debt. */
+  /**
+   * Whether the transfer applies even if one of the accounts is frozen, as for a refund or a debt.
+   */
   force?: boolean;
   /** Fault if the debit account cannot pay the amount. Defaults to INSUFFICIENT_FUNDS. */
   insufficientFundsFault?: () => Fault;

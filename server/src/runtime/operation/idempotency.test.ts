@@ -6,7 +6,7 @@ import { BASE_PATH } from '../../http/server.ts';
 
 const app = testApp();
 
-const DAY = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 describe('stored replies', () => {
   const create = (key: string, platformCustomerId: string) =>
@@ -26,11 +26,11 @@ describe('stored replies', () => {
 
   it('are replayed for a week and then deleted', async () => {
     const firstResponse = await create('a', 'kept');
-    await app.advance(6 * DAY);
+    await app.advance(6 * DAY_MS);
     const secondResponse = await create('a', 'kept');
     expect(secondResponse.body).toEqual(firstResponse.body);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    await app.advance(2 * DAY);
+    await app.advance(2 * DAY_MS);
     const laterResponse = await create('a', 'kept');
     expect([laterResponse.status, laterResponse.body.code]).toEqual([409, 'CONFLICT']);
     expect(laterResponse.headers['idempotency-replayed']).toBeUndefined();

@@ -97,10 +97,11 @@ describe('rejection by the ledger', () => {
         }),
       );
     await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
-    const limitFault = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');
+    const limitFault = () =>
+      new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'The daily limit is exceeded.');
     await expect(pay(limitFault)).rejects.toMatchObject({
       status: 429,
-      message: 'Enough for today.',
+      message: 'The daily limit is exceeded.',
     });
   });
 

@@ -73,11 +73,14 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
   if (rejection.reason === 'insufficient-funds')
     return (insufficientFundsFaults.get(rejection.account) ?? insufficientFunds)();
   if (rejection.reason === 'frozen') {
-    return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: rejection.account });
+    const reason =
+      'Transfers from and to the account are blocked. Check the status of the account and of its owner.';
+    return new Fault('INVALID_INPUT', reason, { accountId: rejection.account });
   }
   if (rejection.reason === 'not-empty') {
     const accountIds = [rejection.account];
-    return new Fault('CONFLICT', 'The balance of the account must be zero.', { accountIds });
+    const reason = 'The account has a balance or a hold. Transfer or release the funds first.';
+    return new Fault('CONFLICT', reason, { accountIds });
   }
   if (rejection.reason === 'exists') {
     return Object.assign(new Error(`${rejection.id} is taken`), { name: KEY_TAKEN });

@@ -49,7 +49,10 @@ export interface PersonalTable<C = DataSubject> {
   erasure: 'emptied' | 'removed' | { retained: string };
   /** Condition for the rows to remove. `rows` if absent. */
   removes?: string;
-  /** Whether the change set that deletes the data key empties or removes the rows, and counts `rows`. */
+  /**
+   * Whether the rows are emptied or removed in the change set that deletes the data key. The rows
+   * that meet `rows` are then counted.
+   */
   atOnce?: true;
 }
 

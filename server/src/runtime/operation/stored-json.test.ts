@@ -85,6 +85,6 @@ describe('the list of texts', () => {
   });
 
   it('rejects a token that it does not contain', () => {
-    expect(() => unpackJson('{"a":1}\u0007z')).toThrow('stored JSON of a newer version');
+    expect(() => unpackJson('{"a":1}\u0007z')).toThrow('a newer version has stored this JSON');
   });
 });

@@ -118,7 +118,8 @@ function tokenOf(match: string): string {
 
 function textOf(token: string): string {
   const text = TEXTS.get(token);
-  if (text === undefined) throw new Error('stored JSON of a newer version');
+  if (text === undefined)
+    throw new Error('a newer version has stored this JSON. Use that version.');
   return text;
 }
 

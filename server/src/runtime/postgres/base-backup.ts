@@ -55,11 +55,11 @@ const readFirstRow = async (client: pg.Client, text: string) => (await client.qu
 /** The name of a segment without its timeline. */
 const positionOf = (segment: string) => segment.slice(8);
 
-function copyLog(from: string, to: string, [first, last]: [string, string]): void {
+function copyLog(from: string, to: string, firstSegment: string, lastSegment: string): void {
   for (const name of fs.readdirSync(from)) {
     if (!SEGMENT.test(name)) continue;
     const position = positionOf(name);
-    if (position >= positionOf(first) && position <= positionOf(last)) {
+    if (position >= positionOf(firstSegment) && position <= positionOf(lastSegment)) {
       copyFile(path.join(from, name), path.join(to, name));
     }
   }
@@ -90,22 +90,20 @@ export async function createBaseBackup(
   fs.rmSync(temporaryFolder, { recursive: true, force: true });
   const client = await connectDatabase(url, { name: 'railhead backup' });
   try {
-    const { first } = await readFirstRow(
+    const startResult = await readFirstRow(
       client,
       `select pg_walfile_name(pg_backup_start('railhead', true)) as first`,
     );
     const bytes = copyFolder(cluster, temporaryFolder, true);
     // Copied last, as in pg_basebackup, because this file contains the newest checkpoint.
-    const control = path.join('global', 'pg_control');
-    copyFile(path.join(cluster, control), path.join(temporaryFolder, control));
+    const controlFile = path.join('global', 'pg_control');
+    copyFile(path.join(cluster, controlFile), path.join(temporaryFolder, controlFile));
     const stopResult = await readFirstRow(
       client,
       'select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)',
     );
-    copyLog(path.join(cluster, 'pg_wal'), path.join(temporaryFolder, 'pg_wal'), [
-      first,
-      stopResult.last,
-    ]);
+    const logFolder = path.join(temporaryFolder, 'pg_wal');
+    copyLog(path.join(cluster, 'pg_wal'), logFolder, startResult.first, stopResult.last);
     fs.writeFileSync(path.join(temporaryFolder, 'backup_label'), stopResult.labelfile, {
       mode: 0o600,
     });

@@ -21,7 +21,7 @@ const NPM_PLATFORM: Record<string, string> = { win32: 'windows' };
 /** This platform in the names of the packages: `linux-x64`, `darwin-arm64`, `windows-x64`. */
 export const PLATFORM = `${NPM_PLATFORM[process.platform] ?? process.platform}-${process.arch}`;
 
-export const noBuild = (platform: string, cause?: unknown) =>
+export const missingBuildError = (platform: string, cause?: unknown) =>
   unavailable(
     `The embedded PostgreSQL does not support ${platform}. Set DATABASE_URL to a ` +
       'PostgreSQL 15 or newer.',
@@ -42,7 +42,7 @@ function locate(platform: string): Package {
     const native = path.join(fs.realpathSync(root), 'native');
     return { version: (JSON.parse(text) as { version: string }).version, native };
   } catch (cause) {
-    throw noBuild(platform, cause);
+    throw missingBuildError(platform, cause);
   }
 }
 
@@ -106,10 +106,10 @@ function* filesBelow(folder: string, subfolder = ''): Generator<string> {
  */
 function isComplete(native: string, copy: string): boolean {
   for (const name of filesBelow(native)) {
-    const [from, to] = [native, copy].map((base) =>
+    const [sourceStat, copyStat] = [native, copy].map((base) =>
       fs.statSync(path.join(base, name), { throwIfNoEntry: false }),
     );
-    if (from?.size !== to?.size) return false;
+    if (sourceStat?.size !== copyStat?.size) return false;
   }
   return createLinks(copy);
 }
@@ -123,10 +123,10 @@ function isOwnedFolder(folder: string): boolean {
 
 function copyAll(native: string, copy: string): void {
   for (const name of filesBelow(native)) {
-    const to = path.join(copy, name);
-    fs.mkdirSync(path.dirname(to), { recursive: true });
-    fs.copyFileSync(path.join(native, name), to, fs.constants.COPYFILE_FICLONE);
-    fs.chmodSync(to, name.startsWith('bin') ? 0o755 : 0o644);
+    const target = path.join(copy, name);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.copyFileSync(path.join(native, name), target, fs.constants.COPYFILE_FICLONE);
+    fs.chmodSync(target, name.startsWith('bin') ? 0o755 : 0o644);
   }
   // The umask may have removed access to the folders.
   for (const entry of fs.readdirSync(copy, { recursive: true, withFileTypes: true })) {
@@ -160,7 +160,7 @@ function relocate(from: Package, folder: string): string {
   }
   fs.rmSync(path.join(folder, 'old'), { recursive: true, force: true });
   if (isOwnedFolder(folder) && isComplete(from.native, copy)) return copy;
-  throw new Error(`${folder} cannot be used`);
+  throw new Error(`${folder} is incomplete, or other users can change its content.`);
 }
 
 function cacheFolders(user: RunAs | undefined): string[] {

@@ -4,7 +4,13 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { findBinaries, noBuild, PLATFORM, type RunAs, unavailable } from './embedded-binaries.ts';
+import {
+  findBinaries,
+  missingBuildError,
+  PLATFORM,
+  type RunAs,
+  unavailable,
+} from './embedded-binaries.ts';
 import { passwordArguments } from './embedded-windows.ts';
 
 /** Programs, cluster, and the user that runs it. An undefined user is the user of this process. */
@@ -87,7 +93,7 @@ function runInitdb({ binaries, cluster, user }: ClusterLocation, options: Cluste
   // For an existing program, ENOENT means that its loader is missing. The system has another C library
   // (Alpine).
   const { error } = result;
-  if ((error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, error);
+  if ((error as NodeJS.ErrnoException)?.code === 'ENOENT') throw missingBuildError(PLATFORM, error);
   if (error) throw unavailable(`PostgreSQL cannot be executed: ${error.message}.`, error);
   if (result.status !== 0)
     throw unavailable(`PostgreSQL cannot be initialized: ${lastLine(result.stderr)}`);

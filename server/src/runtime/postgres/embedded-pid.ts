@@ -24,7 +24,7 @@ export const PASSWORD_FILE = 'postgres.password';
 const NO_PROCESS = 4_194_305;
 const POLL_MS = 20;
 
-function exists(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -34,7 +34,7 @@ function exists(pid: number): boolean {
 }
 
 /** Whether the running process `pid` is the PostgreSQL of `cluster`. */
-function serves(pid: number, cluster: string): boolean {
+function isServing(pid: number, cluster: string): boolean {
   if (process.platform === 'win32') return true;
   if (process.platform === 'linux') {
     // The working directory of PostgreSQL is its cluster. Only the owner of the cluster and root can read
@@ -72,8 +72,8 @@ export function runningIn(cluster: string): RunningPostgres | undefined {
     .map((line) => line.trim());
   const [firstLine = '', , , port = '', socketFolder = '', , , status] = lines;
   const pid = Number(firstLine);
-  if (!Number.isInteger(pid) || pid <= 0 || !exists(pid)) return undefined;
-  if (!serves(pid, cluster)) {
+  if (!Number.isInteger(pid) || pid <= 0 || !isRunning(pid)) return undefined;
+  if (!isServing(pid, cluster)) {
     if (socketFolder) removeReusedPid(cluster, pid, socketFolder, port);
     return undefined;
   }

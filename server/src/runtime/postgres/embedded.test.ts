@@ -164,7 +164,9 @@ describe('startEmbedded', () => {
     const { child, pid } = await startOtherProcess(dir);
     await expect(startEmbedded({ dir })).rejects.toMatchObject({
       name: 'DatabaseUnavailable',
-      message: `The data folder ${dir} is already served by a running PostgreSQL (process ${pid}).`,
+      message:
+        `The data folder ${dir} is already served by a running PostgreSQL (process ${pid}). ` +
+        'Stop that server, or use another data folder.',
     });
     child.kill('SIGKILL');
     await waitUntilExited(pid);

@@ -26,7 +26,7 @@ interface EmbeddedOptions {
   dir: string;
   /** Receives the lines that PostgreSQL logs. */
   log?: (line: string) => void;
-  /** False disables the safety in a crash or power failure for speed. Tests only. */
+  /** False disables the flush of commits for speed, so a crash can lose data. Tests only. */
   durable?: boolean;
   /** Maximum number of connections. Defaults to 100, which is also the minimum. */
   maxConnections?: number;
@@ -135,7 +135,10 @@ function createSocketFolder(cluster: string, user: RunAs | undefined): string {
     if (user) fs.chownSync(selectedFolder, user.uid, user.gid);
     return selectedFolder;
   }
-  throw unavailable('No temporary folder is suitable for the socket of the embedded PostgreSQL.');
+  throw unavailable(
+    'No temporary folder is suitable for the socket of the embedded PostgreSQL. Set TMPDIR to an ' +
+      'existing folder with a short path, or set DATABASE_URL.',
+  );
 }
 
 const urlOf = ({ port, socketFolder: folder, password }: RunningPostgres) =>
@@ -145,7 +148,8 @@ const urlOf = ({ port, socketFolder: folder, password }: RunningPostgres) =>
 
 const folderInUseError = (dir: string, pid?: number) =>
   unavailable(
-    `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
+    `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}. ` +
+      'Stop that server, or use another data folder.',
   );
 
 /** Waits until no process serves the cluster. Throws if a process still serves the cluster. */
@@ -227,7 +231,8 @@ async function startServer(
     await sleep(ORPHANS_MS);
   }
   throw unavailable(
-    `PostgreSQL does not start: queries of its killed predecessor in ${options.dir} are still running.`,
+    `Queries of a killed PostgreSQL in ${options.dir} are still running. ` +
+      'Try again later, or end its processes.',
   );
 }
 

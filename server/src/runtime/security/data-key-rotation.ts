@@ -106,11 +106,11 @@ async function publish(
   }
   await onKeys(runtime, 'sandbox', async (ctx) => {
     const stage = (each: number, key: Uint8Array, activeFrom: Time) => {
-      for (const master of masterKeys) {
-        const master_key = masterKeyId(master);
+      for (const wrappingKey of masterKeys) {
+        const master_key = masterKeyId(wrappingKey);
         const id = `${each} ${master_key}`;
         if (rows.some((row) => row.id === id)) continue;
-        const sealedKey = wrapKey(ctx.effects, master, each, key);
+        const sealedKey = wrapKey(ctx.effects, wrappingKey, each, key);
         const times = { created_at: ctx.now, active_from: activeFrom };
         ctx.insert(dataKeys, { id, number: each, master_key, sealed: sealedKey, ...times });
       }
@@ -121,7 +121,8 @@ async function publish(
     if (number === undefined) return;
     stage(number, ctx.effects.random(KEY_BYTES), ctx.effects.now() + DATA_KEY_NOTICE_MS);
   }).catch((error: unknown) => {
-    if (isKeyTaken(error)) throw conflict('Another rotation has just started.');
+    if (isKeyTaken(error))
+      throw conflict('Another rotation has just started. Retry when it has finished.');
     throw error;
   });
   await keys.read();
@@ -217,16 +218,20 @@ export async function* retireDataKeys(
   const { keys, masterKey, runtime } = deps;
   await keys.read();
   const rows = keys.rows();
-  if (rows.length === 0) throw conflict('No key was rotated yet.');
+  if (rows.length === 0) throw conflict('There is no earlier key, because no key was rotated yet.');
   const id = masterKeyId(masterKey());
-  if (!isOpenedBy(rows, id)) throw conflict('The configured master key does not open all keys.');
+  if (!isOpenedBy(rows, id)) {
+    throw conflict('The configured master key does not open all keys. Configure one that does.');
+  }
   for (const number of numbersOf(rows)) keys.key(number);
   const latestKeyNumber = latestNumber(rows);
   const activeFrom = rows.find((row) => row.number === latestKeyNumber)?.active_from ?? 0;
   const retirableAt = activeFrom + RETIRE_AFTER_MS;
   if (!isForced && runtime.effects.now() < retirableAt) {
     const time = new Date(retirableAt).toISOString();
-    throw conflict(`Requests may contain values of the earlier key until ${time}.`);
+    throw conflict(
+      `Requests may contain values of an earlier key until ${time}. Retry then, or use --now.`,
+    );
   }
   yield* finishReseal(deps);
   // Key 0 is retained, because keyed hashes are derived from it.

@@ -14,8 +14,8 @@ import { assertMasterKey } from './stored-keys.ts';
 import { createVault } from './vault.ts';
 
 const app = testApp();
-const OLD = Buffer.alloc(32, 7);
-const NEW = Buffer.alloc(32, 9);
+const OLD_KEY = Buffer.alloc(32, 7);
+const NEW_KEY = Buffer.alloc(32, 9);
 const effects = systemEffects();
 
 async function openKeys(masterKey: Uint8Array) {
@@ -36,16 +36,16 @@ async function linesOf(steps: AsyncIterable<string>): Promise<string[]> {
 describe('a rotation', () => {
   it('seals all values again and changes the master key', async () => {
     await createCustomer(app);
-    const firstProcess = await openKeys(OLD);
+    const firstProcess = await openKeys(OLD_KEY);
     const text = firstProcess.runtime.vault.sealOwn('secret', 'place');
     expect(text).toMatch(/^s1\./);
     expect(keyStates(firstProcess)).toMatchObject([{ number: 0, status: 'active' }]);
     expect(await staleTexts(firstProcess)).toEqual([]);
 
-    const steps = rotateDataKeys(firstProcess, NEW);
+    const steps = rotateDataKeys(firstProcess, NEW_KEY);
     expect((await steps.next()).value).toBe('Key 1 is published.');
     // Another process reads the key before it seals.
-    const otherProcess = await openKeys(OLD);
+    const otherProcess = await openKeys(OLD_KEY);
     expect(otherProcess.runtime.vault.sealOwn('secret', 'place')).toMatch(/^s1\./);
     await expect(linesOf(rotateDataKeys(await openKeys(Buffer.alloc(32, 1))))).rejects.toThrow(
       /another master key/,
@@ -59,24 +59,28 @@ describe('a rotation', () => {
       app.runtime.vault.digest('kind', 'value'),
     );
 
-    const thirdProcess = await openKeys(NEW);
+    const thirdProcess = await openKeys(NEW_KEY);
     expect(thirdProcess.runtime.vault.openOwn(newSealedText, 'place').toString()).toBe('secret');
     await expect(linesOf(retireDataKeys(thirdProcess, false))).rejects.toMatchObject({
       code: 'CONFLICT',
     });
     const retirementLines = await linesOf(retireDataKeys(thirdProcess, true));
-    expect(retirementLines).toContain(`Master key ${masterKeyId(OLD)} no longer opens any key.`);
+    expect(retirementLines).toContain(
+      `Master key ${masterKeyId(OLD_KEY)} no longer opens any key.`,
+    );
     const url = app.databaseUrl;
-    await expect(assertMasterKey(url, OLD)).rejects.toThrow(/does not open this database/);
+    await expect(assertMasterKey(url, OLD_KEY)).rejects.toThrow(/does not open this database/);
     await expect(assertMasterKey(url, undefined)).rejects.toThrow(/is missing/);
-    await assertMasterKey(url, NEW);
+    await assertMasterKey(url, NEW_KEY);
     // A value that was sealed before the rotation and stored after it.
-    expect((await openKeys(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
+    expect((await openKeys(NEW_KEY)).runtime.vault.openOwn(text, 'place').toString()).toBe(
+      'secret',
+    );
   }, 60_000);
 });
 
 /** Sources that seal under a key of the installation, with the table of the sealed values. */
-const SEALING: Readonly<Record<string, string>> = {
+const SEALED_TABLES: Readonly<Record<string, string>> = {
   'connectors/sandbox/cards/card-numbers.ts': 'cards',
   'connectors/signer/custody.ts': 'wallets otp_targets delegated_keys',
   'features/customers/imports/operations.ts': 'imports',
@@ -111,12 +115,12 @@ describe('sealed columns', () => {
     // The calls in these files seal existing values again.
     const exceptions = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
     expect(sealingFiles.filter((file) => !exceptions.includes(file)).sort()).toEqual(
-      Object.keys(SEALING).sort(),
+      Object.keys(SEALED_TABLES).sort(),
     );
     const declaredTables = new Set(
       [...SEALED_COLUMNS, ...CUSTODY_COLUMNS].map(({ table }) => table),
     );
-    const sealedTables = Object.values(SEALING).flatMap((tables) =>
+    const sealedTables = Object.values(SEALED_TABLES).flatMap((tables) =>
       tables.split(' ').filter(Boolean),
     );
     expect([...declaredTables].sort()).toEqual([...new Set(sealedTables)].sort());

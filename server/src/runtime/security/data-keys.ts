@@ -109,7 +109,9 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
     const id = masterKeyId(masterKey());
     const row = rowsOfNumber.find((each) => each.master_key === id);
     if (row) return unwrapKey(masterKey(), row);
-    throw new Error(`The data key ${number} is sealed with another master key.`);
+    throw new Error(
+      `The data key ${number} is sealed with another master key. Configure that master key.`,
+    );
   }
 
   const keyOf = (number: number) => openedKeys.get(number) ?? openAndCacheKey(number);

@@ -9,10 +9,10 @@ import { retireSigningKey, rotateSigningKeys } from './key-rotation.ts';
 import { keyIdOf, publicKeyPem, publicKeys } from './keys.ts';
 import { createVault } from './vault.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const app = testApp();
 
-const rotate = (hours: number) => rotateSigningKeys(app.runtime, 'sandbox', hours * HOUR);
+const rotate = (hours: number) => rotateSigningKeys(app.runtime, 'sandbox', hours * HOUR_MS);
 const openRing = () => openKeyRing({ ...app.runtime, log: silentLog });
 
 const readSandboxKeys = async (algorithm = 'P-256') =>
@@ -23,7 +23,7 @@ const readStatuses = async (algorithm?: string) =>
   (await readSandboxKeys(algorithm)).map((key) => key.status);
 
 // Each test starts after the rotations of the previous test.
-beforeEach(() => app.advance(200 * HOUR));
+beforeEach(() => app.advance(200 * HOUR_MS));
 
 describe('rotation of signing keys', () => {
   it('publishes the new pair before it signs and the earlier pair afterwards', async () => {
@@ -36,13 +36,13 @@ describe('rotation of signing keys', () => {
       'P-256 announced',
     ]);
     expect(await publicKeyPem(app.runtime, 'sandbox')).toBe(keyBefore);
-    await app.advance(23 * HOUR);
+    await app.advance(23 * HOUR_MS);
     expect((await readStatuses()).slice(0, 2)).toEqual(['announced', 'active']);
-    await app.advance(HOUR);
+    await app.advance(HOUR_MS);
     expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'superseded']);
     expect((await readStatuses('Ed25519')).slice(0, 2)).toEqual(['active', 'superseded']);
     expect(await publicKeyPem(app.runtime, 'sandbox')).not.toBe(keyBefore);
-    await app.advance(24 * HOUR);
+    await app.advance(24 * HOUR_MS);
     expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'retired']);
   });
 
@@ -52,7 +52,7 @@ describe('rotation of signing keys', () => {
     const productionKeyId = keys.production.keyId;
     await rotate(1);
     // The server has not read the new key yet.
-    await app.advance(1.5 * HOUR);
+    await app.advance(1.5 * HOUR_MS);
     expect(keys.sandbox.keyId).toBe(earlierKey.keyId);
     const laterKeys = (await openRing()).keys;
     expect(laterKeys.sandbox.keyId).not.toBe(earlierKey.keyId);
@@ -77,7 +77,7 @@ describe('rotation of signing keys', () => {
     const results = await Promise.allSettled([rotate(1), rotate(1)]);
     expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(rotate(1)).rejects.toMatchObject({ code: 'CONFLICT' });
-    await rotateSigningKeys(app.runtime, 'production', HOUR);
+    await rotateSigningKeys(app.runtime, 'production', HOUR_MS);
   });
 
   it('waits until all processes can have read the key', async () => {
@@ -92,7 +92,7 @@ describe('rotation of signing keys', () => {
   it('requires the master key of the server', async () => {
     const vault = createVault(app.runtime.effects, () => Buffer.alloc(32, 8));
     const otherRuntime = { ...app.runtime, vault };
-    await expect(rotateSigningKeys(otherRuntime, 'sandbox', HOUR)).rejects.toThrow(
+    await expect(rotateSigningKeys(otherRuntime, 'sandbox', HOUR_MS)).rejects.toThrow(
       /another master key/,
     );
     expect((await readStatuses())[0]).toBe('active');
@@ -106,7 +106,7 @@ describe('retirement of signing keys', () => {
     const [announcedKey] = await readSandboxKeys('Ed25519');
     const retiredKeys = await retireSigningKey(app.runtime, announcedKey?.keyId as string);
     expect(retiredKeys.map((key) => key.status)).toEqual(['retired', 'retired']);
-    await app.advance(3 * HOUR);
+    await app.advance(3 * HOUR_MS);
     const [newestKey, nextKey] = await readSandboxKeys();
     expect(newestKey?.status).toBe('retired');
     expect(nextKey).toEqual(activeKey);
@@ -117,7 +117,7 @@ describe('retirement of signing keys', () => {
   it('stops the publication of a superseded pair immediately', async () => {
     const [earlierKey] = await readSandboxKeys();
     await rotate(24);
-    await app.advance(24 * HOUR);
+    await app.advance(24 * HOUR_MS);
     await retireSigningKey(app.runtime, earlierKey?.keyId as string);
     expect((await readStatuses()).slice(0, 2)).toEqual(['active', 'retired']);
     expect((await openRing()).keys.sandbox.earlierStandard).toEqual([]);

@@ -64,7 +64,8 @@ export async function rotateSigningKeys(
   await checkSigningKeys(runtime);
   await onKeys(runtime, environment, (ctx) => stageRotation(ctx, environment, overlapMs)).catch(
     (error: unknown) => {
-      if (isKeyTaken(error)) throw conflict('Another rotation has just started.');
+      if (isKeyTaken(error))
+        throw conflict('Another rotation has just started. Retry when it has finished.');
       throw error;
     },
   );

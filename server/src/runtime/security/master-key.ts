@@ -24,7 +24,8 @@ export const masterKeyFile = (dataDir: string): string => path.join(dataDir, FIL
 export function readMasterKey(file: string): Uint8Array | undefined {
   try {
     const text = fs.readFileSync(file, 'utf8');
-    if (!KEY_FORMAT.test(text)) throw masterKeyError(`${file} does not contain a master key.`);
+    if (!KEY_FORMAT.test(text))
+      throw masterKeyError(`${file} does not contain a master key. Restore the file.`);
     return Buffer.from(text.trim(), 'hex');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

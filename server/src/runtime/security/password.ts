@@ -9,7 +9,7 @@ const compute = promisify<string, Uint8Array, number, object, Buffer>(scrypt);
 
 const NAME = 'scrypt';
 const COST = { N: 32_768, r: 8, p: 3 };
-const MAX_MEMORY = 64 * 1024 * 1024;
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
@@ -29,7 +29,7 @@ async function deriveHash(password: string, salt: Uint8Array, cost: typeof COST)
   // The text is normalized, because equal characters can be different sequences of code points.
   const text = password.normalize('NFKC');
   const nextHash = lastHash.then(() =>
-    compute(text, salt, HASH_BYTES, { ...cost, maxmem: MAX_MEMORY }),
+    compute(text, salt, HASH_BYTES, { ...cost, maxmem: MAX_MEMORY_BYTES }),
   );
   lastHash = nextHash.catch(() => undefined);
   return nextHash.finally(() => {
@@ -64,7 +64,7 @@ export async function matchesPassword(
   storedHash: string | null,
 ): Promise<boolean> {
   const [name, N, r, p, salt = '', hash = ''] = (storedHash ?? ABSENT_HASH).split('$');
-  if (name !== NAME) throw new Error('a password hash of an unknown kind');
+  if (name !== NAME) throw new Error('the stored password hash is not a scrypt hash');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
   const actualHash = await deriveHash(password, Buffer.from(salt, 'base64url'), cost);
   const expectedHash = Buffer.from(hash, 'base64url');

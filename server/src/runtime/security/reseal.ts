@@ -33,7 +33,7 @@ export async function countStale(
 }
 
 function resealText(vault: Vault, contexts: readonly string[], text: string): string {
-  let lastError: unknown = new Error('no context');
+  let lastError: unknown = new Error('the column declares no context');
   for (const context of contexts) {
     try {
       return vault.sealOwn(vault.openOwn(text, context), context);

@@ -30,8 +30,13 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 const sealBytes = (bytes: Buffer, chunkSize = 10_000, id = ID, encryptionKey = key) =>
   readAll(sealContent(encryptionKey, id, inChunks(bytes, chunkSize)));
 
-const readSealed = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
-  readAll(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));
+const readSealed = (
+  bytes: Buffer,
+  { from = 0, chunk = 7_919, id = ID, decryptionKey = key } = {},
+) =>
+  readAll(
+    openContent(decryptionKey, id, (offset) => inChunks(bytes.subarray(offset), chunk), from),
+  );
 
 const SIZES = [
   0,
@@ -100,7 +105,7 @@ describe.each(SIZES)('%i bytes', (size) => {
       );
     }
     await expect(readSealed(sealedBytes, { id: `${ID}0` })).rejects.toThrow(/cannot decrypt/);
-    await expect(readSealed(sealedBytes, { by: Buffer.alloc(32, 4) })).rejects.toThrow(
+    await expect(readSealed(sealedBytes, { decryptionKey: Buffer.alloc(32, 4) })).rejects.toThrow(
       /cannot decrypt/,
     );
   });

@@ -41,7 +41,8 @@ function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: StoredKeys
     const otherIds = [...new Set(dataKeys.map((row) => row.master_key))].join(', ');
     if (matchingRows.length === 0) {
       throw masterKeyError(
-        `The master key ${id} does not open this database, which needs ${otherIds}. ${NOTHING_WRITTEN}`,
+        `The master key ${id} does not open this database. Configure one of these keys: ` +
+          `${otherIds}. ${NOTHING_WRITTEN}`,
       );
     }
     for (const row of matchingRows) unwrapKey(masterKey, row);
@@ -51,14 +52,16 @@ function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: StoredKeys
   try {
     open(masterKey, signingKey.private_key, `signing_keys ${signingKey.id}`);
   } catch (cause) {
-    const reason = `This database was sealed with another master key. ${NOTHING_WRITTEN}`;
-    throw masterKeyError(reason, cause);
+    throw masterKeyError(
+      `This database was sealed with another master key. Configure that key. ${NOTHING_WRITTEN}`,
+      cause,
+    );
   }
 }
 
 /**
- * Throws MasterKeyError if `masterKey` is missing or does not open the keys in the database. An empty
- * database accepts every key and a missing key.
+ * Throws MasterKeyError if `masterKey` is missing or does not open the keys in the database. In an
+ * empty database, every key is accepted, and no key is required.
  */
 export async function assertMasterKey(
   url: string,

@@ -81,7 +81,8 @@ function createMalformedKeys(): string[] {
 const MALFORMED_VALUES = createMalformedKeys();
 
 /**
- * Replaces the values of fields for keys, signatures and tokens, except IDs. Returns their number.
+ * Replaces the values of fields for keys, signatures and tokens, except IDs. Returns the number of
+ * replaced values.
  */
 function replaceFields(value: Json, session: Session, name = ''): number {
   if (!value || typeof value !== 'object') return 0;

@@ -22,12 +22,12 @@ interface Draft {
  * A policy would require an approval for later changes. A reset removes rows that concurrent requests read.
  * These requests then return a 404 with a code that is not documented.
  */
-const EXCLUDED = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
+const EXCLUDED_OPERATIONS = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
 /** A global operator calls only operations that do not change the victim. */
 const GLOBAL_PATHS = /^\/operator\/v1\/(operator-|roles|approval|audit|provider|system|retention)/;
 
 const operationsOf = (session: Session): Operation[] =>
-  session.documents.operations.filter(({ operationId }) => !EXCLUDED.has(operationId));
+  session.documents.operations.filter(({ operationId }) => !EXCLUDED_OPERATIONS.has(operationId));
 
 const BOUNDARY = 'x-fuzz-boundary';
 

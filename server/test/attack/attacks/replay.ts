@@ -93,7 +93,7 @@ async function replayMessage(session: Session, provider: ProviderTarget): Promis
     description: string,
   ) => {
     if (!allowedStatuses.includes(statusOf(reply)))
-      addProblem(report, sentRequest, `${description}: ${statusOf(reply)}`);
+      addProblem(report, sentRequest, `${description} returned ${statusOf(reply)}`);
   };
   const otherBody = JSON.stringify({ ...deposit, amount: amount + 1 });
   checkStatus(
@@ -209,7 +209,11 @@ async function replayExecution(session: Session): Promise<void> {
   }
   const executions = statuses.filter((status) => status === 200);
   if (executions.length > 1)
-    addProblem(report, { ...sentRequest, path }, `executed: ${statuses.join(', ')}`);
+    addProblem(
+      report,
+      { ...sentRequest, path },
+      `the quote was executed more than once: ${statuses.join(', ')}`,
+    );
 }
 
 export const replayAttack = (provider: ProviderTarget): Attack => ({

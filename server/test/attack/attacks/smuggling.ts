@@ -15,7 +15,7 @@ interface Case {
 }
 
 /** Marks the customer that a smuggled request would create. */
-export const SMUGGLED = 'smuggled-customer';
+export const SMUGGLED_CUSTOMER_ID = 'smuggled-customer';
 
 const WAIT_MS = 150;
 
@@ -29,8 +29,8 @@ interface Parts {
 const partsOf = ({ callers, chance }: Session): Parts => {
   const { authorization } = callers.attacker;
   const body = JSON.stringify({
-    ...{ customerType: 'INDIVIDUAL', fullName: SMUGGLED },
-    platformCustomerId: `${SMUGGLED}-${chance.integerBelow(2 ** 31)}`,
+    ...{ customerType: 'INDIVIDUAL', fullName: SMUGGLED_CUSTOMER_ID },
+    platformCustomerId: `${SMUGGLED_CUSTOMER_ID}-${chance.integerBelow(2 ** 31)}`,
   });
   const head =
     `POST ${BASE}/customers HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n` +

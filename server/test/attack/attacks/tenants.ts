@@ -6,12 +6,12 @@ import { type Attack, authorizationFor, type Session } from '../session.ts';
 import { requestBytes } from '../target/tenants.ts';
 
 /** Public resources and bearer secrets: a UMA address, the code of an invitation or of a device. */
-const OPEN_TO_ALL = new Set([
+const PUBLIC_OPERATIONS = new Set([
   ...['lookupUma', 'getInvitation', 'claimInvitation', 'cancelInvitation', 'redeemAgentDeviceCode'],
 ]);
 
 const hasIdInPath = ({ path, operationId, isPublic, api }: Operation) =>
-  path.includes('{') && !OPEN_TO_ALL.has(operationId) && !isPublic && api === 'platform';
+  path.includes('{') && !PUBLIC_OPERATIONS.has(operationId) && !isPublic && api === 'platform';
 
 /** Whether an operator token for another platform must not reach the resource of the operation. */
 const isOfPlatform = ({ api, path }: Operation) =>

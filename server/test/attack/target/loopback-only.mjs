@@ -8,7 +8,7 @@ import net from 'node:net';
 const isLocal = (host) =>
   host === undefined || host === 'localhost' || host === '::1' || /^127\./.test(host);
 
-function failure(code, host) {
+function createFailure(code, host) {
   return Object.assign(new Error(`${code} ${host}`), { code, hostname: host });
 }
 
@@ -18,12 +18,12 @@ const lookupPromise = dns.promises.lookup;
 dns.lookup = (host, options, callback) => {
   const onLookup = typeof options === 'function' ? options : callback;
   if (!isLocal(host) && !net.isIP(host)) {
-    return void process.nextTick(onLookup, failure('ENOTFOUND', host));
+    return void process.nextTick(onLookup, createFailure('ENOTFOUND', host));
   }
   return typeof options === 'function' ? lookup(host, options) : lookup(host, options, callback);
 };
 dns.promises.lookup = async (host, options) => {
-  if (!isLocal(host) && !net.isIP(host)) throw failure('ENOTFOUND', host);
+  if (!isLocal(host) && !net.isIP(host)) throw createFailure('ENOTFOUND', host);
   return lookupPromise(host, options);
 };
 
@@ -32,7 +32,7 @@ net.Socket.prototype.connect = function connectLocally(...args) {
   const options = Array.isArray(args[0]) ? args[0][0] : args[0];
   const { host, path } = typeof options === 'object' && options !== null ? options : {};
   if (path === undefined && net.isIP(host ?? '') && !isLocal(host)) {
-    process.nextTick(() => this.destroy(failure('ENETUNREACH', host)));
+    process.nextTick(() => this.destroy(createFailure('ENETUNREACH', host)));
     return this;
   }
   return connect.apply(this, args);

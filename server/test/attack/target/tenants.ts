@@ -76,7 +76,7 @@ export function createCall(port: number): Call & { close(): void } {
 /** Returns the body of a reply. Throws for a status of 300 or more. */
 export async function expectSuccess(call: Promise<{ status: number; body: Json }>): Promise<Json> {
   const { status, body } = await call;
-  if (status >= 300) throw new Error(`set-up: ${status} ${JSON.stringify(body)}`);
+  if (status >= 300) throw new Error(`the set-up failed: ${status} ${JSON.stringify(body)}`);
   return body;
 }
 
@@ -146,7 +146,8 @@ export async function createTenant(
     const { reply, status } = await call('POST', `${BASE}/sandbox/fixtures`, authorization, {
       world,
     });
-    if (status >= 300) throw new Error(`the world ${world}: ${status} ${reply.body}`);
+    if (status >= 300)
+      throw new Error(`the world ${world} was not created: ${status} ${reply.body}`);
     tenant.ids.collect(reply.body);
   }
   const customer = {

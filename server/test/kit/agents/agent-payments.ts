@@ -16,7 +16,7 @@ export const limitsOf = (overrides: object) => ({
 });
 
 /** Status and code of a rejection. */
-export const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
+export const statusAndCodeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 interface AuditEntry extends Record<string, unknown> {
   what: string;

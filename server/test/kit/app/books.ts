@@ -1,4 +1,4 @@
-// The ledger check that closes every test server.
+// The ledger check that runs when a test server closes.
 import { expect } from 'vitest';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 

@@ -14,8 +14,8 @@ export interface TestServer {
   url: string;
   template: string;
   /**
-   * Copy strategy. Files are faster and require a server without flushing. Other servers copy by
-   * the log.
+   * Copy strategy. Copying files is faster and requires a server without flushing. On other
+   * servers, the copy is written to the log.
    */
   strategy: 'file_copy' | 'wal_log';
 }

@@ -19,7 +19,7 @@ export const TRANSACTIONS = lengthOf(80_000, 200_000);
 export const PEOPLE = TRANSACTIONS / 10;
 export const ACCOUNTS = 3 * PEOPLE;
 /** Number of rows for each row with a rare status. */
-export const RARE = TRANSACTIONS / 40;
+export const RARE_INTERVAL = TRANSACTIONS / 40;
 
 /** Inserts copies of one row into a table, with SQL expressions for some columns. */
 type Fill = (
@@ -104,18 +104,18 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
     id: idSql('Verification', 'n'),
     customer_id: `case when n < ${PEOPLE} then ${customerId} else ${oneThirdFirst('Customer')} end`,
     latest: `n < ${PEOPLE}`,
-    status: `case when n % ${RARE} = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end`,
+    status: `case when n % ${RARE_INTERVAL} = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end`,
   });
   await fill('messages', message?.id ?? '', TRANSACTIONS, {
     id: idSql('Message', 'n'),
     customer_id: oneThirdFirst('Customer'),
-    status: `case when n % ${RARE} = 1 then 'FAILED' else 'SENT' end`,
+    status: `case when n % ${RARE_INTERVAL} = 1 then 'FAILED' else 'SENT' end`,
   });
 }
 
 /**
- * Actions of agents, three in seven of them pending. The first agent and the first customer have
- * two thirds, because PostgreSQL sorts all rows of a customer with fewer rows than a count reads.
+ * Actions of agents. Three in seven actions are pending. The first agent and the first customer have
+ * two thirds. With fewer rows than a count reads, PostgreSQL would sort all rows of the owner.
  */
 async function fillActions(app: TestApp, fill: Fill) {
   const twoThirdsFirst = (resource: string) =>
@@ -132,8 +132,8 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed. The first customer has a third of them, and the first account funds a
- * third, of which few are open. The first card has a third of the messages and reveal links, and
+ * Cards, most of them closed. The first customer has a third of the cards. The first account funds
+ * a third, of which few are open. The first card has a third of the messages and reveal links, and
  * few declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {
@@ -163,8 +163,8 @@ async function fillCards(app: TestApp, fill: Fill) {
   await fill('card_messages', message?.id ?? '', TRANSACTIONS, {
     id: "'message ' || n",
     card_id: oneThirdFirst('Card', ACCOUNTS),
-    approved: `n % ${RARE} <> 1`,
-    reason: `case when n % ${RARE} = 1 then 'CARD_PAUSED' end`,
+    approved: `n % ${RARE_INTERVAL} <> 1`,
+    reason: `case when n % ${RARE_INTERVAL} = 1 then 'CARD_PAUSED' end`,
   });
   await fill('card_reveals', reveal?.id ?? '', ACCOUNTS, {
     id: "'link ' || n",
@@ -194,7 +194,7 @@ async function fillMints(app: TestApp, fill: Fill) {
   await fill('stablecoin_operations', createdMint.id, TRANSACTIONS, {
     id: idSql('StablecoinOperation', 'n'),
     stablecoin_id: idSql('Stablecoin', '1 + n % 3'),
-    type: `case when n % ${RARE} = 1 then 'BURN' else 'MINT' end`,
+    type: `case when n % ${RARE_INTERVAL} = 1 then 'BURN' else 'MINT' end`,
   });
 }
 

@@ -6,7 +6,9 @@ import { faultBody } from '../../../src/http/fault-body.ts';
 import { operation } from '../../../src/kernel/contract/operation.ts';
 import { type Code, Fault } from '../../../src/kernel/fault.ts';
 import type { TransferRow } from '../../../src/ledger/transfer.ts';
+import type { EventRow } from '../../../src/runtime/committer/change-set.ts';
 import type { Table } from '../../../src/runtime/db/table.ts';
+import { checkRequestEvents, commitRecorder, inRequest } from '../operator/event-checks.ts';
 import { postingsChecker } from '../operator/postings.ts';
 import { contractChecker } from './harness.ts';
 
@@ -31,7 +33,7 @@ function problemsOf(code: Code, term = 'Service'): string[] {
 describe('contractChecker', () => {
   it('reports an error code that the contract does not list', () => {
     expect(problemsOf('QUOTE_NOT_FOUND')).toEqual([
-      'doThing 404 is not declared: neither its contract nor operation-errors.ts lists ' +
+      'doThing 404 is not declared: neither its contract nor http/operation/errors.ts lists ' +
         'QUOTE_NOT_FOUND',
     ]);
     expect(problemsOf('INSUFFICIENT_FUNDS')).toHaveLength(1);
@@ -53,12 +55,46 @@ describe('contractChecker', () => {
   });
 });
 
+describe('commitRecorder', () => {
+  const jobs = { name: 'jobs' } as Table;
+  const started = (id: string) => [{ table: jobs, row: { id } }];
+  const finished = (id: string) => [{ table: jobs, id, version: 1 }];
+  const emitted = (type: string) => [{ type } as EventRow];
+
+  /** Problems of a request that starts a job, whose second job emits this event. */
+  function problemsOfEvent(operationId: string, type: string): string[] {
+    const problems: string[] = [];
+    const commit = commitRecorder(problems);
+    inRequest(() => {
+      commit({ inserts: started('first'), removes: [], events: [] });
+      checkRequestEvents(operationId, problems);
+    });
+    commit({ inserts: started('second'), removes: finished('first'), events: [] });
+    commit({ inserts: [], removes: finished('second'), events: emitted(type) });
+    return problems;
+  }
+
+  it('accepts an event of a webhook that the operation lists as later', () => {
+    expect(problemsOfEvent('createTransferIn', 'INCOMING_PAYMENT.FAILED')).toEqual([]);
+  });
+
+  it('reports any other event of a job that the request started, even indirectly', () => {
+    expect(problemsOfEvent('createTransferIn', 'CARD.STATE_CHANGE')).toEqual([
+      'createTransferIn: http/operation/events.ts lists no later webhook of CARD.STATE_CHANGE',
+    ]);
+  });
+});
+
 describe('postingsChecker', () => {
   const table = { name: 'operator_audit' } as Table;
   /** A commit of an operation, with or without a posting. */
-  const commit = (operation_id: string, posts: boolean, request_id: string | null = 'one') => ({
+  const commit = (
+    operation_id: string,
+    hasPosting: boolean,
+    request_id: string | null = 'one',
+  ) => ({
     inserts: [{ table, row: { id: 'AuditRecord:1', operation_id, request_id } }],
-    transfers: posts ? [{} as TransferRow] : [],
+    transfers: hasPosting ? [{} as TransferRow] : [],
   });
 
   function problemsOfCommits(...commits: ReturnType<typeof commit>[]): string[] {

@@ -1,8 +1,8 @@
 // A complete server in the test's process, on a separate copy of the migrated template database,
-// with a clock that only tests advance. Requests use the real routes, and every reply is checked
-// against its contract and recorded, so that declared statuses without a test can be listed.
+// with a clock that only tests advance. Requests use the real routes. Every reply is checked
+// against its contract. Replies are recorded, so that declared statuses without a test can be
+// listed.
 
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,9 +16,9 @@ import {
 } from '../../../src/connectors/registry.ts';
 import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
 import type { RateLimits } from '../../../src/http/admission/rate-limit.ts';
+import { type ErrorBody, OPERATION_CODES } from '../../../src/http/examples.ts';
 import { errorSchema } from '../../../src/http/openapi.ts';
-import { isListed } from '../../../src/http/operation-errors.ts';
-import { emits } from '../../../src/http/operation-events.ts';
+import { isListed } from '../../../src/http/operation/errors.ts';
 import { BASE_PATH } from '../../../src/http/server.ts';
 import type { Contract, Permission } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
@@ -30,6 +30,7 @@ import { createLog } from '../../../src/runtime/observability/log.ts';
 import type { TracingSettings } from '../../../src/runtime/observability/tracing/settings.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
+import { checkRequestEvents, commitRecorder, inRequest } from '../operator/event-checks.ts';
 import { checkVerbs, postingsChecker } from '../operator/postings.ts';
 import { expectBalancedBooks } from './books.ts';
 import { createTestDatabase } from './database.ts';
@@ -54,36 +55,37 @@ export interface CallOptions {
   headers?: Record<string, string> | undefined;
 }
 
-/** Types of the events that were committed while the request of this context ran. */
-const emittedTypes = new AsyncLocalStorage<Set<string>>();
+/** The file that records replies, events and postings for the checks after the run. */
+const REPLIES_FILE = process.env.RAILHEAD_REPLIES;
 
-/** Reports emitted events that the contract of the operation does not list. */
-function checkEvents({ operationId }: Contract, problems: string[], repliesFile?: string): void {
-  // Operations that execute steps emit the events of other operations.
-  if (operationId === 'updateSandboxClock') return;
-  for (const type of emittedTypes.getStore() ?? []) {
-    if (repliesFile) appendFileSync(repliesFile, `${operationId} emits ${type}\n`);
-    if (!emits(operationId, type)) {
-      problems.push(`${operationId}: operation-events.ts does not list ${type}`);
-    }
-  }
+/** The code of an error, and its reason and details if each operation has an example of the code. */
+function errorParts(hasExamples: boolean, code: Code | undefined, body: unknown): string[] {
+  if (code === undefined) return [];
+  if (!hasExamples || !OPERATION_CODES.includes(code)) return [code];
+  const { reason, details } = body as ErrorBody;
+  return [code, JSON.stringify({ reason, details })];
 }
 
 /**
  * Returns a function that records the status and code of every reply, and adds a problem for each
  * reply that violates its contract.
  */
-export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
+export function contractChecker(
+  problems: string[],
+  serviceNamePrefix = 'Service',
+  isRandom = false,
+) {
   const naming = namingFor(serviceNamePrefix);
+  const hasExamples = serviceNamePrefix === 'Service' && !isRandom;
   const neutralCode = (code: string) => naming.neutralName(code) as Code;
-  const repliesFile = process.env.RAILHEAD_REPLIES;
   return (contract: Contract, status: number, body: unknown): void => {
     const name = `${contract.operationId} ${status}`;
-    checkEvents(contract, problems, repliesFile);
+    checkRequestEvents(contract.operationId, problems, REPLIES_FILE);
     const code = status < 400 ? undefined : neutralCode((body as { code: string }).code);
-    if (repliesFile) appendFileSync(repliesFile, `${name}${code ? ` ${code}` : ''}\n`);
+    if (REPLIES_FILE)
+      appendFileSync(REPLIES_FILE, `${[name, ...errorParts(hasExamples, code, body)].join(' ')}\n`);
     if (code ? !isListed(contract, code) : !(status in contract.replies)) {
-      const rule = code ? `: neither its contract nor operation-errors.ts lists ${code}` : '';
+      const rule = code ? `: neither its contract nor http/operation/errors.ts lists ${code}` : '';
       problems.push(`${name} is not declared${rule}`);
       return;
     }
@@ -136,6 +138,8 @@ export interface AppOptions {
    */
   seed?: string;
   serviceNamePrefix?: string;
+  /** The requests depend on the seed of the run, so their replies are no examples. */
+  isRandom?: boolean;
   rateLimits?: Partial<RateLimits>;
   trustedProxies?: readonly string[] | undefined;
   connectors?: ConnectorSettings;
@@ -160,7 +164,8 @@ export async function startApp(options: AppOptions = {}) {
   const problems: string[] = [];
   const lines: string[] = [];
   const log = createLog(effects, 'debug', (line) => lines.push(line));
-  const { start: _, seed: _seed, serviceNamePrefix = 'Service', ...otherOptions } = options;
+  const { start: _, seed: _seed, isRandom, ...otherOptions } = options;
+  const { serviceNamePrefix = 'Service' } = options;
   const settings = {
     ...otherOptions,
     serviceNamePrefix,
@@ -168,22 +173,18 @@ export async function startApp(options: AppOptions = {}) {
     ...TEST_SETTINGS,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
-  const app: App = await compose(
-    settings,
-    effects,
-    log,
-    contractChecker(problems, serviceNamePrefix),
-  );
+  const checkReply = contractChecker(problems, serviceNamePrefix, isRandom);
+  const app: App = await compose(settings, effects, log, checkReply);
   app.readiness.markStarted();
   const { runtime, server } = app;
   const { commit } = runtime.committer;
-  const checkPostings = postingsChecker(problems, process.env.RAILHEAD_REPLIES);
+  const commitChecks = [postingsChecker, commitRecorder].map((each) =>
+    each(problems, REPLIES_FILE),
+  );
   runtime.committer = {
     async commit(set) {
       const outcome = await commit(set);
-      if (!outcome.ok) return outcome;
-      for (const { type } of set.events) emittedTypes.getStore()?.add(type);
-      checkPostings(set);
+      if (outcome.ok) for (const check of commitChecks) check(set);
       return outcome;
     },
   };
@@ -213,8 +214,8 @@ export async function startApp(options: AppOptions = {}) {
 
   const mainPlatform = await createPlatform('Main');
   const otherPlatform = await createPlatform('Other');
-  const unregulated = await createPlatform('Unregulated', { regulated: false });
-  const production = await createPlatform('Production', {
+  const unregulatedPlatform = await createPlatform('Unregulated', { regulated: false });
+  const productionPlatform = await createPlatform('Production', {
     environment: 'production',
     regulated: false,
   });
@@ -238,8 +239,9 @@ export async function startApp(options: AppOptions = {}) {
       },
       ...(encodedBody ? { payload: encodedBody.payload } : {}),
     };
-    const reply = await emittedTypes.run(new Set(), async () => server.inject(request));
-    if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
+    const reply = await inRequest(async () => server.inject(request));
+    if (problems.length)
+      throw new Error(`a reply violates its contract: ${problems.splice(0).join('; ')}`);
     const text = reply.body;
     const isJson = text && String(reply.headers['content-type']).includes('json');
     return {
@@ -262,8 +264,8 @@ export async function startApp(options: AppOptions = {}) {
     filesFolder: settings.files.folder,
     platform: mainPlatform,
     other: otherPlatform,
-    unregulated,
-    production,
+    unregulated: unregulatedPlatform,
+    production: productionPlatform,
     newPlatform: createPlatform,
     call,
     settle,
@@ -289,13 +291,13 @@ export async function startApp(options: AppOptions = {}) {
     async close() {
       const checks = await Promise.allSettled([
         expectBalancedBooks({ runtime }),
-        checkVerbs(runtime, problems, process.env.RAILHEAD_REPLIES),
+        checkVerbs(runtime, problems, REPLIES_FILE),
       ]);
       await app.stop();
       await database.drop();
       rmSync(settings.files.folder, { recursive: true, force: true });
       for (const result of checks) if (result.status === 'rejected') throw result.reason;
-      if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
+      if (problems.length) throw new Error(`a reply violates its contract: ${problems.join('; ')}`);
     },
   };
 }

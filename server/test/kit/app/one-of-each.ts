@@ -150,7 +150,7 @@ export async function createOneOfEach(
   const submission = { customerId: unverifiedCustomer.id };
   const verification = ok(await app.call('POST', '/verifications', submission, options), 200);
   const token = ok(
-    await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
+    await app.call('POST', '/tokens', { name: 'Reporting', permissions: ['VIEW'] }, options),
     201,
   );
   const wallets = walletFixture(app, { platform });

@@ -22,7 +22,7 @@ export async function openOperator(
   env: Readonly<Record<string, string>>,
 ): Promise<OperatorService> {
   const settings = readConfig(env, []);
-  if (!('config' in settings)) throw new Error('the settings are not valid');
+  if (!('config' in settings)) throw new Error(`invalid settings: ${JSON.stringify(settings)}`);
   let release: () => void = () => undefined;
   let whenClosed = Promise.resolve();
   const system = await new Promise<System>((resolve, reject) => {

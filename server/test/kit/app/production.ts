@@ -167,14 +167,14 @@ export async function startProduction(options: AppOptions = {}) {
     renewRates: () => writeRates(folder, app.effects.now()),
     /** A payment in progress, with its entry in the queue. */
     async createPayment(usd = '1000.00', amount = 100_00) {
-      const from = await createPayer(usd);
-      const body = quoteBody(from.account, await createPayee(from.person.id), amount);
+      const payer = await createPayer(usd);
+      const body = quoteBody(payer.account, await createPayee(payer.person.id), amount);
       const quote = ok(await app.call('POST', '/quotes', body, callOptions), 201);
       const headers = { 'idempotency-key': quote.id };
       const url = `/quotes/${quote.id}/execute`;
       ok(await app.call('POST', url, undefined, { ...callOptions, headers }), 200);
       await app.settle();
-      return { ...from, id: quote.transactionId as string, quote };
+      return { ...payer, id: quote.transactionId as string, quote };
     },
     /** Status, refund and reason of a payment in one line. */
     async readStatus(id: string): Promise<string> {
@@ -189,7 +189,7 @@ export async function startProduction(options: AppOptions = {}) {
         '--platform',
         platform.id,
       );
-      // biome-ignore lint/suspicious/noExplicitAny: as above.
+      // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
       return allEntries.filter((entry) => entry.transactionId === id) as any[];
     },
     /** Expects the command to exit with 1 and this message, without output. */

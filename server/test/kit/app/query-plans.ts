@@ -6,7 +6,7 @@ import { PLANS } from '../../../src/runtime/db/connections/connect.ts';
 import type { Sql } from '../../../src/runtime/db/paging.ts';
 
 /** Throws if a statement scans a table, sorts many rows or reads more blocks than `max`. */
-export type Planned = (sql: Sql, max: number) => Promise<void>;
+export type CheckPlan = (sql: Sql, max: number) => Promise<void>;
 
 export const uuid = (n: number | string) =>
   `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
@@ -42,7 +42,7 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
     values,
   );
   const [reportedPlan] = rows;
-  if (!reportedPlan) throw new Error('the plan is empty');
+  if (!reportedPlan) throw new Error('PostgreSQL returned no query plan');
   return flatten(reportedPlan['QUERY PLAN'][0].Plan);
 }
 
@@ -84,7 +84,7 @@ export async function blocksOfGenericPlan(
 }
 
 export const createPlanner =
-  (client: pg.Client): Planned =>
+  (client: pg.Client): CheckPlan =>
   async (sql, max) => {
     const nodes = await explain(client, sql);
     const summary = nodes

@@ -12,7 +12,9 @@ function hooksOf<T extends Closable>(open: () => Promise<T>) {
   const value = new Proxy(state, {
     get(target, name) {
       if (target.close || typeof name === 'symbol') return Reflect.get(target, name);
-      throw new Error(`'${String(name)}' is available only after the first hook.`);
+      throw new Error(
+        `'${String(name)}' was used before the first hook. Use it in a hook or test.`,
+      );
     },
   }) as T;
   const start = async () => {

@@ -20,7 +20,10 @@ type NoticeContent = CardNotice extends infer N
     : never
   : never;
 
-/** `runtime` is another process, or one with an injected failure. Defaults to the app's. */
+/**
+ * `runtime` belongs to another process or has an injected failure. Defaults to the runtime of the
+ * app.
+ */
 export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const origin = () => 'http://localhost';
   const handler = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
@@ -57,7 +60,7 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {
     const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
-    // Messages of the same time are ordered by their numbers. Simulated messages have none.
+    // Messages of the same time are ordered by their numbers. Simulated messages have no number.
     const numberOf = ({ id }: CardMessageRow) =>
       Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
     return rows.sort((a, b) => a.created_at - b.created_at || numberOf(a) - numberOf(b));

@@ -110,9 +110,9 @@ export function cardPayments(app: TestApp) {
         };
       },
       /** Applies a notice of the network and runs the jobs that it stages. */
-      async notify(notice: NoticeContent, settles = true) {
+      async notify(notice: NoticeContent, shouldSettle = true) {
         await handler.applyNotice({ id: randomUUID(), token, ...notice } as CardNotice);
-        if (settles) await app.settle();
+        if (shouldSettle) await app.settle();
       },
       clear: (clearedAmount: number) =>
         handler.applyNotice({

@@ -1,5 +1,5 @@
-// A fixture for tests of cards: cardholders with funds, issued cards, and their events.
-// The suffix of platformCardId selects the outcome in the sandbox, so it is generated here.
+// A fixture for tests of cards: cardholders with funds, issued cards, and their events. The suffix
+// of platformCardId selects the outcome in the sandbox. This file generates platformCardId.
 
 import type { EmittedEvent } from '../app/effects.ts';
 import { createCustomer, findInternalAccount, fundAccount, ok } from '../app/fixtures.ts';

@@ -192,7 +192,8 @@ function createManagement(nodes: readonly Node[]) {
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { folder, network = loopback, servers = 2 } = options;
   const binaries = postgresBinaries();
-  if (!binaries) throw new Error('PostgreSQL is not installed.');
+  if (!binaries)
+    throw new Error('PostgreSQL 15 or later is not installed. Install the package postgresql.');
   fs.chmodSync(folder, 0o755);
   const ports = await freePorts(2 * NODE_COUNT + 4 + servers);
   const [port = 0, apiPort = 0] = ports.slice(2 * NODE_COUNT + 2);

@@ -21,7 +21,9 @@ export const loopback: Network = {
   addressOf: () => '127.0.0.1',
   prefixOf: () => [],
   setConnected() {
-    throw new Error('nodes on the loopback interface cannot be disconnected');
+    throw new Error(
+      'Nodes on the loopback interface cannot be disconnected. Use createNamespaces().',
+    );
   },
   remove: () => undefined,
 };

@@ -6,7 +6,7 @@ import { type NodeSettings, patroniConfiguration } from './configuration.ts';
 import { isRoot } from './packages.ts';
 import { familyOf, hasEnded, postmasterOf, signal, start, stop, waitUntil } from './processes.ts';
 
-/** The package requires the Python of Debian. */
+/** Debian's package patroni requires the Python of Debian. */
 const PATRONI = ['/usr/bin/python3', '/usr/bin/patroni'];
 
 export interface Node extends NodeSettings {
@@ -46,14 +46,15 @@ function createOwnedFolder(folder: string): void {
   fs.chownSync(folder, uid, gid);
 }
 
-/** The user that the package of Debian creates. */
+/** The user that Debian's package postgresql creates. */
 function readPostgresUser(): { uid: number; gid: number } {
   const line = fs
     .readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((line) => line.startsWith('postgres:'));
   const [, , uid, gid] = line?.split(':') ?? [];
-  if (!uid || !gid) throw new Error('The user `postgres` does not exist.');
+  if (!uid || !gid)
+    throw new Error('The user postgres does not exist. Install the package postgresql.');
   return { uid: Number(uid), gid: Number(gid) };
 }
 

@@ -18,6 +18,16 @@ export function postgresBinaries(): string | undefined {
   return folders.find((folder) => fs.existsSync(path.join(folder, 'postgres')));
 }
 
+/**
+ * Whether a resumed Patroni can overwrite the leader key of the new primary. Versions before 3.1
+ * overwrite the key in etcd v3 (pull requests 2689 and 2693 of Patroni). Debian 12 contains 3.0.2.
+ */
+export function canOverwriteLeaderKey(): boolean {
+  const { stdout } = spawnSync('/usr/bin/patroni', ['--version'], { encoding: 'utf8' });
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) < 3 || (Number(major) === 3 && Number(minor) < 1);
+}
+
 const isProgram = (name: string) =>
   ['/usr/bin', '/usr/sbin', '/bin', '/sbin'].some((folder) =>
     fs.existsSync(path.join(folder, name)),

@@ -52,8 +52,8 @@ const SERVER_SETTINGS = {
   RAILHEAD_RATE_LIMIT: '0',
   RAILHEAD_RATE_LIMIT_QUOTES: '0',
 };
-const CLIENTS = 6;
-const CUSTOMERS = 4;
+const CLIENT_COUNT = 6;
+const CUSTOMER_COUNT = 4;
 const STEADY_MS = 200;
 const MAX_OUTAGE_MS = 180_000;
 const MAX_WORK_MS = 240_000;
@@ -145,7 +145,13 @@ async function startLoad(
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const successes = createSuccessLog();
   const load = await createLoad(server, {
-    ...{ seed, clients: CLIENTS, people: CUSTOMERS, toleratesFailures: true, steadyMs: STEADY_MS },
+    ...{
+      seed,
+      clients: CLIENT_COUNT,
+      people: CUSTOMER_COUNT,
+      toleratesFailures: true,
+      steadyMs: STEADY_MS,
+    },
     onReply: successes.record,
   });
   load.hasSlowPayments = false;
@@ -264,7 +270,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
       console.info(
         `${load.requests.length} requests, ${acknowledgedRequests.length} acknowledged, ` +
           `${load.lostCount} attempts without a reply, ${snapshot.payments.length} payments, ` +
-          `${snapshot.events.length} events: none lost, none duplicated.`,
+          `${snapshot.events.length} events. No event is missing or duplicated.`,
       );
     },
     stop,

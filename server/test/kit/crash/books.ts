@@ -390,7 +390,7 @@ function stepOf({ step, phase }: Transfer): string {
   return phase === 'void' || /^(refund|park)\b/.test(step) ? 'return' : 'settlement';
 }
 
-/** Number of balance events per account: one for each step of a payment that changed it. */
+/** Number of balance events per account: one for each payment step that changed the account. */
 function expectedBalanceEvents({ transfers }: BookSnapshot): Sums {
   const changedAccounts = new Set<string>();
   for (const transfer of transfers) {

@@ -18,10 +18,10 @@ import { type BookSnapshot, countPending, problemsOf, readSnapshot } from './boo
 import { callOrThrow, createLoad, type Load, seededRandom } from './load.ts';
 import { createDataFolder, type DataFolder, type Running } from './server.ts';
 
-const KILLS = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
+const KILL_COUNT = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
 const SEED = Number(process.env.CRASH_SEED ?? runSeed());
-const CLIENTS = 24;
-const CUSTOMERS = 6;
+const CLIENT_COUNT = 24;
+const CUSTOMER_COUNT = 6;
 /** Minimum number of replies between two kills. */
 const MIN_REPLIES = 20;
 /** Share of restarts that are killed during the start, in addition to the counted kills. */
@@ -61,7 +61,7 @@ async function startLoad(): Promise<void> {
   };
   const config = { webhookEndpoint: receiver.url, feeConfigs: [fee] };
   await callOrThrow(server, 'PATCH', '/config', config);
-  load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: CUSTOMERS });
+  load = await createLoad(server, { seed: SEED, clients: CLIENT_COUNT, people: CUSTOMER_COUNT });
 }
 
 /** Checks a snapshot of the database. Fails with the first problems. */
@@ -104,7 +104,8 @@ function receivedDeliveries(): Map<string, string> {
   const bodies = new Map<string, string>();
   for (const { id, body, headers } of receiver.arrivals) {
     const signature = Buffer.from(headers['x-service-signature'] ?? '', 'base64');
-    if (!verify('sha256', Buffer.from(body), key, signature)) throw new Error(`${id}: signature`);
+    if (!verify('sha256', Buffer.from(body), key, signature))
+      throw new Error(`${id}: the signature is invalid`);
     expect(headers['webhook-id']).toBe(id);
     const firstBody = bodies.get(id);
     if (firstBody !== undefined) expect(body).toBe(firstBody);
@@ -114,11 +115,11 @@ function receivedDeliveries(): Map<string, string> {
 }
 
 /** Tests a server with this number of processes. */
-export function testKilledServer(processes: number): void {
+export function testKilledServer(processCount: number): void {
   let hasFailed = false;
 
   beforeAll(async () => {
-    flags = ['--processes', String(processes)];
+    flags = ['--processes', String(processCount)];
     rejectedIds.clear();
     await startLoad();
   }, 120_000);
@@ -137,12 +138,12 @@ export function testKilledServer(processes: number): void {
     hasFailed ||= context.task.result?.state === 'fail';
   });
 
-  describe(`a server killed under load (processes: ${processes}, CRASH_SEED=${SEED})`, () => {
+  describe(`a server killed under load (processes: ${processCount}, CRASH_SEED=${SEED})`, () => {
     it(
-      `matches the replies to its clients after each of ${KILLS} kills`,
+      `matches the replies to its clients after each of ${KILL_COUNT} kills`,
       async () => {
-        for (let kill = 0; kill < KILLS; kill++) {
-          load.hasSlowPayments = kill < KILLS / 2;
+        for (let kill = 0; kill < KILL_COUNT; kill++) {
+          load.hasSlowPayments = kill < KILL_COUNT / 2;
           load.open(server);
           await waitUnderLoad();
           load.allowFailures();
@@ -157,7 +158,7 @@ export function testKilledServer(processes: number): void {
         expect(load.lostCount).toBeGreaterThan(0);
         expect(load.requests.filter((request) => !request.response)).toEqual([]);
       },
-      60_000 + KILLS * 20_000,
+      60_000 + KILL_COUNT * 20_000,
     );
 
     it(
@@ -237,7 +238,7 @@ export function testKilledServer(processes: number): void {
       expect(repeatedCount).toBeGreaterThan(0);
       const paymentCount = snapshot.payments.length;
       console.info(
-        `${KILLS} kills (CRASH_SEED=${SEED}): ${load.requests.length} requests, ` +
+        `${KILL_COUNT} kills (CRASH_SEED=${SEED}): ${load.requests.length} requests, ` +
           `${load.lostCount} of them without a reply, ` +
           `${paymentCount} payments, ${bodies.size} events, ${repeatedCount} of them repeated.`,
       );

@@ -19,7 +19,7 @@ export interface RecordedRequest {
   readonly identifier: string;
   /** The reply, if it determines the result. */
   response: ApiResponse | undefined;
-  /** Whether its effect was in the latest snapshot, and the attempts since. */
+  /** Whether the latest snapshot contains the effect, and the number of attempts since then. */
   wasStored: boolean;
   attempts: number;
 }
@@ -158,7 +158,7 @@ function createServerHolder() {
   let server: Running | undefined;
   let waitingClients: ((server: Running) => void)[] = [];
   return {
-    get open() {
+    get isOpen() {
       return server !== undefined;
     },
     waitForServer: () =>
@@ -210,8 +210,8 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const name = `${request.kind} ${request.key}`;
     const { status } = response;
     if (status >= 500 || status === 429) {
-      // Status 503 asks for a retry.
-      if (serverHolder.open && status === 500 && !isTolerant)
+      // Clients retry after status 503.
+      if (serverHolder.isOpen && status === 500 && !isTolerant)
         unexpectedResults.push(`${name} failed without a kill`);
       return;
     }
@@ -256,7 +256,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       if (response) recordReply(recordedRequest, response);
       else {
         lostCount++;
-        if (serverHolder.open && !isTolerant)
+        if (serverHolder.isOpen && !isTolerant)
           unexpectedResults.push(
             `${recordedRequest.kind} ${recordedRequest.key} received no reply without a kill`,
           );

@@ -45,7 +45,7 @@ function configuration(port: number, servers: readonly Running[]): string {
   const page = fs.readFileSync(path.join(projectRoot(), 'docs', 'availability.md'), 'utf8');
   const [, backend] = /```haproxy\n([\s\S]*?)```/.exec(page) ?? [];
   if (!backend?.includes(CHECK_TIMES[0]))
-    throw new Error('docs/availability.md shows no HAProxy configuration');
+    throw new Error(`docs/availability.md has no haproxy block with \`${CHECK_TIMES[0]}\`.`);
   const hosts = servers.map(({ origin }) => new URL(origin).host);
   const configurationText = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, index) =>
     (hosts[Number(index) - 1] ?? '').replace('localhost', '127.0.0.1'),

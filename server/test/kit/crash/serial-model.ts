@@ -37,14 +37,14 @@ const stepOf = ({ transaction_id, step, phase }: TransferRow) =>
   `${transaction_id} ${step}${phase === 'post' || phase === 'void' ? '!' : ''}`;
 
 function check(isValid: boolean, message: string): void {
-  if (!isValid) throw new Error(`should not have been accepted: ${message}`);
+  if (!isValid) throw new Error(`the change set should have been rejected: ${message}`);
 }
 
 function applyTransfer(model: Model, transfer: TransferRow): void {
   const { phase, debit, credit, amount, transaction_id, step } = transfer;
   const from = model.accounts.get(debit);
   const to = model.accounts.get(credit);
-  if (!from || !to) throw new Error(`no account ${debit} or ${credit}`);
+  if (!from || !to) throw new Error(`the account ${debit} or ${credit} does not exist`);
   check(!model.transfers.has(stepOf(transfer)), `${stepOf(transfer)} twice`);
   if ((phase === 'posted' || phase === 'pending') && !transfer.force) {
     check(!from.isFrozen, `${debit} is frozen`);
@@ -88,7 +88,7 @@ export function applyChangeSet(model: Model, set: ChangeSet): void {
   for (const transfer of set.transfers) applyTransfer(model, transfer);
   for (const { account, frozen: isFrozen, empty } of set.freezes) {
     const holding = model.accounts.get(account);
-    if (!holding) throw new Error(`no account ${account}`);
+    if (!holding) throw new Error(`the account ${account} does not exist`);
     check(!empty || (holding.balance === 0n && holding.held === 0n), `${account} is not empty`);
     holding.isFrozen = isFrozen;
     if (isFrozen) holding.wasFrozen = true;

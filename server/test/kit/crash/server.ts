@@ -13,7 +13,7 @@ import { runningIn } from '../../../src/runtime/postgres/embedded-pid.ts';
 import { scratchFolder } from '../app/scratch.ts';
 
 const START_SCRIPT = path.join(projectRoot(), 'scripts', 'start.mjs');
-/** A first start may have to build, while another test uses both cores. */
+/** The first start may build the server while another test uses both cores. */
 const START_MS = 60_000;
 const EXIT_MS = 15_000;
 const POLL_MS = 10;
@@ -56,7 +56,7 @@ export interface DataFolder {
     env?: Record<string, string>,
     program?: readonly string[],
   ): ChildProcess;
-  /** Resolves when the process serves. Rejects with its output when it exits first. */
+  /** Resolves when the server is ready. Rejects with the output of the process if it exits first. */
   waitUntilReady(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
   /** Output of a process since its start. */
@@ -68,7 +68,7 @@ export interface DataFolder {
   database(): Promise<string>;
   /** Waits for the exit of all processes of this folder's servers. Returns remaining processes. */
   remainingProcesses(): Promise<Process[]>;
-  /** Stops its processes, by ID, and removes all folders. */
+  /** Stops the processes of the servers by their IDs, and removes all folders. */
   remove(): Promise<void>;
 }
 

@@ -13,17 +13,17 @@ export const OWNER_PATHS = {
 type Owner = keyof typeof OWNER_PATHS;
 
 /** Next response of the node. 'nothing' closes the connection without a response. */
-type NodeAnswer = { status: number; body: string } | 'nothing';
+type NodeResponse = { status: number; body: string } | 'nothing';
 
 interface EthCall {
   method: string;
   params: [{ to: string; data: string }, string];
 }
 
-/** Node that responds to `eth_call` with a configured answer and records the calls. */
+/** Node that responds to `eth_call` with a configured response and records the calls. */
 async function startNode() {
   const calls: EthCall[] = [];
-  let response: NodeAnswer = 'nothing';
+  let response: NodeResponse = 'nothing';
   const server = createServer((request, reply) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -37,7 +37,7 @@ async function startNode() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requested: calls,
-    respondWith(next: NodeAnswer) {
+    respondWith(next: NodeResponse) {
       response = next;
     },
     close: () => server.close(),

@@ -15,6 +15,8 @@ const PAGES: readonly string[] = [
   ...['docs', 'examples', 'bench'].flatMap(pagesIn),
 ];
 
+export const GUIDES: readonly string[] = PAGES.filter((name) => name.startsWith('docs/guides/'));
+
 /** The page installs packages. packages/cli/test/package.test.ts runs it. */
 export const INTEGRATION = 'docs/guides/integration.md';
 
@@ -38,9 +40,8 @@ export const BACKUP = 'docs/guides/backup.md';
 
 /** Pages whose `sh` and `js` blocks guides.test.ts runs, in this order. */
 export const RUN_PAGES: readonly string[] = [
-  ...PAGES.filter(
+  ...GUIDES.filter(
     (name) =>
-      name.startsWith('docs/guides/') &&
       ![INTEGRATION, HIGH_AVAILABILITY, INSTALL, PROVIDERS_WALKTHROUGH, KEYS, BACKUP].includes(
         name,
       ),

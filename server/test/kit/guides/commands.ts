@@ -1,7 +1,7 @@
 // Commands that a `shell` block would start, and their problems. bash reads the block with every
 // program replaced by a function that records its arguments. Each command is then compared with its
-// target: a request with openapi.json, a verb with the parser of the operator's command, and a
-// script with package.json.
+// target: the document of the API for a request, the parser of the operator's command for a verb, and
+// package.json for a script.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 
 const root = projectRoot();
 const ORIGIN = 'http://railhead.test';
+const OPERATOR_ORIGIN = 'http://operator.railhead.test';
 
 /** Programs outside this checkout, with the reason. bash only reads their commands. */
 const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
@@ -20,6 +21,7 @@ const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
   cp: 'the files of a checkout do not exist where bash reads the block',
   docker: 'deploy/check builds and runs the image, and checks the compose file',
   kubectl: 'deploy/check compares the manifests with the types of their API',
+  openssl: 'generates random values',
   createdb: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
@@ -46,6 +48,9 @@ const RECORDED_PROGRAMS = [
 /** Variables that blocks may use. */
 const VARIABLE_VALUES: Readonly<Record<string, string>> = {
   RAILHEAD_URL: ORIGIN,
+  OPERATOR_URL: OPERATOR_ORIGIN,
+  APPROVAL: 'Approval:1',
+  SECRET: 'secret',
   CLIENT_ID: 'client',
   CLIENT_SECRET: 'secret',
   DATA: '/data',
@@ -105,15 +110,22 @@ interface DescribedOperation {
   readonly requestBody?: { readonly required?: boolean };
 }
 
-const document = JSON.parse(readFileSync(path.join(root, 'openapi.json'), 'utf8'));
+const readDocument = (name: string) => JSON.parse(readFileSync(path.join(root, name), 'utf8'));
+
+const DOCUMENTS: Readonly<Record<string, ReturnType<typeof readDocument>>> = {
+  [ORIGIN]: readDocument('openapi.json'),
+  [OPERATOR_ORIGIN]: readDocument('operator-openapi.json'),
+};
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-ajv.addSchema(document, 'api');
+const schemaName = (origin: string) => new URL(origin).hostname;
+for (const [origin, document] of Object.entries(DOCUMENTS))
+  ajv.addSchema(document, schemaName(origin));
 
 const pointer = (key: string) =>
   encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-const templatesMatching = (pathname: string) =>
-  Object.keys(document.paths).filter((template) => {
+const templatesMatching = ({ origin, pathname }: URL) =>
+  Object.keys(DOCUMENTS[origin].paths).filter((template) => {
     const pattern = template.replaceAll(/\{[^}]+\}/g, '[^/]+').replaceAll('.', '\\.');
     return new RegExp(`^${pattern}$`).test(pathname);
   });
@@ -145,7 +157,7 @@ function requestOf(command: readonly string[]): Request {
   return request;
 }
 
-function bodyProblems(template: string, method: string, body: string): string[] {
+function bodyProblems(origin: string, template: string, method: string, body: string): string[] {
   const schemaPath = [
     'paths',
     template,
@@ -155,7 +167,7 @@ function bodyProblems(template: string, method: string, body: string): string[] 
     'application/json',
     'schema',
   ];
-  const validate = ajv.getSchema(`api#/${schemaPath.map(pointer).join('/')}`);
+  const validate = ajv.getSchema(`${schemaName(origin)}#/${schemaPath.map(pointer).join('/')}`);
   if (!validate) return [`${method} ${template} takes no JSON.`];
   if (validate(JSON.parse(body))) return [];
   return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
@@ -164,10 +176,10 @@ function bodyProblems(template: string, method: string, body: string): string[] 
 /** Checks a request against the description of its operation. */
 function requestProblems(command: readonly string[]): string[] {
   const { url, method, headers, body } = requestOf(command);
-  if (url?.origin !== ORIGIN) return [`${url} is not an address of the server.`];
-  const [template] = templatesMatching(url.pathname);
+  if (!url || !(url.origin in DOCUMENTS)) return [`${url} is not an address of the server.`];
+  const [template] = templatesMatching(url);
   const operation: DescribedOperation | undefined =
-    document.paths[template ?? '']?.[method.toLowerCase()];
+    DOCUMENTS[url.origin].paths[template ?? '']?.[method.toLowerCase()];
   if (!template || !operation) return [`${method} ${url.pathname} is not an operation.`];
   const { parameters = [], requestBody } = operation;
   const parametersIn = (location: string) =>
@@ -180,7 +192,7 @@ function requestProblems(command: readonly string[]): string[] {
       .filter(({ name, required }) => required && !headers.includes(name.toLowerCase()))
       .map(({ name }) => `${template} needs the header ${name}.`),
     ...(requestBody?.required && body === undefined ? [`${template} needs a body.`] : []),
-    ...(body === undefined ? [] : bodyProblems(template, method.toLowerCase(), body)),
+    ...(body === undefined ? [] : bodyProblems(url.origin, template, method.toLowerCase(), body)),
   ];
 }
 

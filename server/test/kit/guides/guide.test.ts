@@ -162,7 +162,7 @@ describe('compare', () => {
     shownOutput: { line: 6, lines },
   });
 
-  it('treats one value of one line as …', () => {
+  it('replaces … by one value of one line', () => {
     expect(valuesIn('id Quote:12 ok', 'id Quote:… ok')).toEqual(['12']);
     expect(valuesIn('id Quote: ok', 'id Quote:… ok')).toBeUndefined();
     expect(valuesIn('abc', 'a.c')).toBeUndefined();

@@ -65,11 +65,13 @@ export function readGuide(markdown: string): Step[] {
     if (language !== 'text') continue;
     const step = steps.findLast((step) => step.language === 'sh');
     if (!step || step.shownOutput)
-      throw new Error(`${line}: a text fence belongs to the sh fence before`);
+      throw new Error(
+        `${line}: the text fence belongs to no sh fence, or to one that already has output`,
+      );
     fenceLines = [];
     step.shownOutput = { line, lines: fenceLines };
   }
-  if (isInFence) throw new Error('a fence is not closed');
+  if (isInFence) throw new Error('a fence is not closed. Add ``` after its last line');
   return steps;
 }
 
@@ -187,7 +189,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     cwd,
     env: { ...env, HOME: cwd, PATH: bin, HISTFILE: '', PS1: '', PS2: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A separate process group, because a server of a guide can run after its end.
+    // A separate process group, because a server of a guide can run after the end of the guide.
     detached: true,
   });
   const endShell = () => {
@@ -235,7 +237,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
 
 function writeFile(cwd: string, lines: readonly string[]): void {
   const [, name] = /^\/\/ ([\w./-]+)$/.exec(lines[0] ?? '') ?? [];
-  if (!name) throw new Error('a js fence begins with the name of its file');
+  if (!name) throw new Error('a js fence has no file name. Begin the fence with `// FILE`');
   fs.writeFileSync(path.join(cwd, name), `${lines.join('\n')}\n`);
 }
 
@@ -287,14 +289,16 @@ export async function runGuide(file: string, environment: GuideEnvironment): Pro
 /** Lines of a guide whose `…` has the same value in all runs, so the guide can show that value. */
 export function constantPlaceholders(
   runs: readonly (readonly Value[])[],
-  differs: RegExp,
+  differingPattern: RegExp,
 ): string[] {
   const [firstRun = [], ...otherRuns] = runs;
   if (otherRuns.length === 0) return [];
   const constantValues = firstRun.filter(
     ({ text }, position) =>
       // Messages are shortened with the same character.
-      text !== '…' && !differs.test(text) && otherRuns.every((run) => run[position]?.text === text),
+      text !== '…' &&
+      !differingPattern.test(text) &&
+      otherRuns.every((run) => run[position]?.text === text),
   );
   return constantValues.map(({ line, text }) => `${line} … is always ${text}`);
 }

@@ -68,7 +68,9 @@ function filesWith(blocks: readonly Block[]): { files: Map<string, string>; prob
   for (const { page, line, text } of blocks) {
     const placement = PLACEMENTS.find(({ firstLine }) => text.startsWith(firstLine));
     if (!placement) {
-      problems.push(`${page}:${line} has no place in the sources.`);
+      problems.push(
+        `${page}:${line}: no source file is known. Add the block to PLACEMENTS in types.ts.`,
+      );
       continue;
     }
     const { before = '', after = '', insertBefore } = placement;
@@ -77,7 +79,8 @@ function filesWith(blocks: readonly Block[]): { files: Map<string, string>; prob
     const addedText = insertBefore
       ? presentText.replace(insertBefore, `${text}${insertBefore}`)
       : `${presentText}${before}${text}${after}`;
-    if (addedText === presentText) problems.push(`${placement.file} has no ${insertBefore}`);
+    if (addedText === presentText)
+      problems.push(`${placement.file} does not contain the text ${insertBefore}`);
     files.set(file, addedText);
   }
   return { files, problems };

@@ -103,7 +103,7 @@ export function documentForm(
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   if (file) {
-    const { bytes, name = 'paper.pdf', type = 'application/octet-stream' } = file;
+    const { bytes, name = 'document.pdf', type = 'application/octet-stream' } = file;
     form.append('file', new Blob([new Uint8Array(bytes)], { type }), name);
   }
   return form;

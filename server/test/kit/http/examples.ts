@@ -1,25 +1,32 @@
 // Records the examples of the API reference. Each scenario runs on two servers with different
-// random bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters,
-// equal values by equal characters. The result is compared with the file from which the reference
-// is generated.
+// random bytes, whose random parts are replaced. The result is compared with the file from which
+// the reference is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { isIban } from '../../../src/catalog/accounts/checks.ts';
-import type { Examples, Exchange } from '../../../src/http/examples.ts';
+import type { ErrorExample, Examples, Exchange } from '../../../src/http/examples.ts';
+import type { EventType } from '../../../src/kernel/contract/event.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
-import type { AppOptions, CallOptions, TestApp } from '../app/harness.ts';
+import { type Code, STATUS_OF } from '../../../src/kernel/fault.ts';
+import type { ApiResponse, AppOptions, CallOptions, TestApp } from '../app/harness.ts';
 import { openForFile, testApp } from '../app/test-app.ts';
+import { stableText, type TextReplacements } from '../examples/values.ts';
 import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
-const FOLDER = path.resolve(import.meta.dirname, '../../../examples');
+export const EXAMPLES_FOLDER = path.resolve(import.meta.dirname, '../../../examples');
 
-interface ExampleRequest extends CallOptions {
+export interface DescribedRequest {
   /** Difference from the other examples of the operation. */
   summary: string;
   params?: Record<string, string>;
   query?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   body?: unknown;
 }
+
+type ExampleRequest = DescribedRequest & CallOptions;
+
+/** Requests of rejected examples are not documented. */
+type RejectedRequest = Omit<ExampleRequest, 'summary'>;
 
 export interface ExampleRecorder {
   app: TestApp;
@@ -31,6 +38,10 @@ export interface ExampleRecorder {
   /** Sends a request and records it, with its reply, as the example `name` of the operation. */
   // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
   record(operationId: string, name: string, request: ExampleRequest): Promise<any>;
+  /** Sends a request that is rejected with this code, and records the error. */
+  recordError(code: Code, operationId: string, request: RejectedRequest): Promise<void>;
+  /** Records the error of a reply, unless the code already has a recorded error. */
+  addError(code: Code, reply: Pick<ApiResponse, 'status' | 'body'>): void;
 }
 
 export type Scenario = (recorder: ExampleRecorder) => Promise<void>;
@@ -41,10 +52,14 @@ function contractOf(app: TestApp, operationId: string): Contract {
   return operation.contract;
 }
 
-function urlOf(contract: Contract, { params = {}, query = {} }: ExampleRequest): string {
+export function urlOf(
+  contract: Contract,
+  { params = {}, query = {} }: Pick<DescribedRequest, 'params' | 'query'>,
+): string {
   const url = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    if (value === undefined) throw new Error(`${contract.operationId} needs ${name}`);
+    if (value === undefined)
+      throw new Error(`${contract.operationId} needs the path parameter ${name}`);
     return encodeURIComponent(value);
   });
   const search = new URLSearchParams(query).toString();
@@ -57,26 +72,19 @@ const fieldsOf = (form: FormData) =>
     [...form].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
   );
 
-async function sendExample(
-  app: TestApp,
-  operationId: string,
+/** The recorded example of a request and its reply. */
+export function exchangeOf(
+  { operationId, replies }: Contract,
   name: string,
-  request: ExampleRequest,
-) {
-  const contract = contractOf(app, operationId);
-  const { summary, params, query, headers, body, platform } = request;
-  const { status, body: reply } = await app.call(
-    contract.method,
-    urlOf(contract, request),
-    body,
-    platform === undefined ? { headers } : { platform, headers },
-  );
+  { summary, params, query, headers, body }: DescribedRequest,
+  { status, body: reply }: Pick<ApiResponse, 'status' | 'body'>,
+): Exchange {
   const text = `${operationId} ${name}: ${JSON.stringify(reply)}`;
-  expect(Object.keys(contract.replies), text).toContain(String(status));
+  expect(Object.keys(replies), text).toContain(String(status));
   // Credentials are not parameters.
   const { authorization: _, ...namedHeaders } = headers ?? {};
-  const parameters = { ...params, ...query, ...namedHeaders };
-  const exchange: Exchange = {
+  const parameters = { ...params, ...query, ...withDocumentedNames(namedHeaders) };
+  return {
     operationId,
     name,
     summary,
@@ -85,7 +93,42 @@ async function sendExample(
     status,
     ...(reply === '' ? {} : { reply }),
   };
-  return exchange;
+}
+
+/** Headers with the names of the API document. A scenario may write them in lower case. */
+const withDocumentedNames = (headers: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+
+async function sendRequest(app: TestApp, contract: Contract, request: RejectedRequest) {
+  const { headers, body, platform } = request;
+  const options = platform === undefined ? { headers } : { platform, headers };
+  return app.call(contract.method, urlOf(contract, request), body, options);
+}
+
+async function sendExample(
+  app: TestApp,
+  operationId: string,
+  name: string,
+  request: ExampleRequest,
+) {
+  const contract = contractOf(app, operationId);
+  return exchangeOf(contract, name, request, await sendRequest(app, contract, request));
+}
+
+/** Records one error for each code. */
+export function errorList() {
+  const errors = new Map<Code, ErrorExample>();
+  const addError: ExampleRecorder['addError'] = (code, { status, body }) => {
+    expect([status, body.code, body.reason]).toEqual([STATUS_OF[code], code, expect.any(String)]);
+    if (!errors.has(code)) errors.set(code, { code, body });
+  };
+  const codes = Object.keys(STATUS_OF) as Code[];
+  return { addError, recordedErrors: () => codes.flatMap((code) => errors.get(code) ?? []) };
 }
 
 /**
@@ -101,13 +144,29 @@ function firstWebhookOfEachType(bodies: readonly string[]): Examples['webhooks']
   return [...webhooks.keys()].sort().map((type) => ({ type, body: webhooks.get(type) }));
 }
 
-async function recordScenarios(app: TestApp, receiver: Receiver, scenarios: readonly Scenario[]) {
+/** The webhooks of these types only, which must all have arrived. */
+function selectWebhooks(webhooks: Examples['webhooks'], types: readonly EventType[]) {
+  const selectedWebhooks = webhooks.filter(({ type }) => types.some((each) => each === type));
+  expect(selectedWebhooks.map(({ type }) => type)).toEqual(types.toSorted());
+  return selectedWebhooks;
+}
+
+async function recordScenarios(
+  app: TestApp,
+  receiver: Receiver,
+  scenarios: readonly Scenario[],
+  webhookTypes?: readonly EventType[],
+) {
   const exchanges: Exchange[] = [];
+  const { recordedErrors, addError } = errorList();
   await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
   for (const scenario of scenarios) {
     await scenario({
       app,
       receiver,
+      addError,
+      recordError: async (code, operationId, request) =>
+        addError(code, await sendRequest(app, contractOf(app, operationId), request)),
       async record(operationId, name, request) {
         const exchange = await sendExample(app, operationId, name, request);
         exchanges.push(exchange);
@@ -116,174 +175,46 @@ async function recordScenarios(app: TestApp, receiver: Receiver, scenarios: read
     });
   }
   await app.settle();
-  return { exchanges, webhooks: firstWebhookOfEachType(receiver.arrivals.map(({ body }) => body)) };
-}
-
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const TOKENS = new RegExp(`(${UUID}|[A-Za-z0-9_=-]{40,}|[A-Za-z0-9]+)`);
-/** Keys, signatures and encrypted texts, whose length may be random as well. */
-const OPAQUE_TEXT = /^[A-Za-z0-9+/_=-]{60,}$/;
-const OPAQUE_LENGTH = 86;
-/** IDs and secrets of clients, which may contain separators at the same places by chance. */
-const CREDENTIAL = /^rh[a-z]_[A-Za-z0-9_-]+$/;
-const DURATION_MS = 4.217;
-
-/** Replacements by kind of text. The first kind that matches both values is used. */
-const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
-  [
-    new RegExp(`^${UUID}$`),
-    (_, number) => `019b8d60-2a80-7000-8000-${number.toString(16).padStart(12, '0')}`,
-  ],
-  [/^[0-9]+$/, (length, number) => numberedText('1234567890', length, String(number))],
-  // DER signatures have random lengths.
-  [/^[0-9a-f]{136,146}$/, (_, number) => numberedText('0123456789abcdef', 144, String(number))],
-  [/^[0-9a-f]{16,}$/, (length, number) => numberedText('0123456789abcdef', length, String(number))],
-  [OPAQUE_TEXT, (_, number) => numberedText('Example', OPAQUE_LENGTH, String(number))],
-  [/^[0-9A-Z]+$/, (length, number) => numberedText('EXAMPLE', length, String(number))],
-  [/^[0-9a-z]+$/, (length, number) => numberedText('example', length, String(number))],
-  [/^/, (length, number) => numberedText('Example', length, String(number))],
-];
-
-/** Repeats the term up to the length, with the number at the end. */
-const numberedText = (term: string, length: number, number: string): string =>
-  term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
-  number.slice(-length);
-
-function replacementFor(a: string, b: string, number: number): string {
-  const [, write] = KINDS.find(([kind]) => kind.test(a) && kind.test(b)) ?? [];
-  return write?.(a.length, number) ?? a;
-}
-
-/** Length of the common prefix before the random part, such as the country of an IBAN. */
-function sharedPrefixLength(firstValue: string, otherValue: string): number {
-  if (OPAQUE_TEXT.test(firstValue) || KINDS[0]?.[0].test(firstValue)) return 0;
-  let position = 0;
-  while (
-    firstValue[position] === otherValue[position] &&
-    /[A-Za-z]/.test(firstValue[position] ?? '')
-  )
-    position++;
-  // Prefixes of tokens end with an underscore, such as `rhc_`.
-  if (position >= 2 && firstValue[position] === '_' && otherValue[position] === '_')
-    return position + 1;
-  return position < 2 || position === firstValue.length ? 0 : position;
-}
-
-/** The first value with every part that differs from the second replaced. */
-function replaceRandomParts(firstValue: unknown, secondValue: unknown): unknown {
-  const replacements = new Map<string, string>();
-  const replaceValue = (a: string, b: string) => {
-    if (a === b) return a;
-    const prefixLength = sharedPrefixLength(a, b);
-    const storedReplacement =
-      replacements.get(a) ??
-      a.slice(0, prefixLength) +
-        replacementFor(a.slice(prefixLength), b.slice(prefixLength), replacements.size + 1);
-    replacements.set(a, storedReplacement);
-    return storedReplacement;
+  const webhooks = firstWebhookOfEachType(receiver.arrivals.map(({ body }) => body));
+  const errors = recordedErrors();
+  return {
+    exchanges,
+    webhooks: webhookTypes ? selectWebhooks(webhooks, webhookTypes) : webhooks,
+    ...(errors.length ? { errors } : {}),
   };
-  const replaceText = (a: string, b: string): string => {
-    if (a === b) return a;
-    if (OPAQUE_TEXT.test(a) || CREDENTIAL.test(a)) return replaceValue(a, b);
-    const [parts, otherParts] = [a.split(TOKENS), b.split(TOKENS)];
-    const isAligned =
-      parts.length === otherParts.length &&
-      parts.every((segment, position) => position % 2 || segment === otherParts[position]);
-    if (!isAligned) return replaceValue(a, b);
-    return parts
-      .map((segment, position) =>
-        position % 2 ? replaceValue(segment, otherParts[position] ?? '') : segment,
-      )
-      .join('');
-  };
-  const replaceIn = (a: unknown, b: unknown, path: string): unknown => {
-    if (typeof a === 'string' && typeof b === 'string') return replaceText(a, b);
-    if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
-      return a.map((element, index) => replaceIn(element, b[index], `${path}.${index}`));
-    if (a && b && typeof a === 'object' && typeof b === 'object') {
-      expect(Object.keys(a), path).toEqual(Object.keys(b));
-      const otherObject = b as Record<string, unknown>;
-      return Object.fromEntries(
-        Object.entries(a).map(([key, value]) => [
-          key,
-          // Durations are the only numbers that differ between runs.
-          key === 'durationMs' ? DURATION_MS : replaceIn(value, otherObject[key], `${path}.${key}`),
-        ]),
-      );
-    }
-    expect(a, `${path} differs by chance`).toEqual(b);
-    return a;
-  };
-  return replaceIn(firstValue, secondValue, '');
 }
 
-const DOMAINS = ['northwind', 'southgate', 'eastfield', 'westbrook'];
-/** Addresses with valid checksums, from EIP-55. */
-const EVM_ADDRESSES = [
-  '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
-  '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
-  '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-];
+/** Both runs together, on a machine with other work. */
+const TIMEOUT_MS = 120_000;
 
-/** Replaces each distinct match by the next name. Equal matches have the same replacement. */
-function replaceMatches(text: string, pattern: RegExp, nameOf: (number: number) => string): string {
-  const replacements = new Map<string, string>();
-  return text.replaceAll(pattern, (match) => {
-    const name = replacements.get(match) ?? nameOf(replacements.size);
-    replacements.set(match, name);
-    return name;
-  });
-}
-
-const nameFrom = (names: readonly string[]) => (number: number) => {
-  const name = names[number];
-  if (name === undefined) throw new Error(`only ${names.length} names: ${names.join(', ')}`);
-  return name;
-};
-
-/** An account number with the check digits of an IBAN. */
-function withCheckDigits(iban: string): string {
-  if (isIban(iban)) return iban;
-  const candidates = Array.from({ length: 97 }, (_, position) =>
-    String(position + 2).padStart(2, '0'),
-  );
-  const ibans = candidates.map((digits) => iban.slice(0, 2) + digits + iban.slice(4));
-  return ibans.find((iban) => isIban(iban)) ?? iban;
-}
-
-/** Replaces hosts, addresses and account numbers by realistic values. */
-function replaceTestValues(json: string): string {
-  let text = json
-    .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'https://platform.example.com')
-    .replaceAll('http://127.0.0.1', 'https://pay.example.com')
-    .replaceAll(/\/(verify|reset|card|ownership)\/Example\w*?(\d+)/g, '/$1/example-link-$2')
-    .replaceAll(/\$exampleex[a-z]*(\d+)@/g, '$$customer-$1@')
-    .replaceAll(/"[A-Z]{2}\d{14,30}"/g, (iban) => `"${withCheckDigits(iban.slice(1, -1))}"`);
-  text = replaceMatches(
-    text,
-    /p-exampleex[a-z]*\d+\.uma/g,
-    (index) => `p-${nameFrom(DOMAINS)(index)}.uma`,
-  );
-  text = replaceMatches(text, /0x[0-9a-f]{40}\b/g, nameFrom(EVM_ADDRESSES));
-  return replaceMatches(text, /account_[0-9a-f]{20}/g, (index) => `account_northwind_${index + 1}`);
+interface ExampleOptions extends AppOptions {
+  /** Types of the webhooks in the file. By default all types that arrive. */
+  webhookTypes?: readonly EventType[];
+  replacements?: TextReplacements;
 }
 
 /** Tests that the scenarios produce `server/examples/NAME.json`. `-u` writes the file. */
 export function examples(
   name: string,
   scenarios: Record<string, Scenario>,
-  options: AppOptions = {},
+  { webhookTypes, replacements, ...options }: ExampleOptions = {},
 ) {
   const servers = ['one', 'two'].map((seed) => ({
     app: testApp({ ...options, seed: `examples ${name} ${seed}` }),
     receiver: openForFile(() => startReceiver()),
   }));
-  it(`equal server/examples/${name}.json`, async () => {
-    const [firstRun, secondRun] = await Promise.all(
-      servers.map(({ app, receiver }) => recordScenarios(app, receiver, Object.values(scenarios))),
-    );
-    const recordedExamples = replaceRandomParts(firstRun, secondRun);
-    const text = `${replaceTestValues(JSON.stringify(recordedExamples, null, 2))}\n`;
-    await expect(text).toMatchFileSnapshot(path.join(FOLDER, `${name}.json`));
-  });
+  it(
+    `equal server/examples/${name}.json`,
+    async () => {
+      const [firstRun, secondRun] = await Promise.all(
+        servers.map(({ app, receiver }) =>
+          recordScenarios(app, receiver, Object.values(scenarios), webhookTypes),
+        ),
+      );
+      await expect(stableText(firstRun, secondRun, replacements)).toMatchFileSnapshot(
+        path.join(EXAMPLES_FOLDER, `${name}.json`),
+      );
+    },
+    TIMEOUT_MS,
+  );
 }

@@ -30,17 +30,17 @@ function sendIncomplete(mode: HangingMode, response: http.ServerResponse): void 
 
 export async function startHanging(mode: HangingMode = 'silent'): Promise<HangingServer> {
   const sockets = new Set<Socket>();
-  let [requests, peak] = [0, 0];
+  let [requestCount, peakConnections] = [0, 0];
   let status: number | undefined;
   const server = http.createServer((request, response) => {
-    requests++;
+    requestCount++;
     request.resume();
     if (status === undefined) sendIncomplete(mode, response);
     else response.writeHead(status, { 'content-length': '0' }).end();
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
-    peak = Math.max(peak, sockets.size);
+    peakConnections = Math.max(peakConnections, sockets.size);
     socket.on('close', () => sockets.delete(socket));
   });
   server.listen(0, '127.0.0.1');
@@ -48,8 +48,8 @@ export async function startHanging(mode: HangingMode = 'silent'): Promise<Hangin
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
-    requests: () => requests,
-    peak: () => peak,
+    requests: () => requestCount,
+    peak: () => peakConnections,
     respondWith(next) {
       status = next;
     },

@@ -181,7 +181,7 @@ export async function openOutbox() {
     },
     async state(id: string): Promise<EventState> {
       const [row] = await db.query(SELECT_STATE, [id]);
-      // The columns of the statement above are its fields.
+      // The columns of SELECT_STATE are the fields of EventState.
       return row as unknown as EventState;
     },
     async countUndelivered(): Promise<number> {

@@ -14,9 +14,9 @@ type Behavior = 'pays' | 'silent' | 'error';
 export interface PaymentProvider {
   url: string;
   behavior: Behavior;
-  /** Sends received, by ID. */
+  /** IDs of the received sends, in order. */
   readonly sends: string[];
-  /** Status requests received, by ID. */
+  /** IDs of the received status requests, in order. */
   readonly checks: string[];
   /** IDs of payments, once per payment. */
   readonly paidIds: string[];

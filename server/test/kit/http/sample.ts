@@ -1,5 +1,5 @@
 // A small valid value for a JSON schema: required properties only, and the first of several
-// alternatives. The value passes validation in tests of later stages.
+// alternatives. Tests use the value to pass the validation of a request.
 
 type Json = Record<string, unknown>;
 
@@ -29,7 +29,7 @@ function resolve(schema: Json, root: Json): Json {
 function text(schema: Json): string {
   if (schema.format) return FORMATS[schema.format as string] ?? 'x';
   const pattern = schema.pattern as string | undefined;
-  const sample = pattern && PATTERNS.find(([like]) => like.test(pattern))?.[1];
+  const sample = pattern && PATTERNS.find(([expression]) => expression.test(pattern))?.[1];
   return sample || 'x'.repeat(Math.max(1, (schema.minLength as number | undefined) ?? 1));
 }
 

@@ -38,8 +38,10 @@ async function waitUntilReady(origin: string, child: ChildProcess): Promise<void
       () => false,
     );
     if (isReady) return;
-    if (child.exitCode !== null) throw new Error('Prometheus has exited');
-    if (performance.now() > deadline) throw new Error('Prometheus is not ready');
+    if (child.exitCode !== null)
+      throw new Error('Prometheus exited. Check prometheus.yml with promtool.');
+    if (performance.now() > deadline)
+      throw new Error(`Prometheus is not ready after ${START_MS} ms`);
     await sleep(100);
   }
 }

@@ -11,7 +11,7 @@ import { OPERATOR_PERMISSION_NAMES } from '../../../src/kernel/contract/operator
 import type { ApiResponse, TestApp } from '../app/harness.ts';
 
 /** The operator that creates the tokens of tests. */
-const FIRST_OPERATOR = {
+export const FIRST_OPERATOR = {
   kind: 'COMMAND',
   id: 'command',
   personId: 'command',
@@ -21,7 +21,7 @@ const FIRST_OPERATOR = {
   platformIds: null,
 } as const;
 
-/** A user who creates tokens, which lose the permissions that the user loses. */
+/** A user who creates tokens. A token keeps only the permissions that the user has. */
 export async function newOperatorUser(app: TestApp, name = 'User') {
   const details = { name, email: `${randomUUID()}@example.com`, roles: ['administrator'] as const };
   const user = await createOperatorUser(app.runtime, FIRST_OPERATOR, details);

@@ -97,7 +97,7 @@ export async function startIdentityProvider(
   const accounts = new Map<string, Account>();
   let selectedAccount = '';
   let claimsChange: { claims: object; isForged: boolean } | undefined;
-  let tokenRequests = 0;
+  let tokenRequestCount = 0;
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -107,7 +107,7 @@ export async function startIdentityProvider(
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.path !== '/token') return;
-    tokenRequests += 1;
+    tokenRequestCount += 1;
     const body = ctx.body as { id_token?: string };
     if (!claimsChange || !body.id_token) return;
     const [, content = ''] = body.id_token.split('.');
@@ -150,7 +150,7 @@ export async function startIdentityProvider(
     issuer,
     accounts,
     signIn,
-    tokenRequests: () => tokenRequests,
+    tokenRequests: () => tokenRequestCount,
     /** Changes claims of the ID tokens from now on. Forged tokens are signed with another key. */
     change(change: typeof claimsChange) {
       claimsChange = change;

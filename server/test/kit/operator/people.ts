@@ -112,7 +112,7 @@ export async function enrollWithPassword(
 /** The first administrator, signed in. */
 export async function firstAdministrator(app: TestApp) {
   const link = await enrollment.firstAdministratorLink(app.runtime);
-  if (!link) throw new Error('the first administrator has enrolled already');
+  if (!link) throw new Error('The first administrator has already enrolled. Use a new server.');
   const person = browser(app);
   const { device, reply } = await enrollWithPasskey(person, link.secret, newDevice(), DETAILS);
   return { person, device, user: ok(reply, 201).user };

@@ -2,20 +2,21 @@
 // audit record. `isHidden` checks that an operator of another platform does not find a resource.
 import { beforeAll, expect } from 'vitest';
 import type { NewOperatorToken } from '../../../src/features/staff/tokens/index.ts';
-import type { ApiResponse } from '../app/harness.ts';
+import type { ApiResponse, AppOptions } from '../app/harness.ts';
 import { startProduction } from '../app/production.ts';
 import { openForFile } from '../app/test-app.ts';
 import { operatorClient } from './client.ts';
 
 /** Opens the platform and the client for the tests of a file. */
-export function operatorService() {
-  const service = openForFile(startProduction);
+export function operatorService(options: AppOptions = {}) {
+  const service = openForFile(() => startProduction(options));
   let client: ReturnType<typeof operatorClient> | undefined;
   beforeAll(() => {
     client = operatorClient(service.app);
   });
   const call: ReturnType<typeof operatorClient>['call'] = (...input) => {
-    if (!client) throw new Error('The client is available only after the first hook.');
+    if (!client)
+      throw new Error('The client was used before the first hook. Use it in a hook or test.');
     return client.call(...input);
   };
 

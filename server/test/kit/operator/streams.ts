@@ -69,7 +69,9 @@ export async function openStream(
         const event = events.find(isExpected);
         if (event) return event;
         if (performance.now() - startedAt > MAX_MS) {
-          throw new Error(`not received: ${JSON.stringify(events)}`);
+          throw new Error(
+            `no expected event after ${MAX_MS} ms. Received: ${JSON.stringify(events)}`,
+          );
         }
         await new Promise((resolve) => setTimeout(resolve, 10));
       }

@@ -19,7 +19,7 @@ export const DOLLAR = 1_000_000n;
 /** Ledger supply of the coin of `orderBurn`: before the burn, during it, and after it. */
 export const BEFORE_BURN = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
 export const PENDING = { ...BEFORE_BURN, burning: 10n * DOLLAR };
-export const BURNT = { ...BEFORE_BURN, circulating: 10n * DOLLAR };
+export const AFTER_BURN = { ...BEFORE_BURN, circulating: 10n * DOLLAR };
 
 export function mintFixture(app: TestApp, options: Pick<CallOptions, 'platform'> = {}) {
   const fixture = stablecoinFixture(app, options);
@@ -80,7 +80,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'platform'>
   const replaceSecret = (accountId: string, clientSecret: string) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, accountId);
-      if (!row) throw new Error(`no account ${accountId}`);
+      if (!row) throw new Error(`the provider account ${accountId} does not exist`);
       const { credentials } = linkOf(ctx, row);
       const text = JSON.stringify({ ...credentials, clientSecret });
       const sealedText = ctx.vault.sealOwn(

@@ -136,7 +136,8 @@ export const payeeOf = (account: { id: string }): ObservedAccount => ({
 /** The expectation for a row. Throws if there is none. */
 export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): R {
   const row = table[key];
-  if (row === undefined) throw new Error(`there is no expectation for ${key}`);
+  if (row === undefined)
+    throw new Error(`The table has no row for ${key}. Add the expected result.`);
   return row;
 }
 
@@ -199,8 +200,8 @@ interface Payment {
   scenario: Awaited<ReturnType<typeof observePayment>>;
 }
 
-/** Lines about the accounts of this payment. */
-const describePaymentEvents = ({ accounts }: Payment, lines: readonly string[]) => {
+/** The lines without those about accounts that this payment does not have. */
+const selectLines = ({ accounts }: Payment, lines: readonly string[]) => {
   const absentAccounts = ['payer', 'platform'].filter(
     (name) => !accounts.some((account) => account.name === name),
   );
@@ -236,14 +237,14 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
   const { immediateEvents, laterEvents, end } = row;
   await app.settle();
   const receivedLines = scenario.next();
-  expect(receivedLines).toEqual(describePaymentEvents(payment, immediateEvents));
+  expect(receivedLines).toEqual(selectLines(payment, immediateEvents));
   if (laterEvents) {
     await app.advance(laterEvents.afterMs - 1);
     expect(scenario.next()).toEqual([]);
     expect((await read(fixture, `/transactions/${id}`)).status).toBe(laterEvents.status);
     await app.advance(1);
     const laterLines = scenario.next();
-    expect(laterLines).toEqual(describePaymentEvents(payment, laterEvents.events));
+    expect(laterLines).toEqual(selectLines(payment, laterEvents.events));
     receivedLines.push(...laterLines);
   }
   await expectEnd(fixture, payment, end);

@@ -68,4 +68,4 @@ export const failedOrder: OrderProgress = {
   reason: 'R01',
 };
 /** The order has expired permanently. */
-export const FINAL = progressReply('expired', { final: true });
+export const FINAL_EXPIRY = progressReply('expired', { final: true });

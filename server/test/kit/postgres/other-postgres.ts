@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function responds(url: string): Promise<boolean> {
+async function isResponding(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   try {
@@ -68,9 +68,9 @@ export async function startOtherPostgres(binaries: string, folder: string) {
   const url = `postgresql://railhead@127.0.0.1:${port}/postgres`;
   // Stops the server also when the run is interrupted.
   process.once('exit', () => server.kill('SIGINT'));
-  for (let waitedMs = 0; !(await responds(url)); waitedMs += 50) {
+  for (let waitedMs = 0; !(await isResponding(url)); waitedMs += 50) {
     if (server.exitCode !== null || waitedMs > START_MS)
-      throw new Error('PostgreSQL does not start');
+      throw new Error(`PostgreSQL in ${binaries} exited or is not ready after ${START_MS} ms`);
     await sleep(50);
   }
   return {

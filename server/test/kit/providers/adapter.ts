@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { signRequest, verifyRequest } from '../../../src/kernel/crypto/http-signatures.ts';
 import { iso } from '../../../src/kernel/effects.ts';
+import type { Mode } from '../../../src/kernel/mode.ts';
 import { keyIdOf, pemOf } from '../../../src/runtime/security/keys.ts';
 import type { TestApp } from '../app/harness.ts';
 
@@ -68,7 +69,7 @@ export async function startAdapter(app: TestApp) {
     }),
   };
 
-  async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
+  async function respond(request: http.IncomingMessage, response: http.ServerResponse) {
     const { method = '', url: path = '' } = request;
     const body = await text(request);
     const url = `http://${request.headers.host}${path}`;
@@ -100,7 +101,7 @@ export async function startAdapter(app: TestApp) {
     response.end(typeof reply?.body === 'string' ? reply.body : JSON.stringify(reply?.body ?? {}));
   }
 
-  const server = http.createServer((request, response) => void answer(request, response));
+  const server = http.createServer((request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
@@ -158,14 +159,15 @@ export async function startAdapter(app: TestApp) {
 
 export type Adapter = Awaited<ReturnType<typeof startAdapter>>;
 
-/** Adds a production provider that the adapter simulates, and exchanges the keys of both sides. */
+/** Adds a provider that the adapter simulates, and exchanges the keys of both sides. */
 export async function addProvider(
   write: (method: string, path: string, body?: object) => Promise<Json>,
   adapter: Adapter,
   providerId: string,
+  environment: Mode = 'production',
 ): Promise<void> {
   const { ownKeys } = await write('POST', '/providers', {
-    ...{ providerId, environment: 'production', url: `${adapter.url}/` },
+    ...{ providerId, environment, url: `${adapter.url}/` },
     ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
   });
   adapter.accept(ownKeys);

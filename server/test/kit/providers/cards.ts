@@ -19,7 +19,7 @@ export function cardIssuer() {
   const openResources: { adapter?: Adapter } = {};
   const adapter = (): Adapter => {
     if (!openResources.adapter)
-      throw new Error('The adapter is available only after the first hook.');
+      throw new Error('The adapter was used before the first hook. Use it in a test.');
     return openResources.adapter;
   };
 

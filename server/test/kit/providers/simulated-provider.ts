@@ -234,6 +234,7 @@ export function simulatedProvider(options: Options) {
     '/transfers/cancel': cancel,
   };
   let server: http.Server | undefined;
+  let lastStep: Promise<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let port = 0;
 
@@ -272,7 +273,8 @@ export function simulatedProvider(options: Options) {
       await once(server, 'listening');
       port = (server.address() as AddressInfo).port;
       const repeat = async () => {
-        await step();
+        lastStep = step();
+        await lastStep;
         if (timer) timer = setTimeout(repeat, STEP_MS);
       };
       timer = setTimeout(repeat, STEP_MS);
@@ -283,6 +285,8 @@ export function simulatedProvider(options: Options) {
       timer = undefined;
       server?.closeAllConnections();
       await new Promise((resolve) => server?.close(resolve));
+      // A step that continued would add messages and repeat itself after the restart.
+      await lastStep;
       if (fault === 'loses its transfers in a crash') payments.clear();
       if (fault === 'loses its messages in a crash') messages.outbox.length = 0;
     },

@@ -40,7 +40,7 @@ export function unpack(archive: string, folder: string): string {
 }
 
 /** An environment with Node as the only program, and a home that is empty. */
-export function nodeAlone(folder: string): NodeJS.ProcessEnv {
+export function minimalEnvironment(folder: string): NodeJS.ProcessEnv {
   const [programs, home] = ['programs', 'home'].map((name) => path.join(folder, name));
   for (const directory of [programs, home] as string[])
     fs.mkdirSync(directory, { recursive: true });
@@ -49,7 +49,7 @@ export function nodeAlone(folder: string): NodeJS.ProcessEnv {
   return { PATH: programs, HOME: home };
 }
 
-interface Started {
+interface StartedRelease {
   readonly child: ChildProcess;
   readonly credentials: Credentials;
   /** Milliseconds between the start of the process and the first reply of the API. */
@@ -65,7 +65,7 @@ async function readCredentials(file: string, earlierText: string, hasEnded: () =
     if (text !== earlierText && text.endsWith('}\n')) return JSON.parse(text) as Credentials;
     await sleep(POLL_MS);
   }
-  throw new Error('The server of the release does not start.');
+  throw new Error('The server exited, or wrote no credentials within 60 s.');
 }
 
 export const authorizationOf = ({ clientId, clientSecret }: Credentials) =>
@@ -78,7 +78,7 @@ export const authorizationOf = ({ clientId, clientSecret }: Credentials) =>
 export async function startRelease(
   program: string,
   { cwd, env, flags = [] }: { cwd: string; env: NodeJS.ProcessEnv; flags?: readonly string[] },
-): Promise<Started> {
+): Promise<StartedRelease> {
   const file = path.join(cwd, '.railhead', 'credentials.json');
   const earlierText = textOf(file);
   const startedMs = performance.now();
@@ -97,7 +97,10 @@ export async function startRelease(
     const headers = { authorization: authorizationOf(credentials) };
     const reply = await fetch(`${credentials.baseUrl}/platform/internal-accounts`, { headers });
     const firstReplyMs = performance.now() - startedMs;
-    if (reply.status !== 200) throw new Error(`The first reply was ${reply.status}.`);
+    if (reply.status !== 200)
+      throw new Error(
+        `The first reply has the status ${reply.status}. The expected status is 200.`,
+      );
     return { child, credentials, firstReplyMs };
   } catch (cause) {
     child.kill('SIGKILL');
@@ -106,7 +109,7 @@ export async function startRelease(
 }
 
 /** Stops a server by its process ID and returns its exit code. */
-export async function stopRelease({ child }: Started): Promise<number | null> {
+export async function stopRelease({ child }: StartedRelease): Promise<number | null> {
   const whenEnded = once(child, 'close');
   child.kill('SIGTERM');
   await whenEnded;

@@ -129,7 +129,7 @@ export async function openFactors() {
     advanceClock: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {
       const row = await db.read(customers, id);
-      if (!row) throw new Error('no such customer');
+      if (!row) throw new Error(`no customer has the ID ${id}`);
       return row;
     },
     /** Type, factor and subject of the SCA events of a customer. */

@@ -42,11 +42,7 @@ const readCodeStatus = (fixture: Fixture, code: string) =>
   fixture.callAsPlatform('GET', `/agents/device-codes/${code}/status`);
 
 /** A connected agent: its ID, its token and its device code. */
-async function connect(
-  lifecycle: StrongAuthenticationHarness,
-  fixture: Fixture,
-  customerId: string,
-) {
+async function connect(harness: StrongAuthenticationHarness, fixture: Fixture, customerId: string) {
   const body = {
     ...{ name: 'Bookkeeper', customerId },
     policy: policyBody({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
@@ -57,7 +53,7 @@ async function connect(
   );
   const { id } = createdAgent.agent;
   const replacedCode = noteCode(
-    lifecycle,
+    harness,
     'a device code that was replaced',
     createdAgent.deviceCode.code,
   );
@@ -67,13 +63,13 @@ async function connect(
     undefined,
     idempotencyHeader(),
   );
-  const code = noteCode(lifecycle, 'a device code', ok(secondResponse, 201).code);
-  await lifecycle.recordStoredData();
-  const unknownCode = noteCode(lifecycle, 'an invalid device code', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
+  const code = noteCode(harness, 'a device code', ok(secondResponse, 201).code);
+  await harness.recordStoredData();
+  const unknownCode = noteCode(harness, 'an invalid device code', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
   for (const unknownSecret of [
     unknownCode,
     unknownCode.toLowerCase(),
-    lifecycle.secrets.note('a malformed device code', randomPassword()),
+    harness.secrets.note('a malformed device code', randomPassword()),
   ]) {
     expect((await fixture.redeemCode(unknownSecret)).status).toBe(404);
     expect((await readCodeStatus(fixture, unknownSecret)).status).toBe(404);
@@ -82,13 +78,13 @@ async function connect(
   ok(await readCodeStatus(fixture, code), 200);
   const { accessToken } = ok(await fixture.redeemCode(code), 200);
   expect((await fixture.redeemCode(code.toLowerCase())).status).toBe(400);
-  const token = lifecycle.secrets.note('an access token', accessToken as string);
-  lifecycle.secrets.note('an access token', token.replace(/^gat_/, ''));
+  const token = harness.secrets.note('an access token', accessToken as string);
+  harness.secrets.note('an access token', token.replace(/^gat_/, ''));
   return { id: id as string, token, code };
 }
 
 /** Expects 401 for invalid tokens, and for the valid token in other schemes and operations. */
-async function rejectInvalidUses(
+async function expectInvalidUsesRejected(
   { app, platform, secrets }: StrongAuthenticationHarness,
   token: string,
 ): Promise<void> {
@@ -174,13 +170,13 @@ async function sendSecretsInOtherFields(
 type Send = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
 
 /** Connects an agent, sends payments and invalid requests, and deletes the agent. */
-export async function runAgentScenario(lifecycle: StrongAuthenticationHarness): Promise<void> {
-  const { app, platform } = lifecycle;
+export async function runAgentScenario(harness: StrongAuthenticationHarness): Promise<void> {
+  const { app, platform } = harness;
   // Redemptions are rate-limited by address.
-  lifecycle.wait();
+  harness.wait();
   const fixture = agentFixture(app, { platform });
-  const owner = await createHolder(lifecycle);
-  const { id, token, code } = await connect(lifecycle, fixture, owner.id);
+  const owner = await createHolder(harness);
+  const { id, token, code } = await connect(harness, fixture, owner.id);
   const call = fixture.withToken(token);
   const send: Send = (method, path, body) =>
     call(method, path, body, { headers: idempotencyHeader() });
@@ -195,15 +191,15 @@ export async function runAgentScenario(lifecycle: StrongAuthenticationHarness): 
   ok(await fixture.callAsPlatform('POST', approvePath, undefined, idempotencyHeader()), 200);
   await app.settle();
 
-  await rejectInvalidUses(lifecycle, token);
+  await expectInvalidUsesRejected(harness, token);
   await sendSecretsInOtherFields(
     fixture,
     send,
     token,
     code,
-    lifecycle.secrets.note('a misplaced secret', randomPassword()),
+    harness.secrets.note('a misplaced secret', randomPassword()),
   );
-  await lifecycle.recordStoredData();
+  await harness.recordStoredData();
   ok(await fixture.callAsPlatform('DELETE', `/agents/${id}`), 204);
   expect((await send('GET', '/agents/me')).status).toBe(401);
 }

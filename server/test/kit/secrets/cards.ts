@@ -18,15 +18,19 @@ interface CardHarness
 
 export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
 
-/** Encrypted data of the card and its key, and the key itself. */
-async function noteSealed({ app, secrets }: CardHarness, { card }: WalletCard, keyId: string) {
+/** Records the encrypted data of the card and its key, and the key itself. */
+async function noteSealedValues(
+  { app, secrets }: CardHarness,
+  { card }: WalletCard,
+  keyId: string,
+) {
   const { db, vault } = app.runtime;
   const [sealedRow] = await db.query<{ number: string; signer: string }>(
     `select c.secret as number, k.signer from cards c join delegated_keys k on k.card_id = c.id
       where c.id = $1 and k.id = $2`,
     [card.id, keyId],
   );
-  if (!sealedRow) throw new Error('no card with a key');
+  if (!sealedRow) throw new Error(`the card ${card.id} has no key ${keyId}`);
   secrets.note(`the encrypted value of ${NUMBERS}`, sealedRow.number, NUMBERS);
   secrets.note(`the encrypted value of ${SIGNERS}`, sealedRow.signer, SIGNERS);
   const scalar = vault.openOwn(sealedRow.signer, `sandbox signer of ${keyId}`);
@@ -52,8 +56,8 @@ async function openPage(
 /**
  * Creates two links to the card and opens one. Returns the number and the secrets of both links.
  */
-async function readCard(lifecycle: CardHarness, fixture: DelegatedFixture, cardId: string) {
-  const { app, secrets } = lifecycle;
+async function readCard(harness: CardHarness, fixture: DelegatedFixture, cardId: string) {
+  const { app, secrets } = harness;
   const links: string[] = [];
   for (const _ of [1, 2]) {
     const { panEmbedUrl } = ok(await fixture.call('POST', `/cards/${cardId}/reveal`), 200);
@@ -62,8 +66,8 @@ async function readCard(lifecycle: CardHarness, fixture: DelegatedFixture, cardI
     links.push(pathname);
   }
   const [usedLink, unusedLink] = links as [string, string];
-  expect((await openPage(lifecycle, usedLink, 'HEAD')).statusCode).toBe(200);
-  const { statusCode, body } = await openPage(lifecycle, usedLink, 'GET');
+  expect((await openPage(harness, usedLink, 'HEAD')).statusCode).toBe(200);
+  const { statusCode, body } = await openPage(harness, usedLink, 'GET');
   expect(statusCode).toBe(200);
   const groupedNumber =
     /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
@@ -71,16 +75,16 @@ async function readCard(lifecycle: CardHarness, fixture: DelegatedFixture, cardI
   secrets.note('the number of a card', groupedNumber);
   secrets.note('the number of a card', number.slice(-12));
   for (const path of [usedLink, `${unusedLink}/x`, `/card/${number}`]) {
-    expect((await openPage(lifecycle, path, 'GET')).statusCode).toBe(404);
+    expect((await openPage(harness, path, 'GET')).statusCode).toBe(404);
   }
-  expect((await openPage(lifecycle, unusedLink, 'POST')).statusCode).toBe(404);
-  await lifecycle.recordStoredData();
+  expect((await openPage(harness, unusedLink, 'POST')).statusCode).toBe(404);
+  await harness.recordStoredData();
   app.effects.set(app.effects.now() + 6 * 60_000);
-  expect((await openPage(lifecycle, unusedLink, 'GET')).statusCode).toBe(404);
+  expect((await openPage(harness, unusedLink, 'GET')).statusCode).toBe(404);
   return [number, groupedNumber, ...links.map((link) => link.split('/').at(-1) as string)];
 }
 
-/** Makes a payment that the key signs, and records its stamp. */
+/** Makes a payment that the key signs, and records the stamp of the payment. */
 async function pay(
   { app, secrets }: CardHarness,
   fixture: DelegatedFixture,
@@ -132,14 +136,14 @@ async function sendInUnexpectedPlaces(
   }
 }
 
-export async function runCardScenario(lifecycle: CardHarness): Promise<void> {
-  const fixture = delegatedFixture(lifecycle.app, { platform: lifecycle.platform });
+export async function runCardScenario(harness: CardHarness): Promise<void> {
+  const fixture = delegatedFixture(harness.app, { platform: harness.platform });
   const walletCard = await fixture.createWalletCard({ funds: 100_000_000 });
   const { id: keyId } = await fixture.createKey(walletCard);
-  await noteSealed(lifecycle, walletCard, keyId);
-  await pay(lifecycle, fixture, walletCard.card.id);
-  const details = await readCard(lifecycle, fixture, walletCard.card.id);
-  const password = lifecycle.secrets.note('a password of a card', randomPassword());
+  await noteSealedValues(harness, walletCard, keyId);
+  await pay(harness, fixture, walletCard.card.id);
+  const details = await readCard(harness, fixture, walletCard.card.id);
+  const password = harness.secrets.note('a password of a card', randomPassword());
   for (const secret of [...details, password])
     await sendInUnexpectedPlaces(fixture, walletCard, secret);
 }
@@ -158,7 +162,7 @@ const jsonOf = (text: string): unknown => {
 
 const CARD_TABLES = /^(cards|card_\w+|delegated_keys)\./;
 
-/** Isolated groups of this many digits in stored data, events and replies about cards. */
+/** Names of stored data, events and replies about cards that contain a number of exactly this length. */
 export async function digitsAt(
   { app }: Pick<CardHarness, 'app'>,
   exchanges: readonly Exchange[],

@@ -13,7 +13,7 @@ interface Secret {
   name: string;
   /** In lower case. */
   forms: readonly string[];
-  /** A short secret, which is searched as an isolated word. */
+  /** Finds a short secret as an isolated word. */
   pattern?: RegExp;
   /** Name prefixes of the places that must contain it. */
   expectedPlaces: readonly string[];
@@ -49,7 +49,8 @@ function encodingsOf(value: string): string[] {
 }
 
 function formsOf(value: string): string[] {
-  if (value.length < MIN_PART_LENGTH) throw new RangeError(`${value} is too short`);
+  if (value.length < MIN_PART_LENGTH)
+    throw new RangeError(`The secret ${value} has fewer than ${MIN_PART_LENGTH} characters`);
   const middle = Math.floor((value.length - PART_LENGTH) / 2);
   // Members of JSON secrets are searched separately, except public members.
   const isCut = value.length > 2 * PART_LENGTH && !value.startsWith('{');

@@ -24,7 +24,7 @@ export interface StrongAuthenticationHarness {
   wait(): void;
 }
 
-export const randomPassword = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
+export const randomPassword = (bytes = 12) => `Secret${randomBytes(bytes).toString('hex')}`;
 export const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** A random IPv4 or IPv6 address, recorded as a secret. */
@@ -42,9 +42,9 @@ const newWrongCode = ({ secrets }: StrongAuthenticationHarness) =>
 async function sentCode({
   platform,
   secrets,
-  ...lifecycle
+  ...harness
 }: StrongAuthenticationHarness): Promise<string> {
-  const code = await lifecycle.sentCode();
+  const code = await harness.sentCode();
   return platform.environment === 'sandbox'
     ? code
     : secrets.recordShortSecret('a code by SMS', code);
@@ -52,8 +52,8 @@ async function sentCode({
 
 type Body = ApiResponse['body'];
 
-function createFixtures(lifecycle: StrongAuthenticationHarness) {
-  const { app, platform } = lifecycle;
+function createFixtures(harness: StrongAuthenticationHarness) {
+  const { app, platform } = harness;
   const request = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     app.call(method, path, body, {
       platform,
@@ -62,8 +62,7 @@ function createFixtures(lifecycle: StrongAuthenticationHarness) {
   return {
     send: request,
     factors: factorFixture(app, { platform }),
-    /** Clears failed attempts. */
-    forgive: async (id: string) => {
+    clearFailedAttempts: async (id: string) => {
       const eventType = 'RESET_PASSWORD_COMPLETED';
       ok(await request('POST', `/sca/record-event?customerId=${id}`, { eventType }), 200);
     },
@@ -73,27 +72,27 @@ function createFixtures(lifecycle: StrongAuthenticationHarness) {
 type Fixtures = ReturnType<typeof createFixtures>;
 
 /** Expects the rejection of a wrong proof. */
-const expectWrong = (response: ApiResponse) =>
+const expectProofRejected = (response: ApiResponse) =>
   expect([response.status, response.body.code]).toEqual(INVALID_INPUT);
 const INVALID_INPUT = [400, 'INVALID_INPUT'];
 
-async function createApprovedCustomer(lifecycle: StrongAuthenticationHarness): Promise<string> {
-  const { app, platform } = lifecycle;
+async function createApprovedCustomer(harness: StrongAuthenticationHarness): Promise<string> {
+  const { app, platform } = harness;
   const { id } = await createEuropeanCustomer(app, { platform }, { currencies: ['EUR'] });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
   ok(await sendCode(app, id, 'phone', { platform }), 204);
-  const correctCode = await sentCode(lifecycle);
-  expect((await confirmCode(app, id, 'phone', newWrongCode(lifecycle), { platform })).status).toBe(
+  const correctCode = await sentCode(harness);
+  expect((await confirmCode(app, id, 'phone', newWrongCode(harness), { platform })).status).toBe(
     400,
   );
   ok(await confirmCode(app, id, 'phone', correctCode, { platform }), 200);
-  lifecycle.wait();
+  harness.wait();
   return id;
 }
 
 async function logInBySms(
-  lifecycle: StrongAuthenticationHarness,
+  harness: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
@@ -102,23 +101,23 @@ async function logInBySms(
     await request('POST', `/sca/login/start?customerId=${id}`, startBody),
     200,
   );
-  const code = await sentCode(lifecycle);
+  const code = await sentCode(harness);
   const path = `/sca/login/complete?customerId=${id}`;
-  const proof = { ...startBody, challengeId, code, endUserIpAddress: randomAddress(lifecycle) };
-  expectWrong(await request('POST', path, { ...proof, code: newWrongCode(lifecycle) }));
-  const invalidAddress = lifecycle.secrets.note('an invalid address', randomPassword());
-  expectWrong(await request('POST', path, { ...proof, endUserIpAddress: invalidAddress }));
+  const proof = { ...startBody, challengeId, code, endUserIpAddress: randomAddress(harness) };
+  expectProofRejected(await request('POST', path, { ...proof, code: newWrongCode(harness) }));
+  const invalidAddress = harness.secrets.note('an invalid address', randomPassword());
+  expectProofRejected(await request('POST', path, { ...proof, endUserIpAddress: invalidAddress }));
   ok(await request('POST', path, proof), 200);
-  lifecycle.wait();
+  harness.wait();
 }
 
 /** Enrolls an authenticator app, and logs in with its code and with a recovery code. */
 async function useApp(
-  lifecycle: StrongAuthenticationHarness,
+  harness: StrongAuthenticationHarness,
   { send: request, factors }: Fixtures,
   id: string,
 ): Promise<void> {
-  const { app, secrets } = lifecycle;
+  const { app, secrets } = harness;
   const { secret, secretBase32Encoded: base32 } = ok(
     await factors.startEnrollment(id, 'TOTP'),
     200,
@@ -128,27 +127,27 @@ async function useApp(
   const confirmPath = `/sca/factors/confirm?customerId=${id}`;
   const body = { type: 'TOTP', secret, code: currentCode() };
   const otherSecret = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
-  expectWrong(await request('POST', confirmPath, { ...body, secret: otherSecret }));
-  expectWrong(await request('POST', confirmPath, { ...body, code: newWrongCode(lifecycle) }));
+  expectProofRejected(await request('POST', confirmPath, { ...body, secret: otherSecret }));
+  expectProofRejected(await request('POST', confirmPath, { ...body, code: newWrongCode(harness) }));
   const { recoveryCodes } = ok(await request('POST', confirmPath, body), 200);
   for (const code of recoveryCodes) {
     secrets.note('a recovery code', code);
     secrets.note('a recovery code', code.replaceAll('-', ''));
   }
-  lifecycle.wait();
+  harness.wait();
   const logIn = (enteredCode: string) =>
     request('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'TOTP', code: enteredCode, endUserIpAddress: randomAddress(lifecycle) },
+      ...{ factor: 'TOTP', code: enteredCode, endUserIpAddress: randomAddress(harness) },
     });
-  expectWrong(await logIn(secrets.note('a wrong recovery code', 'QQQQ-7777-QQQQ')));
+  expectProofRejected(await logIn(secrets.note('a wrong recovery code', 'QQQQ-7777-QQQQ')));
   ok(await logIn(currentCode()), 200);
   ok(await logIn(recoveryCodes[3].toLowerCase()), 200);
-  expectWrong(await logIn(recoveryCodes[3]));
+  expectProofRejected(await logIn(recoveryCodes[3]));
 }
 
 /** Enrolls a passkey and logs in with it, each after a rejected proof for another challenge. */
 async function usePasskey(
-  lifecycle: StrongAuthenticationHarness,
+  harness: StrongAuthenticationHarness,
   { send: request, factors }: Fixtures,
   id: string,
 ) {
@@ -160,20 +159,20 @@ async function usePasskey(
       ...{ type: 'PASSKEY', origin, credential: registrationJson(device, challenge) },
     });
   const newChallenge = () => randomBytes(32).toString('base64url');
-  expectWrong(await confirm(newChallenge()));
+  expectProofRejected(await confirm(newChallenge()));
   const { factor } = ok(await confirm(options.challenge), 200);
   // A pending quote contains the ID, and stored replies of quotes are erased with the customer.
-  lifecycle.secrets.note('the ID of a passkey', device.credentialId, 'idempotency.reply');
+  harness.secrets.note('the ID of a passkey', device.credentialId, 'idempotency.reply');
   const loginChallenge = ok(
     await request('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
     200,
   );
   const logIn = (challenge: string) =>
     request('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'PASSKEY', origin, endUserIpAddress: randomAddress(lifecycle) },
+      ...{ factor: 'PASSKEY', origin, endUserIpAddress: randomAddress(harness) },
       passkeyAssertion: assertionJson(device, challenge),
     });
-  expectWrong(await logIn(newChallenge()));
+  expectProofRejected(await logIn(newChallenge()));
   ok(await logIn(loginChallenge.passkeyOptions.challenge), 200);
   return { device, origin, credentialId: factor.credentialId as string };
 }
@@ -213,41 +212,43 @@ async function executeQuote(
 }
 
 async function pay(
-  lifecycle: StrongAuthenticationHarness,
+  harness: StrongAuthenticationHarness,
   fixture: Fixtures,
   id: string,
   { device, origin }: Passkey,
 ) {
-  const from = await createFundedAccount(lifecycle, id);
+  const from = await createFundedAccount(harness, id);
   const to = await createPayee(fixture, id);
   const authorize = (quote: Body, proof: object) =>
     fixture.send('POST', `/quotes/${quote.id}/authorize`, {
-      endUserIpAddress: randomAddress(lifecycle),
+      endUserIpAddress: randomAddress(harness),
       ...proof,
     });
 
   const passkeyPayment = await executeQuote(fixture, from, to, 'PASSKEY');
   const { challenge } = passkeyPayment.scaChallenge.passkeyAssertionOptions;
   const proof = (text: string) => ({ passkeyAssertion: assertionJson(device, text), origin });
-  expectWrong(await authorize(passkeyPayment, proof(randomBytes(32).toString('base64url'))));
+  expectProofRejected(
+    await authorize(passkeyPayment, proof(randomBytes(32).toString('base64url'))),
+  );
   ok(await authorize(passkeyPayment, proof(challenge)), 200);
 
   const smsPayment = await executeQuote(fixture, from, to, 'SMS_OTP');
-  await lifecycle.recordStoredData();
-  await sentCode(lifecycle);
-  expectWrong(await authorize(smsPayment, { code: newWrongCode(lifecycle) }));
-  lifecycle.wait();
+  await harness.recordStoredData();
+  await sentCode(harness);
+  expectProofRejected(await authorize(smsPayment, { code: newWrongCode(harness) }));
+  harness.wait();
   ok(await fixture.send('POST', `/quotes/${smsPayment.id}/authorize/resend`), 204);
-  ok(await authorize(smsPayment, { code: await sentCode(lifecycle) }), 200);
-  lifecycle.wait();
+  ok(await authorize(smsPayment, { code: await sentCode(harness) }), 200);
+  harness.wait();
 
   const trustPath = `/customers/external-accounts/${to}/trust`;
   const { scaChallenge } = ok(await fixture.send('POST', trustPath), 200);
-  const validProof = { challengeId: scaChallenge.id, code: await sentCode(lifecycle) };
-  expectWrong(
+  const validProof = { challengeId: scaChallenge.id, code: await sentCode(harness) };
+  expectProofRejected(
     await fixture.send('POST', `${trustPath}/confirm`, {
       ...validProof,
-      code: newWrongCode(lifecycle),
+      code: newWrongCode(harness),
     }),
   );
   ok(await fixture.send('POST', `${trustPath}/confirm`, validProof), 200);
@@ -255,11 +256,11 @@ async function pay(
 
 /** Resets a lost factor, through the hosted page if liveness is connected. */
 async function resetLostApp(
-  lifecycle: StrongAuthenticationHarness,
+  harness: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
-  const { app, secrets, exchanges } = lifecycle;
+  const { app, secrets, exchanges } = harness;
   const resetPath = `/sca/factors/reset`;
   const ownerQuery = `?customerId=${id}`;
   const startedReset = ok(
@@ -267,7 +268,7 @@ async function resetLostApp(
     201,
   );
   const { resetId, verificationLink } = startedReset;
-  await lifecycle.recordStoredData();
+  await harness.recordStoredData();
   if (verificationLink === undefined) return;
   const openResetPage = async (method: 'GET' | 'POST', path: string) => {
     const { statusCode: status, body } = await app.server.inject({ method, url: `/reset/${path}` });
@@ -301,19 +302,19 @@ async function resetLostApp(
 
 /** Sends proofs in unexpected places. Rejections must not repeat them. */
 async function sendMisplacedProofs(
-  lifecycle: StrongAuthenticationHarness,
+  harness: StrongAuthenticationHarness,
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
   const secret = (bytes?: number) =>
-    lifecycle.secrets.note('a misplaced proof', randomPassword(bytes));
+    harness.secrets.note('a misplaced proof', randomPassword(bytes));
   const loginPath = `/sca/login/complete?customerId=${id}`;
   const confirmPath = `/sca/factors/confirm?customerId=${id}`;
   const invalidCredential = {
     id: secret(),
     response: { clientDataJSON: secret(), [secret()]: secret() },
   };
-  const ip = { endUserIpAddress: randomAddress(lifecycle) };
+  const ip = { endUserIpAddress: randomAddress(harness) };
   const rejectedCalls: [string, object][] = [
     [loginPath, { factor: secret(), code: secret(), ...ip }],
     [loginPath, { factor: 'SMS_OTP', challengeId: secret(), code: secret(), ...ip }],
@@ -338,20 +339,20 @@ async function sendMisplacedProofs(
 }
 
 /** Runs the complete scenario, from phone verification to the reset of a factor. */
-export async function runScaScenario(lifecycle: StrongAuthenticationHarness): Promise<void> {
-  const fixture = createFixtures(lifecycle);
-  const id = await createApprovedCustomer(lifecycle);
-  await logInBySms(lifecycle, fixture, id);
-  await useApp(lifecycle, fixture, id);
-  const passkey = await usePasskey(lifecycle, fixture, id);
-  await fixture.forgive(id);
-  await sendMisplacedProofs(lifecycle, fixture, id);
-  await fixture.forgive(id);
-  await logInBySms(lifecycle, fixture, id);
-  await pay(lifecycle, fixture, id, passkey);
+export async function runScaScenario(harness: StrongAuthenticationHarness): Promise<void> {
+  const fixture = createFixtures(harness);
+  const id = await createApprovedCustomer(harness);
+  await logInBySms(harness, fixture, id);
+  await useApp(harness, fixture, id);
+  const passkey = await usePasskey(harness, fixture, id);
+  await fixture.clearFailedAttempts(id);
+  await sendMisplacedProofs(harness, fixture, id);
+  await fixture.clearFailedAttempts(id);
+  await logInBySms(harness, fixture, id);
+  await pay(harness, fixture, id, passkey);
   const enrollment = ok(await fixture.factors.startEnrollment(id, 'TOTP'), 200);
   expect(enrollment.secret).toMatch(/^[0-9a-f]{40}$/);
-  await resetLostApp(lifecycle, fixture, id);
+  await resetLostApp(harness, fixture, id);
   const path = `/sca/factors/${passkey.credentialId}?customerId=${id}`;
   ok(await fixture.send('DELETE', path), 204);
 }

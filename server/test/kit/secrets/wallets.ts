@@ -88,7 +88,7 @@ export interface CompletedWallet extends WalletHarness {
   session: ClientSession;
 }
 
-const randomText = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
+const randomText = (bytes = 12) => `Secret${randomBytes(bytes).toString('hex')}`;
 
 function createKeys({ secrets }: WalletHarness): Keys {
   const keys = generateKeys();
@@ -124,14 +124,14 @@ const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('
 
 /** Signs in, after attempts with invalid codes and with the signature of another key. */
 async function signIn(
-  lifecycle: WalletHarness,
+  harness: WalletHarness,
   fixture: WalletFixture,
   credential: ApiResponse['body'],
 ) {
-  const { secrets, app } = lifecycle;
+  const { secrets, app } = harness;
   const { submitCode, verifyBundle } = otpFixture(app, fixture);
   const bundle = await fixture.requestOtpBundle(credential.id);
-  const code = await lifecycle.codeOf(credential.type);
+  const code = await harness.codeOf(credential.type);
   const wrongCode = secrets.note('a wrong code', randomText());
   const rejection = await submitCode(credential, bundle, { code: wrongCode });
   expect(rejection.response.status).toBe(401);
@@ -141,14 +141,14 @@ async function signIn(
   ]) {
     expect((await verifyBundle(credential, encryptTo(bundle, text))).status).toBe(400);
   }
-  const keys = createKeys(lifecycle);
+  const keys = createKeys(harness);
   const { sealed: sealedBundle, response } = await submitCode(credential, bundle, { code, keys });
   const challengeReply = ok(response, 202);
-  const unknownHeaders = await signedHeaders(challengeReply, createKeys(lifecycle));
+  const unknownHeaders = await signedHeaders(challengeReply, createKeys(harness));
   expect((await verifyBundle(credential, sealedBundle, unknownHeaders)).status).toBe(401);
   const headers = { ...(await signedHeaders(challengeReply, keys)), ...idempotencyHeader() };
   const newSession = sessionOf(
-    lifecycle,
+    harness,
     ok(await verifyBundle(credential, sealedBundle, headers), 200),
     keys,
   );
@@ -157,46 +157,46 @@ async function signIn(
 }
 
 /** Refreshes a session with a generated key. */
-async function refresh(lifecycle: CompletedWallet): Promise<ClientSession> {
-  const keys = createKeys(lifecycle);
-  const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
+async function refresh(harness: CompletedWallet): Promise<ClientSession> {
+  const keys = createKeys(harness);
+  const path = `/auth/sessions/${harness.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
-  const { second } = await lifecycle.fixture.signedRetry('POST', path, body, lifecycle.session, {
+  const { second } = await harness.fixture.signedRetry('POST', path, body, harness.session, {
     headers: idempotencyHeader(),
   });
-  return sessionOf(lifecycle, ok(second, 201), keys);
+  return sessionOf(harness, ok(second, 201), keys);
 }
 
 /** Refreshes a session whose reply is stored until the client retries. */
 export async function refreshLate(
-  lifecycle: CompletedWallet,
+  harness: CompletedWallet,
   concurrentWork: () => Promise<void>,
 ): Promise<void> {
-  const keys = createKeys(lifecycle);
-  const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
+  const keys = createKeys(harness);
+  const path = `/auth/sessions/${harness.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
-  const challengeReply = ok(await lifecycle.fixture.call('POST', path, body), 202);
-  const headers = await signedHeaders(challengeReply, lifecycle.session);
-  expect(ok(await lifecycle.fixture.call('POST', path, body, headers), 200).status).toBe(
+  const challengeReply = ok(await harness.fixture.call('POST', path, body), 202);
+  const headers = await signedHeaders(challengeReply, harness.session);
+  expect(ok(await harness.fixture.call('POST', path, body, headers), 200).status).toBe(
     'PROCESSING',
   );
   await concurrentWork();
-  sessionOf(lifecycle, ok(await lifecycle.fixture.call('POST', path, body, headers), 201), keys);
+  sessionOf(harness, ok(await harness.fixture.call('POST', path, body, headers), 201), keys);
 }
 
-async function proveByText(lifecycle: CompletedWallet): Promise<void> {
-  const body = { type: 'SMS_OTP', accountId: lifecycle.accountId };
+async function proveByText(harness: CompletedWallet): Promise<void> {
+  const body = { type: 'SMS_OTP', accountId: harness.accountId };
   const smsCredential = ok(
-    await lifecycle.fixture.callSigned('POST', '/auth/credentials', body, lifecycle.session),
+    await harness.fixture.callSigned('POST', '/auth/credentials', body, harness.session),
     201,
   );
-  await lifecycle.codeOf('SMS_OTP');
-  lifecycle.wait();
-  await signIn(lifecycle, lifecycle.fixture, smsCredential);
+  await harness.codeOf('SMS_OTP');
+  harness.wait();
+  await signIn(harness, harness.fixture, smsCredential);
 }
 
-async function proveByPasskey(lifecycle: CompletedWallet) {
-  const { fixture, accountId, session } = lifecycle;
+async function proveByPasskey(harness: CompletedWallet) {
+  const { fixture, accountId, session } = harness;
   const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
   const body = passkeyRegistration(accountId, device, { challenge: randomText() });
@@ -205,7 +205,7 @@ async function proveByPasskey(lifecycle: CompletedWallet) {
     201,
   );
   const holder = { accountId, session, device, id: addedCredential.id };
-  const keys = createKeys(lifecycle);
+  const keys = createKeys(harness);
   const challengeReply = await challengeOf(holder, keys.uncompressedKey);
   const otherOriginAssertion = device.get(challengeReply.challenge, {
     origin: 'https://elsewhere.example.com',
@@ -217,28 +217,28 @@ async function proveByPasskey(lifecycle: CompletedWallet) {
   const proof = device.get(nextChallenge.challenge);
   const newSession = ok(await verifyWith(holder, nextChallenge.requestId, proof), 200);
   expect((await verifyWith(holder, nextChallenge.requestId, proof)).status).toBe(401);
-  return sessionOf(lifecycle, newSession, keys);
+  return sessionOf(harness, newSession, keys);
 }
 
-async function proveByIdentity(lifecycle: CompletedWallet): Promise<void> {
-  const { fixture, accountId, session } = lifecycle;
+async function proveByIdentity(harness: CompletedWallet): Promise<void> {
+  const { fixture, accountId, session } = harness;
   const claims = { aud: 'shop', sub: randomText(6) };
-  const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
+  const body = { type: 'OAUTH', accountId, oidcToken: await harness.tokenOf(claims) };
   const addedCredential = ok(
     await fixture.callSigned('POST', '/auth/credentials', body, session),
     201,
   );
-  const keys = createKeys(lifecycle);
+  const keys = createKeys(harness);
   const proof = async (nonce: string) => ({
     type: 'OAUTH',
-    oidcToken: await lifecycle.tokenOf({ ...claims, nonce }),
+    oidcToken: await harness.tokenOf({ ...claims, nonce }),
     clientPublicKey: keys.uncompressedKey,
   });
   const path = `/auth/credentials/${addedCredential.id}/verify`;
   expect((await fixture.call('POST', path, await proof('of another key'))).status).toBe(401);
   const validProof = await proof(nonceOf(keys.uncompressedKey));
   sessionOf(
-    lifecycle,
+    harness,
     ok(await fixture.call('POST', path, validProof, idempotencyHeader()), 200),
     keys,
   );
@@ -246,9 +246,9 @@ async function proveByIdentity(lifecycle: CompletedWallet): Promise<void> {
 }
 
 /** Exports the recovery phrase, which must not be stored. */
-async function exportPhrase(lifecycle: CompletedWallet): Promise<void> {
-  const { fixture, accountId, session, secrets } = lifecycle;
-  const keys = createKeys(lifecycle);
+async function exportPhrase(harness: CompletedWallet): Promise<void> {
+  const { fixture, accountId, session, secrets } = harness;
+  const keys = createKeys(harness);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: keys.uncompressedKey };
   const { second } = await fixture.signedRetry('POST', path, body, session, {
@@ -276,7 +276,7 @@ async function sendMisplacedSecrets({
   email,
   session,
   secrets,
-  ...lifecycle
+  ...harness
 }: CompletedWallet) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', randomText(bytes));
   const key = secrets.note('a private key for a public one', generateKeys().privateKey);
@@ -301,47 +301,47 @@ async function sendMisplacedSecrets({
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.call('DELETE', path, undefined, headers)).status).toBe(401);
   }
-  const wrongCredentials = { clientId: lifecycle.platform.clientId, clientSecret: secret() };
+  const wrongCredentials = { clientId: harness.platform.clientId, clientSecret: secret() };
   expect(
-    (await lifecycle.app.call('GET', '/config', undefined, { platform: wrongCredentials })).status,
+    (await harness.app.call('GET', '/config', undefined, { platform: wrongCredentials })).status,
   ).toBe(401);
 }
 
 /** Makes signed changes of the account and of the owner's contact. */
-async function changeAccountAndContact(lifecycle: CompletedWallet): Promise<void> {
-  const { fixture, accountId, customerId, session } = lifecycle;
+async function changeAccountAndContact(harness: CompletedWallet): Promise<void> {
+  const { fixture, accountId, customerId, session } = harness;
   const privacyBody = { privateEnabled: true };
   ok(
     await fixture.callSigned('PATCH', `/internal-accounts/${accountId}`, privacyBody, session),
     200,
   );
-  const { email } = newContact(lifecycle);
+  const { email } = newContact(harness);
   const body = { customerType: 'INDIVIDUAL', email };
   ok(await fixture.callSigned('PATCH', `/customers/${customerId}`, body, session), 200);
 }
 
 /** Creates a customer with a wallet, its first credential and a session. */
-export async function beginLifecycle(lifecycle: WalletHarness): Promise<CompletedWallet> {
-  const fixture = walletFixture(lifecycle.app, { platform: lifecycle.platform });
+export async function beginLifecycle(harness: WalletHarness): Promise<CompletedWallet> {
+  const fixture = walletFixture(harness.app, { platform: harness.platform });
   const { accountId, customer, credential } = await fixture.createWalletCustomer(
-    newContact(lifecycle),
+    newContact(harness),
   );
-  const session = await signIn(lifecycle, fixture, credential);
-  return { ...lifecycle, fixture, accountId, customerId: customer.id, email: credential, session };
+  const session = await signIn(harness, fixture, credential);
+  return { ...harness, fixture, accountId, customerId: customer.id, email: credential, session };
 }
 
 /** Runs the remaining scenario. The wallet has four credentials at the end. */
 export async function continueLifecycle(
   startedLifecycle: CompletedWallet,
 ): Promise<CompletedWallet> {
-  const lifecycle = { ...startedLifecycle, session: await refresh(startedLifecycle) };
-  await proveByText(lifecycle);
-  const session = await proveByPasskey(lifecycle);
-  await proveByIdentity(lifecycle);
-  await sendMisplacedSecrets(lifecycle);
-  await changeAccountAndContact(lifecycle);
-  await exportPhrase({ ...lifecycle, session });
+  const harness = { ...startedLifecycle, session: await refresh(startedLifecycle) };
+  await proveByText(harness);
+  const session = await proveByPasskey(harness);
+  await proveByIdentity(harness);
+  await sendMisplacedSecrets(harness);
+  await changeAccountAndContact(harness);
+  await exportPhrase({ ...harness, session });
   const path = `/auth/sessions/${startedLifecycle.session.session.id}`;
-  ok(await lifecycle.fixture.callSigned('DELETE', path, undefined, session), 204);
-  return { ...lifecycle, session };
+  ok(await harness.fixture.callSigned('DELETE', path, undefined, session), 204);
+  return { ...harness, session };
 }

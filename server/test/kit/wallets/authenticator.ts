@@ -10,7 +10,7 @@ function head(major: number, value: number): Buffer {
   if (value < 24) return Buffer.of((major << 5) | value);
   if (value < 0x100) return Buffer.of((major << 5) | 24, value);
   if (value < 0x10000) return Buffer.of((major << 5) | 25, value >> 8, value & 0xff);
-  throw new RangeError('longer than a device would send');
+  throw new RangeError('a CBOR item has more than 65,535 bytes');
 }
 
 function cbor(value: Cbor): Buffer {
@@ -124,7 +124,7 @@ export function authenticator({
       counter = 0,
     } = ceremony;
     const flags = [up, false, uv, be, bs, false, isAttested].reduce(
-      (bits, on, bit) => bits | (Number(on) << bit),
+      (bits, isSet, bit) => bits | (Number(isSet) << bit),
       0,
     );
     const count = Buffer.alloc(4);

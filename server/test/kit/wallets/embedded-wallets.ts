@@ -29,14 +29,14 @@ export {
 export const NO_ACTIVE_SESSION = [
   401,
   'UNAUTHORIZED',
-  'The wallet signature does not belong to an active session that may sign this.',
+  'The wallet signature does not belong to an active session that may sign this request.',
 ];
 
 /** Rejection of an active session other than the required signer. */
 export const otherSessionMustSign = (requiredSigner: string) => [
   401,
   'UNAUTHORIZED',
-  'The wallet signature belongs to a session that may not sign this, because ' +
+  'The wallet signature belongs to a session that may not sign this request, because ' +
     `${requiredSigner} must sign.`,
 ];
 

@@ -7,8 +7,12 @@ import { CODE, encryptOtp, generateKeys, type WalletFixture } from './embedded-w
 
 export type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
-export const NONE_PENDING = [401, 'UNAUTHORIZED', 'No pending OTP for this credential'];
-export const WRONG_CODE = [401, 'UNAUTHORIZED', 'Invalid OTP code'];
+export const NO_PENDING_CODE = [
+  401,
+  'UNAUTHORIZED',
+  'No one-time code is pending for this credential. Request a new code.',
+];
+export const WRONG_CODE = [401, 'UNAUTHORIZED', 'The one-time code is incorrect.'];
 
 /** Status, code and reason. */
 export const errorOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];

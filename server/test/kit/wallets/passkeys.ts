@@ -81,7 +81,9 @@ export function passkeyFixture(fixture: WalletFixture) {
       { ...(requestId === undefined ? {} : { 'request-id': requestId }), ...headers },
     );
 
-  /** Requests a challenge and answers it. `ceremony` sets deviations of the authenticator. */
+  /**
+   * Requests a challenge and sends its assertion. `ceremony` sets deviations of the authenticator.
+   */
   async function prove(holder: Holder, ceremony: Parameters<Authenticator['get']>[1] = {}) {
     const challengeReply = await challengeOf(holder);
     return verifyWith(

@@ -1,4 +1,4 @@
-// Fixture for account recovery: a customer with a contact that receives no codes, starting a
+// Fixture for account recovery: a customer with a contact that receives no codes, the start of a
 // recovery, and its status and notices.
 import { expect } from 'vitest';
 import { messages } from '../../../src/features/notifications/messages/store.ts';

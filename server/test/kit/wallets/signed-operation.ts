@@ -29,7 +29,7 @@ const contract = operation({
   method: 'POST',
   path: '/things/{id}',
   tag: 'Test',
-  summary: 'Leave a mark',
+  summary: 'Insert a mark',
   permission: 'TRANSACT',
   signedRetry: true,
   params: Type.Object({ id: Type.String() }),

@@ -41,8 +41,9 @@ export interface CodeFixture {
   operator: ReturnType<typeof commandRunner>;
 }
 
-export async function codeFixture(): Promise<CodeFixture> {
-  const app = await startApp();
+export const codeFixture = async (): Promise<CodeFixture> => codeFixtureOf(await startApp());
+
+export function codeFixtureOf(app: TestApp): CodeFixture {
   return {
     app,
     close: app.close,

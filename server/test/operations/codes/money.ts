@@ -190,10 +190,10 @@ const QUOTES: readonly Provocation[] = [
     async (fixture) => {
       const { app } = fixture;
       const platform = await app.newPlatform('Small');
-      const { person, account } = await createFundedCustomer(app, 100_00, { platform });
+      const { person, account } = await createFundedCustomer(app, 8_000_00, { platform });
       const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
-      await setLimit(fixture, platform.id, '--per-payment', '1.00');
-      return fixture.post('/quotes', quoteBody(account.id, target.id, 2_00), { platform });
+      await setLimit(fixture, platform.id, '--per-payment', '5000.00');
+      return fixture.post('/quotes', quoteBody(account.id, target.id, 7_500_00), { platform });
     },
   ),
   provocation(
@@ -202,10 +202,12 @@ const QUOTES: readonly Provocation[] = [
     async (fixture) => {
       const { app } = fixture;
       const platform = await app.newPlatform('Slow');
-      const { person, account } = await createFundedCustomer(app, 100_00, { platform });
+      const { person, account } = await createFundedCustomer(app, 15_000_00, { platform });
       const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
-      await setLimit(fixture, platform.id, '--per-day', '1.00');
-      return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { platform });
+      await setLimit(fixture, platform.id, '--per-day', '10000.00');
+      return fixture.post('/transfer-out', transfer(account.id, target.id, 12_000_00), {
+        platform,
+      });
     },
   ),
   provocation(
@@ -221,12 +223,12 @@ const QUOTES: readonly Provocation[] = [
         'set',
         platform.id,
         '--hourly-payments',
-        '1',
+        '10',
       ]);
       if (result.code !== 0) throw new Error(result.err);
       const pay = () =>
         fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { platform });
-      await pay();
+      for (let payment = 0; payment < 10; payment++) await pay();
       return pay();
     },
   ),
@@ -354,7 +356,8 @@ const ACCESS: readonly Provocation[] = [
   ),
   provocation(
     'NOT_IMPLEMENTED',
-    'Look up a UMA address on a production platform, which is not connected to other providers',
+    'Request a payee discovery on a production platform, which is not connected to other UMA ' +
+      'providers',
     ({ app, call }) =>
       call('GET', '/receiver/uma/$bob@example.com', undefined, { platform: app.production }),
   ),

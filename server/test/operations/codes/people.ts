@@ -238,7 +238,7 @@ const OTHER_CODES: readonly Provocation[] = [
   ),
   provocation(
     'INTERNAL_ERROR',
-    'Not possible: the code reports an error of the server or a damaged database',
+    'Not possible, because the code reports an error of the server or a damaged database',
     async ({ app, call }) => {
       const rename = (from: string, to: string) =>
         app.runtime.db.query(`alter table ${from} rename to ${to}`, []);

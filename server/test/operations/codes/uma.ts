@@ -28,10 +28,12 @@ async function pay(fixture: CodeFixture, receiver: string) {
 const scriptedCodes = UMA_SCRIPTS.flatMap(({ name, rejectedAt: rejection }): Provocation[] => {
   if (!rejection || name.startsWith('$error.payment.')) return [];
   const address = `${name}@${HOST}`;
-  return 'lookup' in rejection
+  return 'discovery' in rejection
     ? [
-        provocation(rejection.lookup, `Look up \`${address}\``, (fixture) =>
-          discover(fixture, address),
+        provocation(
+          rejection.discovery,
+          `Request a payee discovery for \`${address}\``,
+          (fixture) => discover(fixture, address),
         ),
       ]
     : [
@@ -41,11 +43,11 @@ const scriptedCodes = UMA_SCRIPTS.flatMap(({ name, rejectedAt: rejection }): Pro
       ];
 });
 
-export const UMA: readonly Provocation[] = [
-  ...scriptedCodes,
+/** Codes that do not depend on the reply of another UMA provider. */
+const requestCodes: readonly Provocation[] = [
   provocation(
     'INVALID_UMA_ADDRESS',
-    'Look up a receiver that is not a UMA address: `bob`',
+    'Request a payee discovery for a receiver that is not a UMA address: `bob`',
     (fixture) => discover(fixture, 'bob'),
   ),
   provocation(
@@ -92,3 +94,5 @@ export const UMA: readonly Provocation[] = [
     },
   ),
 ];
+
+export const UMA: readonly Provocation[] = [...scriptedCodes, ...requestCodes];

@@ -15,7 +15,7 @@ export interface Chance {
 }
 
 /** sfc32, seeded by a hash of the text. */
-function generator(seed: string): () => number {
+function createGenerator(seed: string): () => number {
   let hash = 2166136261;
   for (const letter of seed) hash = Math.imul(hash ^ letter.charCodeAt(0), 16777619);
   let [a, b, c, d] = [hash, hash ^ 0x9e3779b9, Math.imul(hash, 0x85ebca6b), 1];
@@ -32,7 +32,7 @@ function generator(seed: string): () => number {
 }
 
 export function seededChance(seed: string): Chance {
-  const next = generator(seed);
+  const next = createGenerator(seed);
   const integerBelow = (limit: number) => Math.floor((next() / 2 ** 32) * limit);
   return {
     integerBelow,
@@ -43,8 +43,8 @@ export function seededChance(seed: string): Chance {
       return list[integerBelow(list.length)] as (typeof list)[number];
     },
     pickWeighted(list) {
-      const total = list.reduce((sum, option) => sum + option.weight, 0);
-      let remainingWeight = (next() / 2 ** 32) * total;
+      const totalWeight = list.reduce((sum, option) => sum + option.weight, 0);
+      let remainingWeight = (next() / 2 ** 32) * totalWeight;
       const choice = list.find((option) => {
         remainingWeight -= option.weight;
         return remainingWeight < 0;

@@ -14,7 +14,7 @@ import type { Node } from './node.ts';
 import { type Person, type Sim, violation } from './sim.ts';
 
 /** Behavior of the database connection at the first commit of a message. */
-export type Connection = 'stable' | 'slow' | 'lost before' | 'lost after';
+export type Connection = 'stable' | 'slow' | 'fails before' | 'fails after';
 
 const connectionError = () =>
   Object.assign(new Error('the connection broke'), { code: 'OUTCOME_UNKNOWN' });
@@ -26,10 +26,10 @@ function withConnection(sim: Sim, { app }: Node, connection: Connection): Runtim
   async function commit(set: ChangeSet): Promise<Outcome> {
     const behavior = isFirstCommit ? connection : 'stable';
     isFirstCommit = false;
-    if (behavior === 'lost before') throw connectionError();
+    if (behavior === 'fails before') throw connectionError();
     const outcome = await committer.commit(set);
     if (behavior === 'slow') sim.effects.advance(5);
-    if (behavior === 'lost after') throw connectionError();
+    if (behavior === 'fails after') throw connectionError();
     return outcome;
   }
   return connection === 'stable' ? app.runtime : { ...app.runtime, committer: { commit } };
@@ -52,7 +52,7 @@ export const firstFundingSource = (card: RecordedRow): string => fundingOf(card)
 
 /** The delegated key of a card at an account. */
 function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow | undefined {
-  const { bindings, keys } = model.cardBook;
+  const { bindings, keys } = model.cardRecords;
   const openBinding = [...(bindings.get(cardId)?.values() ?? [])].find(
     (binding) => binding.account_id === account && !binding.ended_at,
   );
@@ -94,9 +94,11 @@ export function predictDecision(sim: Sim, card: RecordedRow, requestInput: CardI
   const { status, currency: unit = null } = sim.model.internal.get(account) ?? {};
   if (isCredit(kind)) return status === 'CLOSED' ? 'NO_FUNDING_SOURCE' : 'approved';
   if (card.max_spend && amount > BigInt(card.max_spend)) return 'SPEND_LIMIT_EXCEEDED';
-  const available = payableAmount(sim, card.id as string, account);
-  if (available === undefined) return 'NO_FUNDING_SOURCE';
-  return amount * unitsIn({ sent_currency: unit }) > available ? 'INSUFFICIENT_FUNDS' : 'approved';
+  const availableAmount = payableAmount(sim, card.id as string, account);
+  if (availableAmount === undefined) return 'NO_FUNDING_SOURCE';
+  return amount * unitsIn({ sent_currency: unit }) > availableAmount
+    ? 'INSUFFICIENT_FUNDS'
+    : 'approved';
 }
 
 /** A notice of the network about a payment. */
@@ -170,11 +172,11 @@ export function checkNotice(
   const debitingKinds = factsBefore.isClosed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
   const isDebitRequired = debitingKinds.includes(notice.kind) && notice.amount > 0n;
   const neededAmount = isDebitRequired ? amountToDebit(factsBefore, notice) : 0n;
-  const card = sim.model.cardBook.cards.get(factsBefore.cardId);
+  const card = sim.model.cardRecords.cards.get(factsBefore.cardId);
   // A card of a deleted holder is about to be closed.
   const isClosed = card?.state === 'CLOSED' || !holderOf(sim, before);
-  const available = payableAmount(sim, factsBefore.cardId, accountOf(before));
-  const canPay = available !== undefined && neededAmount * unitsIn(before) <= available;
+  const availableAmount = payableAmount(sim, factsBefore.cardId, accountOf(before));
+  const canPay = availableAmount !== undefined && neededAmount * unitsIn(before) <= availableAmount;
   const isWrittenOff = isClosed && notice.kind === 'CLEARING';
   const debits = debitsOf(factsBefore);
   // An adjustment that cannot be held is debited at the clearing.
@@ -204,6 +206,8 @@ export function checkNotice(
     before.status === 'EXCEPTION' ||
     (neededAmount > 0n && !isClosed && isDebitRequested && !canPay);
   if ((after.status === 'EXCEPTION') !== hasException) {
-    throw violation(`${after.id}, after ${notice.kind} ${notice.amount}, is ${after.status}`);
+    const expected = hasException ? 'EXCEPTION' : 'no exception';
+    const subject = `${after.id}, after ${notice.kind} ${notice.amount}`;
+    throw violation(`${subject}, is ${after.status}; expected ${expected}`);
   }
 }

@@ -33,11 +33,11 @@ export interface Node {
   close(): Promise<void>;
 }
 
-const processDiedError = () =>
+const processCrashError = () =>
   Object.assign(new Error('the process has crashed'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Checks every reply against its contract. */
-function contractChecker(problems: string[]) {
+function createContractChecker(problems: string[]) {
   return (contract: Contract, status: number, body: unknown): void => {
     const name = `${contract.operationId} ${status}`;
     const declaredReply = contract.replies[status];
@@ -57,9 +57,9 @@ function failAfterKill(app: App, isKilled: () => boolean): void {
   for (const name of ['read', 'find', 'page', 'query']) {
     const call = db[name]!.bind(db);
     db[name] = async (...input) => {
-      if (isKilled()) throw processDiedError();
+      if (isKilled()) throw processCrashError();
       const response = await call(...input);
-      if (isKilled()) throw processDiedError();
+      if (isKilled()) throw processCrashError();
       return response;
     };
   }
@@ -81,22 +81,22 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   const log = createLog(effects, 'error', (line) => {
     if (!('count' in JSON.parse(line))) errorLines.push(line);
   });
-  const app = await compose(settings, effects, log, contractChecker(problems));
+  const app = await compose(settings, effects, log, createContractChecker(problems));
   const { committer } = app.runtime;
   const stopDatabase = app.runtime.db.close;
   failAfterKill(app, () => isDead);
 
   async function commit(set: ChangeSet): Promise<Outcome> {
-    if (isDead) throw processDiedError();
+    if (isDead) throw processCrashError();
     const [point, currentLatch] = [trap, latch];
     trap = latch = undefined;
     currentLatch?.reportCaught();
     await currentLatch?.whenReleased;
     if (point === 'before') isDead = true;
-    if (isDead) throw processDiedError();
+    if (isDead) throw processCrashError();
     const outcome = await committer.commit(set);
     if (point === 'after') isDead = true;
-    if (isDead) throw processDiedError();
+    if (isDead) throw processCrashError();
     return outcome;
   }
   app.runtime.committer = { ...committer, commit };

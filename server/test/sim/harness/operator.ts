@@ -88,7 +88,8 @@ export function checkOutcome(
   description: string,
 ): string | undefined {
   if (isAllowed === (rejection === undefined)) return rejection;
-  throw violation(`${description}: ${rejection ?? JSON.stringify(json)}, expected the opposite`);
+  const expected = isAllowed ? 'success' : 'a rejection';
+  throw violation(`${description}: ${rejection ?? JSON.stringify(json)}; expected ${expected}`);
 }
 
 /** Runs work on behalf of a platform. The work has no verb of the command line. */

@@ -1,5 +1,5 @@
-// Outcomes of sandbox payments by the last three characters of the destination account number.
-// Written from the tables of the specification.
+// Outcomes of sandbox payments by the last three characters of the destination account number, as
+// in the tables of the specification.
 
 export interface Outcome {
   status: 'COMPLETED' | 'FAILED' | 'EXPIRED';
@@ -8,7 +8,7 @@ export interface Outcome {
 
 const COMPLETED_OUTCOME: Outcome = { status: 'COMPLETED', refund: 'NONE' };
 const RETURNED_OUTCOME: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
-export const EXPIRED: Outcome = { status: 'EXPIRED', refund: 'NONE' };
+export const EXPIRED_OUTCOME: Outcome = { status: 'EXPIRED', refund: 'NONE' };
 
 /** Payments by quote, by suffix of the destination. */
 const QUOTE_OUTCOMES: Readonly<Record<string, Outcome>> = {

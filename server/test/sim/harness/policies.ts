@@ -28,7 +28,7 @@ export function randomLimits(sim: Sim): Policy['spendingLimits'] {
   };
 }
 
-function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRestrictions']> {
+function randomRestrictions(sim: Sim, owner: Person): NonNullable<Policy['accountRestrictions']> {
   const { chance } = sim;
   const ids = [...owner.internalAccounts.values()].map(({ id }) => id);
   return {
@@ -51,7 +51,7 @@ export function randomPolicy(sim: Sim, owner: Person): Policy {
     permissions: chance.percent(80) ? PERMISSIONS : randomSubset(sim, PERMISSIONS),
     defaultExecutionMode: chance.pick(['AUTO', 'AUTO', 'APPROVAL_REQUIRED']),
     spendingLimits: randomLimits(sim),
-    ...(chance.percent(25) ? { accountRestrictions: restrictionsOf(sim, owner) } : {}),
+    ...(chance.percent(25) ? { accountRestrictions: randomRestrictions(sim, owner) } : {}),
     ...(chance.percent(30)
       ? { approvalThresholds: { currency: 'USD', amount: chance.pick([1_000, 25_000, 100_000]) } }
       : {}),
@@ -74,7 +74,7 @@ const exceeds = (amount: bigint, limit: number | null | undefined) =>
 
 /** The current policy, and whether the agent is paused. */
 export function policyOf({ model }: Sim, { id }: Agent) {
-  const row = model.agency.agents.get(id);
+  const row = model.agentRecords.agents.get(id);
   return { row, policy: JSON.parse(row?.policy ?? '{}') as Policy, paused: row?.paused === 'true' };
 }
 
@@ -98,12 +98,12 @@ export function predictVerdict(sim: Sim, agent: Agent, request: AgentRequest): V
     (accountRule) => accountRule.accountId === request.account,
   );
   const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
-  const isOver =
+  const isLimitExceeded =
     exceeds(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit) ||
     exceeds(countedOn(sim.model, row, day) + 1n, limits.dailyTransactionLimit) ||
     exceeds(usedIn(sim.model, row, day) + amount, limits.dailyLimit) ||
     exceeds(usedIn(sim.model, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
-  if (isOver) return 'rejected';
+  if (isLimitExceeded) return 'rejected';
   if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'approval required';
   const thresholdCurrency = approvalThresholds?.currency ?? limits.currency;
   const convertedAmount =

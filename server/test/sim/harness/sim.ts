@@ -256,7 +256,7 @@ export interface Request {
 export const violation = (problem: string): Error =>
   Object.assign(new Error(problem), { name: 'Violation' });
 
-const MAX_STORED = 60;
+const MAX_STORED_REQUESTS = 60;
 const UNSTORED_STATUSES = [202, 401];
 const MASTER_KEY = Buffer.alloc(32, 7);
 
@@ -348,7 +348,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       // 501 of a missing connector is a final reply.
       const isPermitted = response.status === 501 || (callsExternal && response.status === 503);
       if (response.status >= 500 && !isPermitted)
-        throw violation(`${method} ${path}: ${JSON.stringify(response)}`);
+        throw violation(`${method} ${path} returned a server error: ${JSON.stringify(response)}`);
       // Not stored: retryable errors, and requests for a signature or with a wrong signature.
       if (
         key !== undefined &&
@@ -356,11 +356,11 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
         !UNSTORED_STATUSES.includes(response.status)
       ) {
         completedRequests.push({ platform, path, key, body, response, at: effects.now() });
-        if (completedRequests.length > MAX_STORED) completedRequests.shift();
+        if (completedRequests.length > MAX_STORED_REQUESTS) completedRequests.shift();
       }
       return response;
     }
-    throw violation(`${method} ${path} has no reply`);
+    throw violation(`${method} ${path} has no reply after 5 attempts`);
   }
 
   return {

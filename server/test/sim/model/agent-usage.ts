@@ -4,7 +4,7 @@
 import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 import { isUncounted } from './queue-and-limits.ts';
 
-export interface Agency {
+export interface AgentRecords {
   agents: Map<string, RecordedRow>;
   actions: Map<string, RecordedRow>;
   /** IDs of the actions of a payment. */
@@ -17,7 +17,7 @@ export interface Agency {
   usageAccounts: Map<string, Set<string>>;
 }
 
-export const emptyAgency = (): Agency => ({
+export const emptyAgentRecords = (): AgentRecords => ({
   agents: new Map(),
   actions: new Map(),
   actionsByPayment: new Map(),
@@ -36,7 +36,10 @@ function addToSet<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
 }
 
 const CHANGE_HANDLERS: Readonly<
-  Record<string, (agency: Agency, after: RecordedRow, before: RecordedRow | null) => void>
+  Record<
+    string,
+    (agentRecords: AgentRecords, after: RecordedRow, before: RecordedRow | null) => void
+  >
 > = {
   agents({ agents }, after) {
     agents.set(after.id as string, after);
@@ -58,8 +61,11 @@ const CHANGE_HANDLERS: Readonly<
   },
 };
 
-export const applyAgencyChange = (agency: Agency, { table, before, after }: RowChange): void => {
-  if (after) CHANGE_HANDLERS[table]?.(agency, after, before);
+export const applyAgentChange = (
+  agentRecords: AgentRecords,
+  { table, before, after }: RowChange,
+): void => {
+  if (after) CHANGE_HANDLERS[table]?.(agentRecords, after, before);
 };
 
 /** The agent of a usage account. */
@@ -78,14 +84,16 @@ export function actionTransitionProblem(
   if (!before)
     return INITIAL_STATUSES.includes(after.status ?? '')
       ? undefined
-      : `${after.id} begins ${after.status}`;
+      : `${after.id} is ${after.status} at creation`;
   return before.status === PENDING_APPROVAL
     ? undefined
-    : `${after.id} was ${before.status} and was changed`;
+    : `${after.id} was changed after it was ${before.status}`;
 }
 
-const actionsOf = ({ agency }: Model, payment: string): RecordedRow[] =>
-  (agency.actionsByPayment.get(payment) ?? []).map((id) => agency.actions.get(id) as RecordedRow);
+const actionsOf = ({ agentRecords }: Model, payment: string): RecordedRow[] =>
+  (agentRecords.actionsByPayment.get(payment) ?? []).map(
+    (id) => agentRecords.actions.get(id) as RecordedRow,
+  );
 
 const statusesOf = (actions: readonly RecordedRow[]) => actions.map(({ status }) => status).join();
 
@@ -104,9 +112,9 @@ const AUDIT_ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /** An action that does not match its audit entries. */
-export function auditProblem({ agency }: Model, id: string): string | undefined {
-  const { status } = agency.actions.get(id) ?? {};
-  const entries = (agency.audit.get(id) ?? []).join();
+export function auditProblem({ agentRecords }: Model, id: string): string | undefined {
+  const { status } = agentRecords.actions.get(id) ?? {};
+  const entries = (agentRecords.audit.get(id) ?? []).join();
   const isExecutedImmediately = status === 'APPROVED' && entries === 'ACTION_EXECUTED';
   if (isExecutedImmediately || entries === AUDIT_ENTRIES[status ?? '']) return undefined;
   return `is ${status} and its audit is [${entries}]`;
@@ -165,7 +173,7 @@ const environmentOf = ({ platforms }: Model, row: RecordedRow) =>
 function usedBy(model: Model, id: string): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
-  for (const paymentId of model.agency.payments.get(id) ?? []) {
+  for (const paymentId of model.agentRecords.payments.get(id) ?? []) {
     const payment = model.payments.get(paymentId) as Payment;
     const { row, transfers } = payment;
     const action = actionsOf(model, paymentId).find(({ status }) => status === 'APPROVED');
@@ -194,13 +202,13 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
 export function usageProblem(model: Model, id: string): string | undefined {
   const expectedUsage = usedBy(model, id);
   for (const account of new Set([
-    ...(model.agency.usageAccounts.get(id) ?? []),
+    ...(model.agentRecords.usageAccounts.get(id) ?? []),
     ...expectedUsage.keys(),
   ])) {
     const usedAmount = -(model.accounts.get(account)?.balance ?? 0n);
     const expectedAmount = expectedUsage.get(account) ?? 0n;
     if (usedAmount !== expectedAmount)
-      return `has used ${usedAmount} of ${account}, by its payments ${expectedAmount}`;
+      return `has used ${usedAmount} of ${account}; its payments sum to ${expectedAmount}`;
   }
   return undefined;
 }
@@ -234,7 +242,7 @@ export function usedIn(model: Model, agent: RecordedRow, countedPeriod: string):
   const { currency } = (JSON.parse(agent.policy as string) as Policy).spendingLimits;
   const environment = environmentOf(model, agent);
   let sum = 0n;
-  for (const id of model.agency.usageAccounts.get(agent.id as string) ?? []) {
+  for (const id of model.agentRecords.usageAccounts.get(agent.id as string) ?? []) {
     const [, , unit = '', period] = USAGE_ACCOUNT.exec(id) ?? [];
     if (period !== countedPeriod || unit === 'count') continue;
     const usedAmount = -(model.accounts.get(id)?.balance ?? 0n);
@@ -259,7 +267,7 @@ const exceeds = (amount: bigint, limit: number | null | undefined) =>
 /** A violation of the agent's current policy by a payment that was just accepted. */
 export function policyProblem(model: Model, payment: Payment): string | undefined {
   const { row, transfers } = payment;
-  const agent = model.agency.agents.get(row.agent_id ?? '');
+  const agent = model.agentRecords.agents.get(row.agent_id ?? '');
   if (!agent) return `${row.id} is counted and has no agent`;
   if (agent.paused === 'true' || agent.deleted_at)
     return `${agent.id} acted while paused or deleted`;
@@ -268,7 +276,8 @@ export function policyProblem(model: Model, payment: Payment): string | undefine
   ) as Policy;
   const allowedIds = accountRestrictions?.allowedAccountIds;
   const account = agentAccountOf(row) as string;
-  if (allowedIds && !allowedIds.includes(account)) return `${agent.id} touched ${account}`;
+  if (allowedIds && !allowedIds.includes(account))
+    return `${agent.id} paid from or to ${account}, which its policy does not allow`;
   const rule = accountRestrictions?.accountRules?.find(
     (accountRule) => accountRule.accountId === account,
   );

@@ -52,7 +52,7 @@ const FAILURE_EVENTS = [
   'FAILED_LOGIN_ATTEMPT',
 ];
 
-/** The challenge that a job expires. */
+/** ID of the challenge that a job expires. */
 const expiringChallengeId = (row: RecordedRow | null): string | undefined =>
   row?.kind === 'quotes.lapse' ? JSON.parse(row.input ?? '{}').challengeId : undefined;
 
@@ -98,7 +98,7 @@ export const applyAuthenticationChange = (
 
 /**
  * An invalid change of a challenge. Every status except PENDING is final. Final challenges and
- * unfinished logins are deleted after a month, except one that a payment waits for.
+ * unfinished logins are deleted after a month, except a challenge that a payment waits for.
  */
 export function challengeTransitionProblem(
   before: RecordedRow | null,
@@ -109,8 +109,8 @@ export function challengeTransitionProblem(
     return isPending ? `${before.id} was removed while a payment waited for it` : undefined;
   }
   const from = before?.status ?? 'PENDING';
-  if (before && from !== 'PENDING') return `${after.id} was ${from} and was changed`;
-  if (!before && after.status !== 'PENDING') return `${after.id} begins ${after.status}`;
+  if (before && from !== 'PENDING') return `${after.id} was changed after it was ${from}`;
+  if (!before && after.status !== 'PENDING') return `${after.id} is ${after.status} at creation`;
   const newFailures = Number(after.wrong) - Number(before?.wrong ?? 0);
   if (newFailures < 0 || newFailures > 1 || Number(after.wrong) > 5)
     return `${after.id} has ${after.wrong} wrong attempts`;
@@ -118,7 +118,7 @@ export function challengeTransitionProblem(
 }
 
 const MINUTE = 60_000;
-/** Lockout of the fifth and each further failure. After the last one only a reset unlocks. */
+/** Lockouts after the fifth to the eighth failure. After the ninth failure only a reset unlocks. */
 const LOCKOUT_DURATIONS = [15 * MINUTE, 30 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE];
 
 const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : null);
@@ -173,7 +173,10 @@ export const challengesOf = ({ authentication }: Model, row: RecordedRow): Recor
     : [];
 
 /** The pending challenge of a quote. */
-export const pendingOf = ({ authentication }: Model, quoteId: string): RecordedRow | undefined =>
+export const pendingChallengeOf = (
+  { authentication }: Model,
+  quoteId: string,
+): RecordedRow | undefined =>
   (authentication.challengesByQuote.get(quoteId) ?? [])
     .map((id) => authentication.challenges.get(id))
     .find((challenge) => challenge?.status === 'PENDING');
@@ -251,5 +254,5 @@ export function failureProblem({ authentication }: Model, id: string): string | 
   const failureCount = authentication.failures.get(id) ?? 0;
   return countedFailures === failureCount
     ? undefined
-    : `failed ${failureCount} times, of which ${countedFailures} count`;
+    : `has ${countedFailures} counted failures and failed ${failureCount} times`;
 }

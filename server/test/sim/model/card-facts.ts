@@ -126,11 +126,11 @@ export function cardEffect(row: RecordedRow, environment: string): Sums {
   return expectedSums;
 }
 
-const STAND_IN_ACCOUNTS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
+const REPLACEMENT_ACCOUNTS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
-/** The transfers with the funding account in place of the system accounts that acted for it. */
+/** The transfers, with the funding account instead of the system accounts that replace it. */
 export function attributeToAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
-  const paymentAccount = (id: string) => (STAND_IN_ACCOUNTS.test(id) ? accountOf(row) : id);
+  const paymentAccount = (id: string) => (REPLACEMENT_ACCOUNTS.test(id) ? accountOf(row) : id);
   return transfers.map((transfer) => ({
     ...transfer,
     debit: paymentAccount(transfer.debit),
@@ -190,7 +190,8 @@ export function conflictProblem(facts: Facts, hasException: boolean): string | u
     isClosed,
   } = facts;
   const { refundedAmount, recoveredAmount } = facts;
-  if (refundedAmount > settledAmount) return `refunded ${refundedAmount} of ${settledAmount}`;
+  if (refundedAmount > settledAmount)
+    return `refunded ${refundedAmount} of ${settledAmount} cleared`;
   if (direction === 'CREDIT') return undefined;
   const refundedToAccount = refundedAmount - recoveredAmount;
   if (refundedToAccount > confirmedAmount + pendingAmount + stuckAmount - releasedAmount)
@@ -199,7 +200,7 @@ export function conflictProblem(facts: Facts, hasException: boolean): string | u
   const debitedAmount = confirmedAmount - releasedAmount + writtenOffAmount;
   if (debitedAmount < settledAmount) return `debited ${debitedAmount} for ${settledAmount} cleared`;
   if (isClosed && debitedAmount !== settledAmount)
-    return `is closed and keeps ${debitedAmount - settledAmount}`;
+    return `is closed, debited ${debitedAmount} and cleared ${settledAmount}`;
   if (debitedAmount <= authorizedAmount || debitedAmount <= settledAmount) return undefined;
   return `debited ${debitedAmount} of ${authorizedAmount} authorized`;
 }

@@ -134,8 +134,8 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
 }
 
 /**
- * Attributes debts on the receivable account to the owner. A debit there is a debit of the owner,
- * and a repayment is a credit.
+ * Attributes debts on the receivable account to the owner. A debit of this account is a debit of
+ * the owner, and a repayment is a credit.
  */
 function attributeDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
   const isReceivable = (id: string) => id.includes(':receivable:');

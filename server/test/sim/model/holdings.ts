@@ -16,7 +16,7 @@ export interface Holding {
   signedCounts: Map<string, number>;
 }
 
-function holdingIn({ holdings }: Model, id: string): Holding {
+function findOrCreateHolding({ holdings }: Model, id: string): Holding {
   const knownHolding = holdings.get(id);
   if (knownHolding) return knownHolding;
   const newHolding: Holding = {
@@ -66,7 +66,7 @@ const CHANGE_HANDLERS: Readonly<
 /** Applies a row change to a wallet. */
 export function applyHolderChange(model: Model, change: RowChange): void {
   const id = (change.after ?? change.before)?.account_id;
-  if (id) CHANGE_HANDLERS[change.table]?.(holdingIn(model, id), change, model);
+  if (id) CHANGE_HANDLERS[change.table]?.(findOrCreateHolding(model, id), change, model);
 }
 
 const REVOCABLE_TRANSITIONS = { ACTIVE: ['REVOKED'], REVOKED: [] };
@@ -92,12 +92,12 @@ export function walletTransitionProblem(
   if (!after) return table === 'wallet_requests' ? undefined : `${before?.id} was removed`;
   const [from, to] = [before?.status ?? (INITIAL_STATUSES[table] || 'ACTIVE'), after.status ?? ''];
   if (from === to || TRANSITIONS[table]?.[from]?.includes(to)) return undefined;
-  return `${after.id} went from ${from} to ${to}`;
+  return `${after.id} changed from ${from} to ${to}`;
 }
 
 /** An invalid authorization: a wrong key, or a change. */
 export function authorizationProblem(
-  { holdings, cardBook }: Model,
+  { holdings, cardRecords }: Model,
   before: RecordedRow | null,
   after: RecordedRow | null,
 ): string | undefined {
@@ -105,8 +105,8 @@ export function authorizationProblem(
   const { id, account_id, session_id, operation, subject, public_key, created_at } = after;
   // The delegated key of a card.
   if (operation === 'cardPull') {
-    const { cardId } = JSON.parse(cardBook.payments.get(subject ?? '')?.card ?? '{}');
-    const keys = [...(cardBook.keys.get(cardId)?.values() ?? [])];
+    const { cardId } = JSON.parse(cardRecords.payments.get(subject ?? '')?.card ?? '{}');
+    const keys = [...(cardRecords.keys.get(cardId)?.values() ?? [])];
     const delegatedKey = keys.find(
       (key) => key.public_key === public_key && key.status === 'ACTIVE',
     );
@@ -114,13 +114,15 @@ export function authorizationProblem(
   }
   // The key of a session that is being opened.
   if (session_id === null) {
-    return operation === 'verifyAuthCredential' ? undefined : `${id} is of no session`;
+    return operation === 'verifyAuthCredential' ? undefined : `${id} has no session`;
   }
   const session = holdings.get(account_id ?? '')?.sessions.get(session_id ?? '');
   const hasEnded = session?.status !== 'ACTIVE' && subject !== session_id;
   const isExpired = Date.parse(session?.expires_at ?? '') <= Date.parse(created_at ?? '');
-  if (!session || hasEnded || isExpired) return `${id} is of ${session_id}, which may not sign`;
-  return session.public_key === public_key ? undefined : `${id} is of another key`;
+  if (!session || hasEnded || isExpired) return `${id} has ${session_id}, which may not sign`;
+  return session.public_key === public_key
+    ? undefined
+    : `${id} is not signed by the key of its session`;
 }
 
 /** A wallet payment that was not signed exactly once. */

@@ -45,7 +45,7 @@ const EXTERNAL_ACCOUNT_TRANSITIONS: Transitions = {
   UNVERIFIED: ['PENDING_OWNERSHIP_VERIFICATION'],
 };
 
-/** Whether a status is reachable by several transitions, because a commit may contain several. */
+/** Whether a status is reachable. A commit may contain several transitions. */
 function isReachable(
   transitions: Transitions,
   from: string,
@@ -74,26 +74,28 @@ export function transitionProblem(
   const transitions: Transitions =
     after.type === 'OUTGOING' ? OUTGOING_TRANSITIONS : INCOMING_TRANSITIONS;
   const [from, to] = [before?.status ?? 'PENDING', after.status ?? ''];
-  if (!transitions[to]) return `has no such status as ${to}`;
-  if (!isReachable(transitions, from, to)) return `went from ${from} to ${to}`;
+  if (!transitions[to]) return `has the unknown status ${to}`;
+  if (!isReachable(transitions, from, to)) return `changed from ${from} to ${to}`;
   const [previousRefund, nextRefund] = [before ? refundOf(before) : 'NONE', refundOf(after)];
-  if (!REFUND_TRANSITIONS[nextRefund]) return `has no such refund as ${nextRefund}`;
+  if (!REFUND_TRANSITIONS[nextRefund]) return `has the unknown refund status ${nextRefund}`;
   if (!isReachable(REFUND_TRANSITIONS, previousRefund, nextRefund))
-    return `its refund went from ${previousRefund} to ${nextRefund}`;
+    return `its refund changed from ${previousRefund} to ${nextRefund}`;
   return undefined;
 }
 
-const simpleTransition =
+const createTransitionCheck =
   (transitions: Transitions) =>
   (before: RecordedRow | null, after: RecordedRow): string | undefined => {
     const [from, to] = [before?.status, after.status ?? ''];
-    if (!transitions[to]) return `has no such status as ${to}`;
-    return from && !isReachable(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
+    if (!transitions[to]) return `has the unknown status ${to}`;
+    return from && !isReachable(transitions, from, to)
+      ? `changed from ${from} to ${to}`
+      : undefined;
   };
 
 /** Returns the problem of an invalid change of an internal or external account. */
-export const accountTransitionProblem = simpleTransition(ACCOUNT_TRANSITIONS);
-export const externalAccountTransitionProblem = simpleTransition(EXTERNAL_ACCOUNT_TRANSITIONS);
+export const accountTransitionProblem = createTransitionCheck(ACCOUNT_TRANSITIONS);
+export const externalAccountTransitionProblem = createTransitionCheck(EXTERNAL_ACCOUNT_TRANSITIONS);
 
 /** Facts about a payment in addition to its row. */
 interface PaymentContext {

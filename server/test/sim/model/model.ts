@@ -1,15 +1,20 @@
 // A model of the database, updated from a change log. Triggers record every inserted, updated or
-// deleted row in the order of the commits. The cost of a step depends only on its changes.
+// deleted row in the order of the writes. The cost of a step depends only on its changes.
 import pg from 'pg';
-import { type Agency, applyAgencyChange, emptyAgency } from './agent-usage.ts';
+import { type AgentRecords, applyAgentChange, emptyAgentRecords } from './agent-usage.ts';
 import {
   type Authentication,
   applyAuthenticationChange,
   emptyAuthentication,
 } from './authentication.ts';
-import { applyCardChange, type CardBook, emptyCardBook } from './card-book.ts';
-import { applyCoinChange, type CoinBook, emptyCoinBook, recordTransfer } from './coin-book.ts';
+import { applyCardChange, type CardRecords, emptyCardRecords } from './card-records.ts';
 import { applyHolderChange, type Holding } from './holdings.ts';
+import {
+  applyStablecoinChange,
+  emptyStablecoinRecords,
+  recordTransfer,
+  type StablecoinRecords,
+} from './stablecoin-records.ts';
 
 type Text = string | null;
 
@@ -205,9 +210,9 @@ export interface Model {
   /** Strong authentication of customers. */
   authentication: Authentication;
   /** Agents and their actions. */
-  agency: Agency;
-  cardBook: CardBook;
-  coinBook: CoinBook;
+  agentRecords: AgentRecords;
+  cardRecords: CardRecords;
+  stablecoinRecords: StablecoinRecords;
   /** The time of the latest observation. */
   now: number;
   /** Number of inserted rows, by table. */
@@ -231,9 +236,9 @@ export const emptyModel = (): Model => ({
   holdings: new Map(),
   signedAuthorizations: new Map(),
   authentication: emptyAuthentication(),
-  agency: emptyAgency(),
-  cardBook: emptyCardBook(),
-  coinBook: emptyCoinBook(),
+  agentRecords: emptyAgentRecords(),
+  cardRecords: emptyCardRecords(),
+  stablecoinRecords: emptyStablecoinRecords(),
   now: 0,
   counts: new Map(),
 });
@@ -263,7 +268,7 @@ const transferOf = (row: RecordedRow): Transfer => ({
   amount: amountIn(row.amount),
 });
 
-function paymentIn(model: Model, id: string): Payment {
+function findOrCreatePayment(model: Model, id: string): Payment {
   const knownPayment = model.payments.get(id);
   if (knownPayment) return knownPayment;
   const newPayment: Payment = {
@@ -303,12 +308,12 @@ const CHANGE_HANDLERS: Readonly<Record<string, (model: Model, change: RowChange)
     const transfer = transferOf(after);
     applyTransfer(model, transfer);
     const id = transfer.transaction_id;
-    if (id.startsWith('Stablecoin')) recordTransfer(model.coinBook, transfer);
+    if (id.startsWith('Stablecoin')) recordTransfer(model.stablecoinRecords, transfer);
     // For card limits only the sum matters.
-    else if (!id.startsWith('Card:')) paymentIn(model, id).transfers.push(transfer);
+    else if (!id.startsWith('Card:')) findOrCreatePayment(model, id).transfers.push(transfer);
   },
   transactions(model, { after }) {
-    if (after) paymentIn(model, after.id as string).row = after;
+    if (after) findOrCreatePayment(model, after.id as string).row = after;
   },
   jobs({ jobs, jobCounts }, { before, after }) {
     const previousJob = before && jobs.get(before.id as string);
@@ -323,7 +328,7 @@ const CHANGE_HANDLERS: Readonly<Record<string, (model: Model, change: RowChange)
     if (!after) return void model.events.delete(before?.id as string);
     const { id, type, subject } = after as { id: string; type: string; subject: string };
     if (!before && isPayment(subject) && !isBalance(type)) {
-      paymentIn(model, subject).eventTypes.push(type);
+      findOrCreatePayment(model, subject).eventTypes.push(type);
     }
     const knownEvent = model.events.get(id);
     if (knownEvent) knownEvent.row = after;
@@ -366,9 +371,9 @@ export function applyChangeToModel(model: Model, change: RowChange): void {
   CHANGE_HANDLERS[change.table]?.(model, change);
   applyHolderChange(model, change);
   applyAuthenticationChange(model.authentication, change);
-  applyAgencyChange(model.agency, change);
-  applyCardChange(model.cardBook, change);
-  applyCoinChange(model.coinBook, change);
+  applyAgentChange(model.agentRecords, change);
+  applyCardChange(model.cardRecords, change);
+  applyStablecoinChange(model.stablecoinRecords, change);
 }
 
 interface ChangeLog {

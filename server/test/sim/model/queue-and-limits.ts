@@ -37,7 +37,7 @@ export function queueProblem(
   }
   if (!isInProgress || model.jobCounts.has(id as string)) return undefined;
   if (awaitedOf(model, payment) !== undefined) return undefined;
-  return `${id} is ${status}, funds ${funds}, with no job, and waits for ${kind ?? 'nothing'}`;
+  return `${id} is ${status}, funds ${funds}, with no job, and waits for ${kind ?? 'no result'}`;
 }
 
 /** Period for which a server may still apply a limit after its change. */

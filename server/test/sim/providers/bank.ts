@@ -49,41 +49,42 @@ export function simulatedBank(deps: BankDeps) {
   const chanceOfCalls = seededChance(`${seed} calls`);
   let isUnavailable = false;
   /** While true, all calls succeed. */
-  let isCalm = false;
+  let isFaultFree = false;
 
   /** Decides whether a fault of this name occurs, and counts it. */
-  const happens = (percent: number, name: string): boolean => {
-    if (isCalm || !chanceOfCalls.percent(percent)) return false;
+  const occurs = (percent: number, name: string): boolean => {
+    if (isFaultFree || !chanceOfCalls.percent(percent)) return false;
     add(name);
     return true;
   };
 
   faults.timeoutOf = () => {
-    if (happens(3, 'late replies')) return 'lateReply';
-    return happens(2, 'late requests') ? 'lateRequest' : undefined;
+    if (occurs(3, 'late replies')) return 'lateReply';
+    return occurs(2, 'late requests') ? 'lateRequest' : undefined;
   };
 
   function reply(transfer: BankTransfer) {
-    if (happens(4, 'lost replies')) return null;
-    if (happens(4, 'invalid replies')) return { body: chanceOfCalls.pick(INVALID_BODIES) };
-    if (happens(2, 'unknown states')) return { body: { state: 'unknown', checkAfterSeconds: 600 } };
+    if (occurs(4, 'lost replies')) return null;
+    if (occurs(4, 'invalid replies')) return { body: chanceOfCalls.pick(INVALID_BODIES) };
+    if (occurs(2, 'unknown states')) return { body: { state: 'unknown', checkAfterSeconds: 600 } };
     return { body: reportOf(transfer) };
   }
   const rejectIfUnavailable = () =>
-    isUnavailable || happens(6, 'unavailable') ? { status: 503, body: {} } : undefined;
+    isUnavailable || occurs(6, 'unavailable') ? { status: 503, body: {} } : undefined;
 
   adapter.replies['/transfers/send'] = ({ transferId: id, amount, currency }) => {
     const rejection = rejectIfUnavailable();
     if (rejection) return rejection;
-    if (happens(2, 'crashes of the adapter')) return null;
+    if (occurs(2, 'crashes of the adapter')) return null;
     const earlierTransfer = transfers.get(id);
     if (currency !== 'EUR' || (earlierTransfer && earlierTransfer.amount !== amount)) {
-      violations.push(`${id} was sent with ${amount} ${currency} after ${earlierTransfer?.amount}`);
+      const expectedAmount = earlierTransfer?.amount ?? amount;
+      violations.push(`${id} was sent with ${amount} ${currency}, not ${expectedAmount} EUR`);
     }
     const transfer: BankTransfer = earlierTransfer ?? { id, state: 'accepted', amount };
     transfers.set(id, transfer);
-    if (!earlierTransfer && !isCalm && chanceOfCalls.percent(10)) settle(transfer);
-    if (happens(4, 'crashes of the server')) {
+    if (!earlierTransfer && !isFaultFree && chanceOfCalls.percent(10)) settle(transfer);
+    if (occurs(4, 'crashes of the server')) {
       faults.crash = chanceOfCalls.pick(['before', 'after']);
     }
     return reply(transfer);
@@ -116,11 +117,11 @@ export function simulatedBank(deps: BankDeps) {
     outbox.add(fields, { final: [200, 409] });
   }
 
-  const statements = adapter.replies['/statements/day'];
+  const statementsReply = adapter.replies['/statements/day'];
   adapter.replies['/statements/day'] = (request) => {
-    if (isUnavailable || happens(10, 'unavailable statements')) return { status: 503, body: {} };
-    if (happens(20, 'late statements')) return { status: 404, body: {} };
-    return statements?.(request) ?? { status: 404, body: {} };
+    if (isUnavailable || occurs(10, 'unavailable statements')) return { status: 503, body: {} };
+    if (occurs(20, 'late statements')) return { status: 404, body: {} };
+    return statementsReply?.(request) ?? { status: 404, body: {} };
   };
 
   return {
@@ -149,12 +150,12 @@ export function simulatedBank(deps: BankDeps) {
     /** Runs `work` without outages and lost replies. */
     async runCalmly<R>(work: () => Promise<R>): Promise<R> {
       isUnavailable = false;
-      isCalm = true;
+      isFaultFree = true;
       faults.crash = undefined;
       try {
         return await work();
       } finally {
-        isCalm = false;
+        isFaultFree = false;
       }
     },
   };

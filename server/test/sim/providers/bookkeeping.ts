@@ -35,7 +35,7 @@ const PAYOUT_FAULTS = ['fee', 'amount', 'double', 'missing', 'late', 'anonymous'
 type Fault = (typeof PAYOUT_FAULTS)[number] | 'none';
 
 /** The fault of an entry. Each fault occurs in one of `frequency` entries. */
-const faultOf = (chance: Chance, faults: readonly Fault[], frequency: number): Fault =>
+const chooseFault = (chance: Chance, faults: readonly Fault[], frequency: number): Fault =>
   faults[chance.integerBelow(frequency)] ?? 'none';
 
 export function bookkeeping(
@@ -91,7 +91,7 @@ export function bookkeeping(
     /** Books a payout, which an operator can reverse if its entry is missing. */
     bookPayout(transferId: string, payout: { isSettled(): boolean; reverse(): void }): void {
       const { amount } = adapter.transfers.get(transferId);
-      const fault = faultOf(seededChance(`${seed} ${transferId}`), PAYOUT_FAULTS, 40);
+      const fault = chooseFault(seededChance(`${seed} ${transferId}`), PAYOUT_FAULTS, 40);
       if (fault === 'missing') {
         expectMissing(-amount, {
           decisions: () => ['WRITE_OFF', 'IGNORE', ...(payout.isSettled() ? ['RETURN'] : [])],
@@ -104,12 +104,16 @@ export function bookkeeping(
     },
     bookReturn(transferId: string): void {
       const { amount } = adapter.transfers.get(transferId);
-      const fault = faultOf(seededChance(`${seed} ${transferId}/return`), ['fee', 'double'], 20);
+      const fault = chooseFault(
+        seededChance(`${seed} ${transferId}/return`),
+        ['fee', 'double'],
+        20,
+      );
       bookWith(fault, { direction: 'in', amount, kind: 'return', transferId });
     },
     /** Books a deposit that is also reported by a message. */
     bookDeposit(bankReference: string, amount: number): void {
-      const fault = faultOf(chance, ['fee', 'double', 'late'], 30);
+      const fault = chooseFault(chance, ['fee', 'double', 'late'], 30);
       bookWith(fault, { direction: 'in', amount, kind: 'deposit', bankReference });
     },
     bookDepositReturn(bankReference: string, amount: number): void {

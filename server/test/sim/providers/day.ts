@@ -115,7 +115,7 @@ async function settlePayments(deps: DayDeps): Promise<void> {
   }
 }
 
-async function openDays({ installation, bookkeeping }: DayDeps): Promise<ProviderDay[]> {
+async function listOpenDays({ installation, bookkeeping }: DayDeps): Promise<ProviderDay[]> {
   const { data } = await installation.read(`/provider-days?providerId=${BANK}&limit=30`);
   const today = bookkeeping.account.today();
   return (data as ProviderDay[])
@@ -125,13 +125,13 @@ async function openDays({ installation, bookkeeping }: DayDeps): Promise<Provide
 
 async function reconcileDays(deps: DayDeps): Promise<void> {
   const { installation } = deps;
-  for (const { day } of await openDays(deps)) {
+  for (const { day } of await listOpenDays(deps)) {
     await installation.write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day });
   }
   await installation.app.settle();
 }
 
-async function openDifferences({ installation }: DayDeps): Promise<Difference[]> {
+async function listOpenDifferences({ installation }: DayDeps): Promise<Difference[]> {
   const differences: Difference[] = [];
   let cursor = '';
   for (;;) {
@@ -151,10 +151,11 @@ function compareDifferences(
   const keys = new Set(differences.map(keyOf));
   for (const difference of differences) {
     if (!bookkeeping.expected.has(keyOf(difference)))
-      violations.push(`unexplained: ${difference.detail}`);
+      violations.push(`an open difference without a fault: ${difference.detail}`);
   }
   for (const [key, { day: since, isOptional }] of bookkeeping.expected) {
-    if (!isOptional && since <= day && !keys.has(key)) violations.push(`not listed: ${key}`);
+    if (!isOptional && since <= day && !keys.has(key))
+      violations.push(`a fault without a listed difference: ${key}`);
   }
 }
 
@@ -177,7 +178,7 @@ async function decide(deps: DayDeps, differences: readonly Difference[]): Promis
 /** Closes the days without open differences, and sometimes corrects one of these days. */
 async function closeDays(deps: DayDeps): Promise<void> {
   const { installation, bookkeeping, chance, outbox, violations } = deps;
-  for (const { day, ties, openDifferences: count } of await openDays(deps)) {
+  for (const { day, ties, openDifferences: count } of await listOpenDays(deps)) {
     if (ties !== (count === 0)) violations.push(`${day} has ${count} differences; ties: ${ties}`);
     if (!ties) return;
     await installation.write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });
@@ -212,7 +213,7 @@ export async function endDay(deps: DayDeps): Promise<void> {
     if (chance.percent(10)) bookkeeping.shiftBalance();
     await settlePayments(deps);
     await reconcileDays(deps);
-    const differences = await openDifferences(deps);
+    const differences = await listOpenDifferences(deps);
     compareDifferences(deps, day, differences);
     await decide(deps, differences);
     await outbox.deliverAll();

@@ -27,7 +27,7 @@ export interface OutboxDeps {
   violations: string[];
 }
 
-/** Parts of a signed request. A change of each makes the signature invalid. */
+/** Parts of a signed request. A change of any part makes the signature invalid. */
 const FORGERIES = ['body', 'signature', 'host', 'time'] as const;
 
 export function createOutbox({ installation, chance, add, violations }: OutboxDeps) {
@@ -46,7 +46,8 @@ export function createOutbox({ installation, chance, add, violations }: OutboxDe
       if (forgery === 'time') app.effects.set(now + 400_000);
     });
     app.effects.set(now);
-    if (status !== 401) violations.push(`a message with a forged ${forgery}: ${status}`);
+    if (status !== 401)
+      violations.push(`a forged ${forgery} of a message returned ${status}, not 401`);
     add('forged messages');
   }
 
@@ -58,7 +59,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxDe
     const { status } = await adapter.send(BANK, invalidBody);
     // The signature is verified before the body.
     const isRejected = status === 400 || isKeyExpired(status);
-    if (!isRejected) violations.push(`a malformed message: ${status}`);
+    if (!isRejected) violations.push(`a malformed message returned ${status}, not 400`);
     add('malformed messages');
   }
 
@@ -82,7 +83,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxDe
     if (status === 409) add('contradictory messages');
     if (status >= 500 || isKeyExpired(status)) return;
     if (!message.final.includes(status)) {
-      violations.push(`${JSON.stringify(fields)}: ${status} ${JSON.stringify(body)}`);
+      violations.push(`${JSON.stringify(fields)} returned ${status} ${JSON.stringify(body)}`);
     }
     message.onDone?.();
     message.onDone = undefined;

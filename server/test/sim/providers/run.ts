@@ -42,7 +42,7 @@ function contradictionActions(deps: DayDeps, deposits: DayDeps['deposits']) {
   async function send(fields: object): Promise<void> {
     const id = `false-${count++}`;
     const { status } = await outbox.send({ id, ...fields });
-    if (status !== 409) violations.push(`${JSON.stringify(fields)}: ${status}`);
+    if (status !== 409) violations.push(`${JSON.stringify(fields)} returned ${status}, not 409`);
   }
 
   /** Sends another result or another amount for a final payment. */
@@ -73,7 +73,8 @@ function contradictionActions(deps: DayDeps, deposits: DayDeps['deposits']) {
       const [row] = await app.runtime.db.query<{ count: number }>(CONTRADICTIONS, [
         `${BANK}/false-%`,
       ]);
-      if (row?.count !== count) violations.push(`${count - (row?.count ?? 0)} are not listed`);
+      if (row?.count !== count)
+        violations.push(`${count - (row?.count ?? 0)} contradictory messages are not listed`);
     },
   };
 }
@@ -86,7 +87,7 @@ async function rotateKey({ adapter, read, write }: Installation): Promise<void> 
   adapter.accept(await readKeys());
 }
 
-function prepare(installation: Installation, seed: string) {
+function prepareRun(installation: Installation, seed: string) {
   const chance = seededChance(seed);
   const violations: string[] = [];
   const faults: Record<string, number> = {};
@@ -138,7 +139,7 @@ function prepare(installation: Installation, seed: string) {
 /** Runs a simulation. Throws with a description when an expectation is violated. */
 export async function simulateProviders(seed: string, steps: number): Promise<Report> {
   const installation = await openInstallation(seed);
-  const { deps, actions, faults, check } = prepare(installation, seed);
+  const { deps, actions, faults, check } = prepareRun(installation, seed);
   const { violations, payments, chance } = deps;
   const latestActions: string[] = [];
   let days = 0;

@@ -1,6 +1,6 @@
 // Invariants of cards and card payments. Approvals and open cards must be permitted. Decisions are
 // permanent. The transfers of a payment must match its messages.
-import { isLate, opensPayment, replayProblem } from '../model/card-book.ts';
+
 import {
   accountOf,
   amountInSuspense,
@@ -11,6 +11,7 @@ import {
   factsOf,
   unclearedOf,
 } from '../model/card-facts.ts';
+import { isLate, opensPayment, replayProblem } from '../model/card-records.ts';
 import type { Model, Payment, RecordedRow } from '../model/model.ts';
 
 const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
@@ -34,7 +35,7 @@ export function programOf({ platforms }: Model, platformId: string): Program {
 function limitProblem(model: Model, after: RecordedRow): string | undefined {
   const [platform, holder] = [after.platform_id as string, after.customer_id as string];
   const { maxLive, maxLivePerHolder } = programOf(model, platform);
-  const { openCards } = model.cardBook;
+  const { openCards } = model.cardRecords;
   if ((openCards.get(platform) ?? 0) > maxLive) return `exceeds the limit of ${platform}`;
   return (openCards.get(holder) ?? 0) > maxLivePerHolder
     ? `exceeds the limit of ${holder}`
@@ -53,8 +54,9 @@ export function cardTransitionProblem(
 
 function transitionProblem(before: RecordedRow, after: RecordedRow): string | undefined {
   const [from, to] = [before.state as string, after.state as string];
-  if (from !== to && !TRANSITIONS[from]?.includes(to)) return `went from ${from} to ${to}`;
-  if ((to === 'CLOSED') !== (after.state_reason !== null)) return `is ${to}: ${after.state_reason}`;
+  if (from !== to && !TRANSITIONS[from]?.includes(to)) return `changed from ${from} to ${to}`;
+  if ((to === 'CLOSED') !== (after.state_reason !== null))
+    return `is ${to} with the state reason ${after.state_reason}`;
   if (from === 'CLOSED' && before.funding !== after.funding) return 'is closed and was changed';
   return undefined;
 }
@@ -74,9 +76,10 @@ export function cardPaymentTransitionProblem(
   after: RecordedRow,
 ): string | undefined {
   const to = after.status as string;
-  if (!before) return INITIAL_STATUSES.includes(to) ? undefined : `begins ${to}`;
+  if (!before) return INITIAL_STATUSES.includes(to) ? undefined : `is ${to} at creation`;
   const from = before.status as string;
-  if (from !== to && !PAYMENT_TRANSITIONS[from]?.includes(to)) return `went from ${from} to ${to}`;
+  if (from !== to && !PAYMENT_TRANSITIONS[from]?.includes(to))
+    return `changed from ${from} to ${to}`;
   const fixedColumns = ['source_account', 'destination_account', 'sent_currency', 'customer_id'];
   return fixedColumns.some((name) => before[name] !== after[name])
     ? 'changed its account'
@@ -89,7 +92,7 @@ function mayApprove(card: RecordedRow | undefined, { kind }: RecordedRow): boole
   return card?.state === 'ACTIVE';
 }
 
-/** An invalid entry of the decision log. The card book has applied it already. */
+/** An invalid entry of the decision log. The card records already include the entry. */
 export function messageProblem(
   model: Model,
   before: RecordedRow | null,
@@ -98,11 +101,12 @@ export function messageProblem(
   if (before || !after) return `${(before ?? after)?.id} was changed`;
   const { id, approved, reason, transaction_id: payment, kind } = after;
   const isApproved = approved === 'true';
-  if (isApproved !== (reason === null)) return `${id} is approved: ${approved}, because ${reason}`;
+  if (isApproved !== (reason === null))
+    return `${id} has approved = ${approved} and the reason ${reason}`;
   if (!isApproved)
     return !payment || isLate(after) ? undefined : `${id} was declined and opened ${payment}`;
-  if (!payment) return kind === 'BALANCE_INQUIRY' ? undefined : `${id} opened nothing`;
-  const { cards, tokens, declinedTokens, deletedHolders } = model.cardBook;
+  if (!payment) return kind === 'BALANCE_INQUIRY' ? undefined : `${id} opened no payment`;
+  const { cards, tokens, declinedTokens, deletedHolders } = model.cardRecords;
   if (declinedTokens.has(after.token as string)) return `${id} is about a declined request`;
   if (tokens.get(after.token as string) !== payment) return `${id} is about another payment`;
   const card = cards.get(after.card_id as string);
@@ -128,7 +132,7 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
     signatureCounts,
     openPayments,
     deletedHolders,
-  } = model.cardBook;
+  } = model.cardRecords;
   const id = row.id as string;
   const replay = replays.get(id);
   const problem = replayProblem(row, replay);
@@ -166,12 +170,12 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
   const signatures = signatureCounts.get(id) ?? 0;
   return signatures === expectedCount
     ? undefined
-    : `was signed for ${signatures} times, not ${expectedCount}`;
+    : `has ${signatures} signatures, not ${expectedCount}`;
 }
 
 /** A card with wrong funding sources, keys or events. */
 export function cardProblem(model: Model, id: string): string | undefined {
-  const { cards, bindings, keys, changes, eventCount } = model.cardBook;
+  const { cards, bindings, keys, changes, eventCount } = model.cardRecords;
   const card = cards.get(id);
   if (!card) return 'does not exist';
   const openBindings = [...(bindings.get(id)?.values() ?? [])].filter(({ ended_at }) => !ended_at);
@@ -199,18 +203,18 @@ export function cardProblem(model: Model, id: string): string | undefined {
 }
 
 /** A wrong count of open cards. */
-export function* cardLimitProblems({ accounts, cardBook }: Model, accountIds: Iterable<string>) {
+export function* cardLimitProblems({ accounts, cardRecords }: Model, accountIds: Iterable<string>) {
   for (const id of accountIds) {
     const usedCount = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
-    const openCount = cardBook.openCards.get(id) ?? 0;
+    const openCount = cardRecords.openCards.get(id) ?? 0;
     if (usedCount !== BigInt(openCount))
       yield `${id} has ${openCount} open cards and counts ${usedCount}`;
   }
 }
 
 /** The card settlement account equals the open card payments. */
-export function* settlementProblems({ accounts, cardBook }: Model) {
-  for (const [currency, storedBalance] of cardBook.settlementBalances) {
+export function* settlementProblems({ accounts, cardRecords }: Model) {
+  for (const [currency, storedBalance] of cardRecords.settlementBalances) {
     const id = `system:sandbox:cards:${currency}`;
     const balance = accounts.get(id)?.balance ?? 0n;
     if (balance !== storedBalance)
@@ -219,14 +223,14 @@ export function* settlementProblems({ accounts, cardBook }: Model) {
 }
 
 /** Compares the expected settlement balances with the sums over all payments. */
-export function* recountSettlement({ cardBook }: Model) {
+export function* recountSettlement({ cardRecords }: Model) {
   const sums = new Map<string, bigint>();
-  for (const row of cardBook.payments.values()) {
+  for (const row of cardRecords.payments.values()) {
     const currency = row.sent_currency as string;
     sums.set(currency, (sums.get(currency) ?? 0n) + unclearedOf(row));
   }
   for (const [currency, storedBalance] of sums) {
-    if (cardBook.settlementBalances.get(currency) !== storedBalance)
+    if (cardRecords.settlementBalances.get(currency) !== storedBalance)
       yield `settlement of ${currency} is ${storedBalance} by all rows`;
   }
 }

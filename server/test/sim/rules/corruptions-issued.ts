@@ -46,7 +46,7 @@ const CARD_CORRUPTIONS: [rule: string, statements: string[]][] = [
     'was declined and opened',
     [insertMessageSql(OPENING_MESSAGE, "'sandbox other', transaction_id, false, 'CARD_PAUSED'")],
   ],
-  ['opened nothing', [insertMessageSql(OPENING_MESSAGE, "'sandbox other', null, true, null")]],
+  ['opened no payment', [insertMessageSql(OPENING_MESSAGE, "'sandbox other', null, true, null")]],
   [
     'by its messages [',
     [insertMessageSql("kind = 'CLEARING' and amount > 0", 'token, transaction_id, true, null')],
@@ -154,7 +154,7 @@ const CARD_CORRUPTIONS: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'was signed for',
+    ' signatures, not ',
     [
       `insert into wallet_authorizations (id, platform_id, account_id, customer_id, operation,
           subject, session_id, public_key, stamp, payload, created_at)

@@ -4,7 +4,7 @@
 /** Starts a payment that waits for authentication. */
 const START_PAYMENT = `update transactions set status = 'PROCESSING', funds = 'HELD'
   where status = 'PENDING_AUTHORIZATION'`;
-/** Counts a payment of an agent that waits for its platform. */
+/** Counts an agent's payment that waits for the decision of the platform. */
 const COUNT_PAYMENT = `insert into ledger_transfers
   (transaction_id, step, phase, debit, credit, currency, amount, created_at)
   select w.transaction_id, step, phase, debit, credit, currency, amount, l.created_at

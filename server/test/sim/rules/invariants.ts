@@ -48,8 +48,8 @@ import {
 } from '../model/queue-and-limits.ts';
 import { cardPaymentTransitionProblem } from './card-rules.ts';
 import { ISSUED_CHANGE_RULES, ISSUED_STEP_RULES } from './issued.ts';
-import { type ChangeRule, type Delivered, rule, type StepRule } from './rules.ts';
-import { allTouched, emptyTouched, type Touched, touch } from './touched.ts';
+import { type ChangeRule, type DeliveredIds, rule, type StepRule } from './rules.ts';
+import { addChangedItems, allItems, type ChangedItems, createChangedItems } from './touched.ts';
 
 const CHANGE_RULES: readonly ChangeRule[] = [
   {
@@ -62,7 +62,8 @@ const CHANGE_RULES: readonly ChangeRule[] = [
       const isSameCurrency = accounts.every((account) => account?.currency === after.currency);
       return isSameCurrency
         ? undefined
-        : `${after.transaction_id} ${after.step} is between ${after.debit} and ${after.credit}`;
+        : `${after.transaction_id} ${after.step} in ${after.currency} is between accounts of another ` +
+            `currency, ${after.debit} and ${after.credit}`;
     },
   },
   {
@@ -181,7 +182,7 @@ function outboxProblem(
   event: RecordedRow,
   results: string[],
   model: Model,
-  deliveredIds: Delivered,
+  deliveredIds: DeliveredIds,
 ) {
   const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
   const lastResult = results.at(-1);
@@ -363,7 +364,11 @@ const STEP_RULES: readonly StepRule[] = [
 ];
 
 /** Removes events that are delivered, so that the cost of a step is constant. */
-function dropDelivered(model: Model, changedItems: Touched, deliveredIds: Delivered): void {
+function dropDeliveredEvents(
+  model: Model,
+  changedItems: ChangedItems,
+  deliveredIds: DeliveredIds,
+): void {
   for (const id of changedItems.events) {
     if (model.webhookQueue.has(id)) continue;
     model.events.delete(id);
@@ -371,7 +376,7 @@ function dropDelivered(model: Model, changedItems: Touched, deliveredIds: Delive
   }
 }
 
-const checkStep = (model: Model, changedItems: Touched, deliveredIds: Delivered) =>
+const checkStep = (model: Model, changedItems: ChangedItems, deliveredIds: DeliveredIds) =>
   STEP_RULES.flatMap((rule) =>
     [...rule.check(model, changedItems, deliveredIds)].map((problem) => `${rule.name}: ${problem}`),
   );
@@ -380,13 +385,13 @@ const checkStep = (model: Model, changedItems: Touched, deliveredIds: Delivered)
 export function applyStep(
   model: Model,
   changes: readonly RowChange[],
-  deliveredIds: Delivered,
+  deliveredIds: DeliveredIds,
 ): string[] {
-  const changedItems = emptyTouched();
+  const changedItems = createChangedItems();
   const problems: string[] = [];
   for (const change of changes) {
     applyChangeToModel(model, change);
-    touch(changedItems, change, model);
+    addChangedItems(changedItems, change, model);
     for (const rule of CHANGE_RULES) {
       if (rule.table !== change.table) continue;
       const problem = rule.check(model, change.before, change.after);
@@ -394,11 +399,11 @@ export function applyStep(
     }
   }
   problems.push(...checkStep(model, changedItems, deliveredIds));
-  dropDelivered(model, changedItems, deliveredIds);
+  dropDeliveredEvents(model, changedItems, deliveredIds);
   return problems;
 }
 
 /** Applies the rules of a step to the whole model. */
-export function checkAll(model: Model, deliveredIds: Delivered): string[] {
-  return checkStep(model, allTouched(model), deliveredIds);
+export function checkAll(model: Model, deliveredIds: DeliveredIds): string[] {
+  return checkStep(model, allItems(model), deliveredIds);
 }

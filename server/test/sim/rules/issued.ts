@@ -1,6 +1,6 @@
 // The invariants of cards and stablecoins, as data for `invariants.ts`.
 
-import { coinTransitionProblem, orderProblem, supplyProblem } from '../model/coin-book.ts';
+import { coinTransitionProblem, orderProblem, supplyProblem } from '../model/stablecoin-records.ts';
 import {
   cardLimitProblems,
   cardPaymentProblem,

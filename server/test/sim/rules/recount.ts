@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Model } from '../model/model.ts';
 import { recountSettlement } from './card-rules.ts';
 import { checkAll } from './invariants.ts';
-import type { Delivered } from './rules.ts';
+import type { DeliveredIds } from './rules.ts';
 
 type Row = Record<string, string | null>;
 
@@ -44,12 +44,12 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'stablecoin_operations', count(*)::text from stablecoin_operations
   union all select 'transactions', count(*)::text from transactions`;
 
-function* differences(name: string, databaseIds: Iterable<string>, modelIds: Iterable<string>) {
+function* compareIds(name: string, databaseIds: Iterable<string>, modelIds: Iterable<string>) {
   const [idsInDatabase, idsInModel] = [new Set(databaseIds), new Set(modelIds)];
   for (const id of idsInDatabase)
-    if (!idsInModel.has(id)) yield `${name} ${id} was inserted without a change`;
+    if (!idsInModel.has(id)) yield `${name} ${id} was inserted without a recorded change`;
   for (const id of idsInModel)
-    if (!idsInDatabase.has(id)) yield `${name} ${id} was deleted without a change`;
+    if (!idsInDatabase.has(id)) yield `${name} ${id} was deleted without a recorded change`;
 }
 
 function* balanceProblems(rows: readonly Row[], model: Model) {
@@ -85,7 +85,7 @@ function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model
 export async function recount(
   client: pg.Client,
   model: Model,
-  deliveredIds: Delivered,
+  deliveredIds: DeliveredIds,
 ): Promise<string[]> {
   const select = async (text: string) => (await client.query<Row>(text)).rows;
   const problems = checkAll(model, deliveredIds);
@@ -96,8 +96,8 @@ export async function recount(
     problems.push(`${transaction_id} ${step} belongs to no transaction`);
   }
   const selectIds = async (text: string) => (await select(text)).map((row) => row.id as string);
-  problems.push(...differences('job', await selectIds(JOBS), model.jobs.keys()));
-  problems.push(...differences('event', await selectIds(QUEUED_EVENTS), model.webhookQueue.keys()));
+  problems.push(...compareIds('job', await selectIds(JOBS), model.jobs.keys()));
+  problems.push(...compareIds('event', await selectIds(QUEUED_EVENTS), model.webhookQueue.keys()));
   for (const id of await selectIds(UNDELIVERED_EVENTS))
     problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {

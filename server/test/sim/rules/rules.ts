@@ -1,10 +1,10 @@
 // Types of the rules in `invariants.ts` and its parts, and the constructor of rules that check each
 // changed item.
 import type { Model, RecordedRow } from '../model/model.ts';
-import type { Touched } from './touched.ts';
+import type { ChangedItems } from './touched.ts';
 
 /** IDs of delivered events. */
-export type Delivered = Set<string>;
+export type DeliveredIds = Set<string>;
 
 export interface ChangeRule {
   name: string;
@@ -15,13 +15,13 @@ export interface ChangeRule {
 
 export interface StepRule {
   name: string;
-  check(model: Model, changedItems: Touched, deliveredIds: Delivered): Iterable<string>;
+  check(model: Model, changedItems: ChangedItems, deliveredIds: DeliveredIds): Iterable<string>;
 }
 
 /** A rule that checks each changed item separately. */
 export const rule = (
   name: string,
-  subjects: keyof Touched,
+  subjects: keyof ChangedItems,
   problemOf: (model: Model, id: string) => string | undefined,
 ): StepRule => ({
   name,

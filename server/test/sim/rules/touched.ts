@@ -1,10 +1,10 @@
-// The items that a step has changed. The rules check only these.
+// The items that a step has changed. The rules check only these items.
 import { agentOf } from '../model/agent-usage.ts';
 import { isPayment, type Model, type RecordedRow, type RowChange } from '../model/model.ts';
 import { isStart } from '../model/queue-and-limits.ts';
 
 /** Changed items, by ID. */
-export interface Touched {
+export interface ChangedItems {
   accounts: Set<string>;
   payments: Set<string>;
   startedPayments: Set<string>;
@@ -27,7 +27,7 @@ export interface Touched {
   orders: Set<string>;
 }
 
-export const emptyTouched = (): Touched => ({
+export const createChangedItems = (): ChangedItems => ({
   accounts: new Set(),
   payments: new Set(),
   startedPayments: new Set(),
@@ -46,7 +46,7 @@ export const emptyTouched = (): Touched => ({
 });
 
 /** All items of the model. The sets of new items are empty. */
-export const allTouched = (model: Model): Touched => ({
+export const allItems = (model: Model): ChangedItems => ({
   accounts: new Set(model.accounts.keys()),
   payments: new Set(model.payments.keys()),
   startedPayments: new Set(),
@@ -55,17 +55,17 @@ export const allTouched = (model: Model): Touched => ({
   wallets: new Set(model.holdings.keys()),
   challenges: new Set(model.authentication.challenges.keys()),
   lockouts: new Set(model.authentication.lockouts.keys()),
-  agents: new Set(model.agency.agents.keys()),
-  actions: new Set(model.agency.actions.keys()),
+  agents: new Set(model.agentRecords.agents.keys()),
+  actions: new Set(model.agentRecords.actions.keys()),
   agentPayments: new Set(),
-  cards: new Set(model.cardBook.cards.keys()),
-  cardLimits: new Set(model.cardBook.openCards.keys()),
-  coins: new Set(model.coinBook.coins.keys()),
-  orders: new Set(model.coinBook.orders.keys()),
+  cards: new Set(model.cardRecords.cards.keys()),
+  cardLimits: new Set(model.cardRecords.openCards.keys()),
+  coins: new Set(model.stablecoinRecords.coins.keys()),
+  orders: new Set(model.stablecoinRecords.orders.keys()),
 });
 
 const RECORD_SUBJECT: Readonly<
-  Record<string, (changedItems: Touched, row: RecordedRow, model: Model) => void>
+  Record<string, (changedItems: ChangedItems, row: RecordedRow, model: Model) => void>
 > = {
   ledger_accounts(changedItems, row) {
     const id = row.id as string;
@@ -143,8 +143,8 @@ const RECORD_SUBJECT: Readonly<
 };
 
 /** Records the subject of a change, which the model has applied already. */
-export function touch(
-  changedItems: Touched,
+export function addChangedItems(
+  changedItems: ChangedItems,
   { table, before, after }: RowChange,
   model: Model,
 ): void {

@@ -184,8 +184,9 @@ export const CARD_MESSAGES = {
       stoodIn: optional(
         Type.Boolean({
           description:
-            'Whether the provider has already approved the authorization by its stand-in rules. It is ' +
-            'then posted even if the account has insufficient funds.',
+            'Whether the provider has already approved the authorization by its stand-in ' +
+            'rules. An approved authorization is posted even if the account has insufficient ' +
+            'funds.',
         }),
       ),
     },

@@ -314,7 +314,11 @@ export const StatementPage = named(
         maximum: 1_000_000,
         description: 'Number of lines on all pages.',
       }),
-      page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of this page.' }),
+      page: Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'Number of this page, from 1.',
+      }),
       pageCount: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of pages.' }),
       lines: Type.Array(StatementLine, {
         maxItems: MAX_STATEMENT_LINES,
@@ -329,7 +333,7 @@ export type StatementPage = Static<typeof StatementPage>;
 export const StatementDay = Type.Object({
   day: DateOnly,
   currency: CurrencyText,
-  page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of the page.' }),
+  page: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of the page, from 1.' }),
 });
 
 const EXPECTED_AMOUNT = {
@@ -362,53 +366,56 @@ const DepositMessage = Type.Object(
 
 export const Message = named(
   'Message',
-  Type.Intersect([
-    Type.Object({
-      id: shortText('Unique ID of the message, identical in every attempt.'),
-      occurredAt: time('Time at which the event occurred at the provider.'),
-    }),
-    variant('type', {
-      'transfer.updated': Type.Object(
-        {
-          transferId: shortText('ID of the transfer, as in the call that sent it.'),
-          transfer: TransferState,
-          ...EXPECTED_AMOUNT,
-        },
-        {
-          description:
-            'State of a transfer. `amount` and `currency`, if present, must match the transfer.',
-        },
-      ),
-      'deposit.received': DepositMessage,
-      'deposit.returned': Type.Object(
-        {
-          bankReference: shortText('`bankReference` of the deposit.'),
-          reason: Type.Optional(Reason),
-          amount: PositiveAmount,
-          currency: CurrencyText,
-        },
-        { description: 'The bank reversed a deposit.' },
-      ),
-      'identity.decided': Type.Object(
-        {
-          caseId: shortText('ID of the verification, as Railhead sent it.'),
-          decision: IdentityDecision,
-        },
-        { description: 'The result of a verification that was in review.' },
-      ),
-      'rates.updated': Type.Object(
-        { rates: ReportedRates },
-        { description: 'New rates. Railhead uses them immediately.' },
-      ),
-      'statement.day': Type.Object(
-        { statement: StatementPage },
-        { description: 'A page of the statement of a past day.' },
-      ),
-      ...RECALL_MESSAGES,
-      ...STABLECOIN_MESSAGES,
-      ...CARD_MESSAGES,
-    }),
-  ]),
+  Type.Intersect(
+    [
+      Type.Object({
+        id: shortText('Unique ID of the message, identical in every attempt.'),
+        occurredAt: time('Time at which the event occurred at the provider.'),
+      }),
+      variant('type', {
+        'transfer.updated': Type.Object(
+          {
+            transferId: shortText('ID of the transfer, as in the call that sent it.'),
+            transfer: TransferState,
+            ...EXPECTED_AMOUNT,
+          },
+          {
+            description:
+              'State of a transfer. `amount` and `currency`, if present, must match the transfer.',
+          },
+        ),
+        'deposit.received': DepositMessage,
+        'deposit.returned': Type.Object(
+          {
+            bankReference: shortText('`bankReference` of the deposit.'),
+            reason: Type.Optional(Reason),
+            amount: PositiveAmount,
+            currency: CurrencyText,
+          },
+          { description: 'The bank reversed a deposit.' },
+        ),
+        'identity.decided': Type.Object(
+          {
+            caseId: shortText('ID of the verification, as Railhead sent it.'),
+            decision: IdentityDecision,
+          },
+          { description: 'The result of a verification that was in review.' },
+        ),
+        'rates.updated': Type.Object(
+          { rates: ReportedRates },
+          { description: 'New rates. Railhead uses them immediately.' },
+        ),
+        'statement.day': Type.Object(
+          { statement: StatementPage },
+          { description: 'A page of the statement of a past day.' },
+        ),
+        ...RECALL_MESSAGES,
+        ...STABLECOIN_MESSAGES,
+        ...CARD_MESSAGES,
+      }),
+    ],
+    { description: 'A message that a provider sends to Railhead.' },
+  ),
 );
 export type Message = Static<typeof Message>;
 

@@ -13,6 +13,7 @@ import {
   text,
   time,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { CurrencyText, type ProviderCall } from './fields.ts';
 
@@ -31,7 +32,9 @@ const checkAfterSeconds = Type.Integer({
   description: 'Seconds until Railhead repeats the request.',
 });
 const fields = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
-const Owner = oneOf(['customer', 'platform'], { description: 'Owner of the account.' });
+const Owner = oneOf(['customer', 'platform'], {
+  description: 'Owner of the account: a customer, or the platform itself.',
+});
 
 const AccountCheck = named(
   'AccountCheck',
@@ -79,7 +82,7 @@ export const ReportedRates = named(
   'RateTable',
   Type.Object(
     {
-      base: CurrencyText,
+      base: withDescription(CurrencyText, 'Code of the base currency of the rates, such as `EUR`.'),
       at: time('Time of the rates.'),
       validForSeconds: optional(
         Type.Integer({
@@ -241,10 +244,10 @@ const PersonMessage = named(
   Type.Object(
     {
       messageId: id('ID of the message, identical in every attempt.'),
-      channel: oneOf(['email', 'sms'], { description: 'Channel of the message.' }),
+      channel: oneOf(['email', 'sms'], { description: 'Channel over which the message is sent.' }),
       to: text('E-mail address, or telephone number in E.164 format.'),
       subject: optional(text('Subject of an e-mail. Absent for a text message.')),
-      text: Type.String({ description: 'Text of the message.' }),
+      text: Type.String({ description: 'Plain text of the message.' }),
       senderName: optional(text('Name of the sender of an e-mail. Absent: none.')),
       replyTo: optional(text('Address for replies to an e-mail. Absent: none.')),
     },

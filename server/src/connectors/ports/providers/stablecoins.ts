@@ -2,12 +2,24 @@
 // Amounts of tokens are strings, because they can exceed the integers of JSON.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { named, nullable, oneOf, text, time, variant } from '../../../kernel/schema.ts';
+import {
+  named,
+  nullable,
+  oneOf,
+  text,
+  time,
+  variant,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import { ISSUANCE_STATUSES } from '../stablecoins.ts';
 import { CurrencyText, type ProviderCall, seconds, shortText } from './fields.ts';
 
 const optional = Type.Optional;
 const CheckAfter = seconds('Seconds until Railhead requests the state again. Default: 60.');
+const BaseCurrency = withDescription(
+  CurrencyText,
+  'Code of the currency that the token is pegged to, such as `EUR`.',
+);
 const TokenAmount = (description: string) =>
   Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description });
 
@@ -36,7 +48,7 @@ const Token = named(
     {
       providerTokenIdentifier: shortText('ID of the token at the provider.'),
       networkTokenIdentifier: shortText('ID of the token on its network.'),
-      network: shortText('Network, such as `SPARK`.'),
+      network: shortText('Blockchain network of the token, such as `SPARK`.'),
     },
     { description: 'A token of the platform.' },
   ),
@@ -77,9 +89,9 @@ export const StablecoinToken = named(
           decimals: Type.Integer({
             minimum: 2,
             maximum: 18,
-            description: 'Decimals of the token.',
+            description: 'Number of decimal places of the token.',
           }),
-          baseCurrency: CurrencyText,
+          baseCurrency: BaseCurrency,
           issuance: oneOf(ISSUANCE_STATUSES, { description: 'Status of the issuance.' }),
           supply: TokenAmount('Circulating supply, in minor units of the token.'),
           checkAfterSeconds: optional(CheckAfter),
@@ -138,17 +150,17 @@ const Order = named(
       type: oneOf(['MINT', 'BURN'], { description: 'MINT creates tokens, BURN destroys them.' }),
       account: Account,
       token: Token,
-      decimals: Type.Integer({ description: 'Decimals of the token.' }),
-      baseCurrency: CurrencyText,
+      decimals: Type.Integer({ description: 'Number of decimal places of the token.' }),
+      baseCurrency: BaseCurrency,
       amount: TokenAmount('Amount in minor units of the token.'),
       source: shortText('Funding of a mint, or source of the tokens of a burn, as in the API.'),
-      rail: shortText('How tokens or funds are delivered, as in the API.'),
+      rail: shortText('Rail over which tokens or funds are delivered, as in the API.'),
       from: optional({ ...OrderAccount, description: 'Account that is debited. Absent: none.' }),
       to: optional({
         ...OrderAccount,
         description: 'Account that receives tokens or funds. Absent: none.',
       }),
-      description: nullable(text('Text of the platform, or null if there is none.')),
+      description: nullable(text('Purpose that the platform entered, or null if there is none.')),
       orderedAt: time('Time of the order.'),
     },
     { description: 'An order of a mint or burn.' },
@@ -208,13 +220,14 @@ export const StablecoinPreview = named(
 const status = { providerStatus: shortText('The name of this state at the provider.') };
 const pendingFields = { ...status, checkAfterSeconds: optional(CheckAfter) };
 const amount = TokenAmount(
-  'Executed amount in minor units of the token. The amount must be that of the order.',
+  'Executed amount in minor units of the token, equal to the amount of the order. Default: the ' +
+    'amount of the order.',
 );
 
 const ORDER_STATES = {
   funding: Type.Object(pendingFields, { description: 'The order waits for the payment.' }),
   submitted: Type.Object(pendingFields, {
-    description: 'The order was accepted, and needs no payment.',
+    description: 'The order was accepted and requires no payment.',
   }),
   processing: Type.Object(pendingFields, { description: 'The order is being executed.' }),
   unknown: Type.Object(pendingFields, {

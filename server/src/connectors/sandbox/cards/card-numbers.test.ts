@@ -30,7 +30,7 @@ const detailsOf = (id: string, name?: string) => {
   return numbers.open({ cardId: id, secret });
 };
 
-describe('the check digit', () => {
+describe('luhnSum', () => {
   // Worked examples: ISO/IEC 7812-1 annex B, and numbers that payment services publish for tests.
   it.each([
     '49927398716',
@@ -38,14 +38,14 @@ describe('the check digit', () => {
     '4111111111111111',
     '5555555555554444',
     '378282246310005',
-  ])('accepts %s', (number) => expect(luhnSum(number) % 10).toBe(0));
+  ])('is a multiple of ten for %s', (number) => expect(luhnSum(number) % 10).toBe(0));
 
   it.each(['49927398717', '1234567812345678', '4111111111111112', '1411111111111111'])(
-    'rejects %s',
+    'is no multiple of ten for %s',
     (number) => expect(luhnSum(number) % 10).not.toBe(0),
   );
 
-  it('has the sum of its worked example', () => expect(luhnSum('49927398716')).toBe(70));
+  it('is 70 for the worked example', () => expect(luhnSum('49927398716')).toBe(70));
 });
 
 describe('numbers of sandbox cards', () => {

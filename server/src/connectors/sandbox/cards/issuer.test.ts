@@ -20,9 +20,9 @@ import {
 const effects = testEffects();
 const vault = createVault(effects, () => Buffer.alloc(32, 7));
 const { issuer } = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) })('sandbox');
-if (!issuer) throw new Error('no issuer');
+if (!issuer) throw new Error('The sandbox connector has no issuer.');
 
-const AT = effects.now();
+const NOW = effects.now();
 
 /**
  * Every result that polling returns, with its time in seconds. `…` marks a pending result that is
@@ -40,7 +40,7 @@ async function runScenario(
     results.push(`${elapsedMs / 1_000} ${progress.state}${remainsPending ? ' …' : ''}`);
     if (checkAfterMs === undefined) return results;
     elapsedMs += checkAfterMs;
-    progress = await check(AT + elapsedMs);
+    progress = await check(NOW + elapsedMs);
   }
 }
 
@@ -57,7 +57,7 @@ const ISSUE_RESULTS: Readonly<Record<string, string[]>> = {
 describe('an order', () => {
   const cardOrder = (platformCardId: string | null, cardholderId: string): CardOrder => ({
     ...{ id: 'Card:1', platformId: 'PlatformConfig:1', platformCardId, cardholderId },
-    ...{ currency: 'USD', orderedAt: AT },
+    ...{ currency: 'USD', orderedAt: NOW },
   });
   const runIssueScenario = async (order: CardOrder) =>
     runScenario(await issuer.issue(order), (now) => issuer.check(order, now));
@@ -98,7 +98,7 @@ describe('a funding debit', () => {
     async (suffix) => {
       const debit: CardFundingDebit = {
         ...{ id: 'debit', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
-        ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
+        ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: NOW },
       };
       const results = await runScenario(await issuer.debitFunding(debit), (now) =>
         issuer.checkFundingDebit(debit, now),

@@ -1,6 +1,6 @@
-// The scripted card issuer. Stateless: the state of a card or a debit follows from its timeline and
-// the time since the request, so restarts and repetitions have no effect. The sandbox operations
-// simulate its network.
+// The scripted, stateless card issuer. The state of a card or a debit follows from its timeline and
+// the time since the request. Restarts and repetitions therefore have no effect. The sandbox
+// operations simulate the card network.
 import type { Time } from '../../../kernel/effects.ts';
 import type {
   CardFundingDebit,

@@ -1,15 +1,17 @@
-// The scripted document check: every PDF, JPEG or PNG is accepted, even an image of one pixel. A
-// document whose file name ends with a code before the extension is rejected with that code, such
-// as `passport-EXPIRED.png` with EXPIRED.
+// The scripted document check. A document whose file name ends with a code before the extension is
+// rejected with that code, such as `passport-EXPIRED.png` with EXPIRED. Every other PDF, JPEG or
+// PNG is accepted, even an image of one pixel.
 import type { DocumentCheckPort, DocumentProblem } from '../../ports/documents.ts';
 
 export const REASON_BY_SUFFIX: Readonly<Record<DocumentProblem, string>> = {
-  LOW_QUALITY: 'The image is too blurred to be read.',
-  DATA_MISMATCH: 'The document belongs to a person other than its holder.',
-  EXPIRED: 'The document is no longer valid.',
-  SUSPECTED_FRAUD: 'The document seems to have been altered.',
-  UNSUITABLE_DOCUMENT: 'The file is not a document of this type.',
-  INCOMPLETE: 'The document is incomplete.',
+  LOW_QUALITY: 'The image is too blurred to be read. Upload a sharper image.',
+  DATA_MISMATCH:
+    'The document does not match the data of the customer or beneficial owner. Correct the data, ' +
+    'or upload the matching document.',
+  EXPIRED: 'The document has expired. Upload a valid document.',
+  SUSPECTED_FRAUD: 'The document seems to have been altered. Upload the original document.',
+  UNSUITABLE_DOCUMENT: 'The file is not a document of this type. Upload a document of the type.',
+  INCOMPLETE: 'The document is incomplete. Upload all pages and sides.',
 };
 
 const CODES = Object.keys(REASON_BY_SUFFIX) as DocumentProblem[];

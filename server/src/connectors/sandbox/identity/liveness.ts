@@ -1,7 +1,7 @@
 // The scripted liveness check, without a camera. The check completes when the button on the hosted
-// page is pressed. A check of a wallet also completes a few seconds after its start, with the
-// result that the last three characters of the address select. A check of a customer passes at the
-// second read.
+// page is pressed. A check of a wallet also completes five seconds after its start, and the last
+// three characters of the address select the result. A check of a customer passes at the second
+// read.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { LivenessCheck, LivenessPort, LivenessProgress } from '../../ports/index.ts';
 

@@ -107,7 +107,11 @@ describe('tokens of identity providers in the sandbox', () => {
     ['a sub of 256 characters', { sub: 'x'.repeat(256) }, SUB_REASON],
     ['no iat', { iat: undefined }, 'The iat of the token is not a number.'],
     ['a string as iat', { iat: String(NOW_SECONDS) }, 'The iat of the token is not a number.'],
-    ['an iat 61 s ago', { iat: NOW_SECONDS - 61 }, 'The token is too old: iat is over 60 s ago.'],
+    [
+      'an iat 61 s ago',
+      { iat: NOW_SECONDS - 61 },
+      'The token is too old, because its iat is over 60 s ago.',
+    ],
     ['an iat in milliseconds', { iat: NOW }, 'The iat of the token is in the future.'],
     ['an iat 6 s ahead', { iat: NOW_SECONDS + 6 }, 'The iat of the token is in the future.'],
     ['no exp', { exp: undefined }, 'The exp of the token is not a number.'],

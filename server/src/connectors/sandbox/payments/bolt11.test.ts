@@ -1,5 +1,5 @@
-// The examples of BOLT 11 with their key, compared byte for byte, and arbitrary invoices, parsed by
-// an independent parser that shares only bech32.
+// Compares invoices with the examples of BOLT 11 byte for byte. Parses arbitrary invoices with an
+// independent parser that shares only bech32.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
@@ -19,7 +19,7 @@ const PUBLISHED_INVOICE: Omit<Bolt11, 'description'> = {
   paymentSecret: new Uint8Array(32).fill(0x11),
   privateKey: hex('e126f68f7eafcc8b74f54d269fe206be715000f94dac067d1c04a8ca3b2db734'),
 };
-const PUBLISHED_NODE = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
+const PUBLISHED_NODE_KEY = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
 
 const PICO_PER_UNIT: Record<string, bigint> = {
   '': 1_000_000_000_000n,
@@ -29,11 +29,8 @@ const PICO_PER_UNIT: Record<string, bigint> = {
   p: 1n,
 };
 
-/**
- * An invoice as parsed by a wallet, from the specification alone: amount, fields by letter, and
- * signer.
- */
-function read(text: string) {
+/** Parses an invoice by the specification only. Returns its amount, fields and signer. */
+function parseInvoice(text: string) {
   const { prefix, words } = bech32.decode(text as `${string}1${string}`, 5_000);
   const [, network, digits, unit] = /^(ln(?:bcrt|bc))(\d+)([munp]?)$/.exec(prefix) ?? [];
   const value = (groups: number[]) => groups.reduce((sum, group) => sum * 32 + group, 0);
@@ -92,7 +89,7 @@ describe('bolt11', () => {
     ],
   ])('writes the published invoice for %s', (description, publishedText) => {
     expect(bolt11({ ...PUBLISHED_INVOICE, description })).toBe(publishedText);
-    expect(read(publishedText).node).toBe(PUBLISHED_NODE);
+    expect(parseInvoice(publishedText).node).toBe(PUBLISHED_NODE_KEY);
   });
 
   it.each([
@@ -124,7 +121,7 @@ describe('bolt11', () => {
         const text = bolt11(invoice);
         expect(hasBolt11Format(text)).toBe(true);
         expect(isBolt11(text)).toBe(invoice.prefix === 'lnbc');
-        expect(read(text)).toEqual({
+        expect(parseInvoice(text)).toEqual({
           network: invoice.prefix,
           pico: invoice.amountMsat * 10n,
           timestamp: invoice.timestamp,

@@ -67,7 +67,7 @@ function paddedBytes(groups: readonly number[]): Uint8Array {
 /** Required features: payment secret (bit 14) and variable onion (bit 8). */
 const FEATURES = words(2 ** 14 + 2 ** 8);
 
-/** The invoice as text. Deterministic, because its signature is (RFC 6979). */
+/** The invoice as text. The text is deterministic, because its signature is (RFC 6979). */
 export function bolt11(invoice: Bolt11): string {
   const humanReadablePart = `${invoice.prefix}${amountText(invoice.amountMsat)}`;
   const data = [

@@ -21,7 +21,7 @@ import { crc16 } from './account-details.ts';
 import { sandboxFunding } from './funding.ts';
 import { sandboxPaymentFunding } from './funding-payment.ts';
 
-const AT = Date.parse('2026-03-01T12:00:00.000Z');
+const NOW = Date.parse('2026-03-01T12:00:00.000Z');
 const payment = (currency: string, network?: string, amount = 123_456n): PaymentFunding => ({
   transactionId: 'Transaction:0195a000-0000-7000-8000-000000000001',
   reference: 'RHABCDEFGH23',
@@ -29,8 +29,8 @@ const payment = (currency: string, network?: string, amount = 123_456n): Payment
   amount,
   ...(network ? { network } : {}),
   owner: 'customer',
-  at: AT,
-  expiresAt: AT + (realtimeFundingOf(currency, network)?.ttlMs ?? 0),
+  at: NOW,
+  expiresAt: NOW + (realtimeFundingOf(currency, network)?.ttlMs ?? 0),
 });
 
 type Info = Record<string, string> & { paymentRails?: unknown };
@@ -61,7 +61,7 @@ function emvFields(text: string): Record<string, string> {
   return fields;
 }
 
-/** The last field of each number in a protobuf message. */
+/** Fields of a protobuf message by number. The last value of a repeated field is returned. */
 function protobufFields(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
   const fields: Record<number, Uint8Array | bigint> = {};
   let offset = 0;

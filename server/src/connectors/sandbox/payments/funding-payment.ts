@@ -1,7 +1,7 @@
 // Payment instructions of one payment in the sandbox, valid until the quote expires. Each pay-in
 // type has one entry in the format of its banks or wallets, with the exact amount if the format
-// includes one. The instructions are derived from the ID and reference of the payment, so
-// repetitions return the same instructions and no two payments share account details.
+// includes one. The instructions are derived from the ID and reference of the payment. They are
+// therefore the same for each repetition and unique for each payment.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -170,10 +170,16 @@ function details(payInType: string, payment: PaymentFunding): object {
 }
 
 /** Pay-in types without a field for rails. */
-const WITHOUT_RAIL: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
+const TYPES_WITHOUT_RAIL: ReadonlySet<string> = new Set([
+  'BRL_ACCOUNT',
+  'COP_ACCOUNT',
+  'ARS_ACCOUNT',
+]);
 
 function instruction(payInType: string, payment: PaymentFunding): PaymentInstructions {
-  const rails = WITHOUT_RAIL.has(payInType) ? undefined : REALTIME_FIAT[payment.currency]?.rails;
+  const rails = TYPES_WITHOUT_RAIL.has(payInType)
+    ? undefined
+    : REALTIME_FIAT[payment.currency]?.rails;
   const info = {
     accountType: payInType,
     ...details(payInType, payment),

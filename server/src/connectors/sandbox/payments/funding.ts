@@ -20,7 +20,7 @@ import {
 
 const BANK = 'Railhead Sandbox Bank';
 const NOTES =
-  'Sandbox account details: they cannot receive real funds. Use the sandbox funding operation.';
+  'Sandbox account details cannot receive real funds. Use the sandbox funding operation.';
 
 /** Reference that attributes a deposit to its account. */
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;

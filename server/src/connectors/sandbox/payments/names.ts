@@ -35,7 +35,7 @@ export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, NameCheckScript>> = 
 
 export const sandboxBeneficiaryVerification: BeneficiaryVerificationPort = {
   async verify(account, elapsedMs) {
-    const response = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matchedName;
-    return response(beneficiaryNameOf(account) ?? '', elapsedMs);
+    const script = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matchedName;
+    return script(beneficiaryNameOf(account) ?? '', elapsedMs);
   },
 };

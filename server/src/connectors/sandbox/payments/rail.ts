@@ -1,5 +1,5 @@
-// The scripted rail. Stateless: the state of an instruction follows from its timeline and the time
-// since it was sent, so restarts and repetitions have no effect.
+// The scripted, stateless rail. The state of an instruction follows from its timeline and the time
+// since it was sent. Restarts and repetitions therefore have no effect.
 
 import { base58 } from '@scure/base';
 import { networkOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
@@ -25,7 +25,7 @@ const hexHash = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
 const solanaSignature = (id: string) =>
   base58.encode(Buffer.concat([bytesOf(id, 'transaction r'), bytesOf(id, 'transaction s')]));
 
-const HASH: Readonly<Record<string, (id: string) => string>> = {
+const HASH_FUNCTIONS: Readonly<Record<string, (id: string) => string>> = {
   BITCOIN: hexHash,
   SPARK: hexHash,
   TRON: hexHash,
@@ -39,7 +39,7 @@ const HASH: Readonly<Record<string, (id: string) => string>> = {
 /** Undefined unless the instruction is a payout over a network of the table. */
 function onChainOf({ id, kind, account }: RailInstruction): OnChain | undefined {
   const network = kind === 'payout' ? networkOf(account) : undefined;
-  const hash = network === undefined ? undefined : HASH[network];
+  const hash = network === undefined ? undefined : HASH_FUNCTIONS[network];
   return network !== undefined && hash ? { transactionHash: hash(id), network } : undefined;
 }
 

@@ -36,12 +36,16 @@ interface SecretOutcome {
   /** Number of provider accounts that the secret can access. Default 1. */
   accountCount?: number;
   hasNoBalance?: true;
-  /** The provider is unavailable for the validation of mints and burns, or for all calls. */
+  /** The provider is unavailable for the validation of mints and burns. */
   areOrdersUnavailable?: true;
+  /** The provider is unavailable for all calls. */
   isUnavailable?: true;
 }
 
-type TokenOutcome = 'absent' | 'down' | readonly { afterMs: number; issuance: IssuanceStatus }[];
+type TokenOutcome =
+  | 'absent'
+  | 'unavailable'
+  | readonly { afterMs: number; issuance: IssuanceStatus }[];
 
 const issuanceAfter = (afterMs: number, issuance: IssuanceStatus) => ({ afterMs, issuance });
 
@@ -56,7 +60,7 @@ export const TOKENS: Readonly<Record<string, TokenOutcome>> = {
     issuanceAfter(15 * SECOND, 'PROVISIONING'),
     issuanceAfter(30 * SECOND, 'PROVISIONED'),
   ],
-  '007': 'down',
+  '007': 'unavailable',
 };
 export const ISSUED: TokenOutcome = [issuanceAfter(0, 'PROVISIONED')];
 /** Suffix of tokens that are approved without an operator. */

@@ -1,6 +1,6 @@
-// The scripted stablecoin provider. Stateless: the states of issuances and orders follow from their
-// rows in mint-outcomes.ts and the elapsed time, so restarts and repeated orders have no effect.
-// The client ID determines the IDs of the accessible accounts, and the secret their number.
+// The scripted, stateless stablecoin provider. The states of issuances and orders follow from their
+// rows in mint-outcomes.ts and the elapsed time. Restarts and repeated orders therefore have no
+// effect. The client ID determines the IDs of the accessible accounts, and the secret their number.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type {
@@ -47,7 +47,7 @@ const suffixOf = (text: string | null) => (text ?? '').slice(-3);
 const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(clientSecret)] ?? {};
 
 /** Simulates an unreachable host. */
-const unavailable = (): Error =>
+const unavailableError = (): Error =>
   new Error('The stablecoin provider of the sandbox is unavailable.');
 
 /**
@@ -56,7 +56,7 @@ const unavailable = (): Error =>
  */
 function unlinkedResultOf({ credentials }: ProviderLink): UnlinkedResult | undefined {
   const { isUnavailable, unlinkedReason } = secretOf(credentials);
-  if (isUnavailable) throw unavailable();
+  if (isUnavailable) throw unavailableError();
   return unlinkedReason && { state: 'unlinked', reason: unlinkedReason };
 }
 
@@ -66,18 +66,18 @@ const shortHash = (seed: string, purpose: string) =>
 /** Name and symbol, derived from the provider's identifier. */
 function namesOf(identifier: string): { name: string; symbol: string } {
   const words = identifier.match(/[A-Za-z]+/g) ?? ['token'];
-  const name = words.map((word) =>
+  const nameWords = words.map((word) =>
     word.length > 3 ? `${word.charAt(0).toUpperCase()}${word.slice(1)}` : word.toUpperCase(),
   );
   return {
-    name: name.join(' ').slice(0, 100),
+    name: nameWords.join(' ').slice(0, 100),
     symbol: words.join('').toUpperCase().slice(0, 10),
   };
 }
 
 function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): TokenLookup {
   const outcome = TOKENS[suffixOf(providerTokenIdentifier)] ?? ISSUED;
-  if (outcome === 'down') throw unavailable();
+  if (outcome === 'unavailable') throw unavailableError();
   if (outcome === 'absent') return { state: 'absent' };
   const reachedStates = outcome.filter(({ afterMs }) => afterMs <= elapsedMs);
   const nextState = outcome[reachedStates.length];
@@ -150,7 +150,7 @@ function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPrevie
     unlinkedReasonOfOrders: reason,
     hasNoBalance,
   } = secretOf(credentials);
-  if (areOrdersUnavailable) throw unavailable();
+  if (areOrdersUnavailable) throw unavailableError();
   if (reason) return { state: 'unlinked', reason };
   if (order.source === 'PROVIDER_INTERNAL_BALANCE' && hasNoBalance) return { state: 'no-source' };
   if (scriptedSuffixOf(order) === BANK_REJECTED_SUFFIX) {
@@ -208,7 +208,7 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
 export const sandboxMint: MintPort = {
   async accountsOf(credentials) {
     const { isUnavailable, isRejected, accountCount = 1 } = secretOf(credentials);
-    if (isUnavailable) throw unavailable();
+    if (isUnavailable) throw unavailableError();
     if (isRejected) return [];
     const accountId = `account_${shortHash(credentials.clientId, 'mint account')}`;
     return Array.from({ length: accountCount }, (_, index) =>

@@ -6,7 +6,7 @@ import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
 
 /** The error code, by the request that is rejected: payee discovery or payment request. */
-type UmaRejectionAt = { lookup: Code } | { payRequest: Code };
+type UmaRejectionAt = { discovery: Code } | { payRequest: Code };
 
 export interface UmaScript {
   /** With the `$`. */
@@ -24,7 +24,7 @@ const PENDING_LONG: Timeline = [
   { afterMs: 6 * MINUTE, state: 'settled' },
 ];
 
-const COMPLIANCE: Timeline = [
+const COMPLIANCE_REJECTION: Timeline = [
   { afterMs: 0, state: 'accepted' },
   { afterMs: 2_000, state: 'failed', reason: 'COMPLIANCE_REJECTED' },
 ];
@@ -88,14 +88,14 @@ export const UMA_SCRIPTS: readonly UmaScript[] = [
   { name: '$success.eur', currency: 'EUR', timeline: SUCCESS },
   { name: '$success.mxn', currency: 'MXN', timeline: SUCCESS },
   { name: '$pending.long.usd', currency: 'USD', timeline: PENDING_LONG },
-  { name: '$fail.compliance.usd', currency: 'USD', timeline: COMPLIANCE },
+  { name: '$fail.compliance.usd', currency: 'USD', timeline: COMPLIANCE_REJECTION },
   {
     name: '$non.existent.usd',
     currency: 'USD',
-    rejectedAt: { lookup: 'UMA_NOT_FOUND' },
+    rejectedAt: { discovery: 'UMA_NOT_FOUND' },
     timeline: SUCCESS,
   },
-  ...DISCOVERY_REJECTIONS.map((code) => rejectingScript(code, { lookup: code })),
+  ...DISCOVERY_REJECTIONS.map((code) => rejectingScript(code, { discovery: code })),
   ...PAYMENT_REJECTIONS.map((code) => rejectingScript(code, { payRequest: code })),
   ...LATE_DISCOVERY_REJECTIONS.map((code) =>
     rejectingScript(code, { payRequest: code }, '$error.payment.'),

@@ -7,11 +7,12 @@ import { sandboxUma } from './uma.ts';
 import { UMA_SCRIPTS, umaCurrency } from './uma-addresses.ts';
 
 const DOMAIN = 'uma.sandbox.test';
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const NOW = 1_000_000;
 const port = sandboxUma(DOMAIN);
 
-const lookup = (receiver: string) => port.lookup({ receiver, sender: '$a@b.example', at: NOW });
+const discoverPayee = (receiver: string) =>
+  port.discoverPayee({ receiver, sender: '$a@b.example', at: NOW });
 const payment = (receiver: string, overrides: Partial<UmaPayment> = {}): UmaPayment => ({
   id: 'Transaction:1',
   sender: '$a@b.example',
@@ -29,7 +30,12 @@ const referencedPayment = (receiver: string) => ({
 
 describe('hosts', () => {
   it('are the configured host, both documented spellings, and the listed providers', () => {
-    for (const host of [DOMAIN, 'sandbox.uma.money', 'sandbox.word.uma.money', 'montera.example']) {
+    for (const host of [
+      DOMAIN,
+      'sandbox.uma.money',
+      'sandbox.northwind.uma.money',
+      'montera.example',
+    ]) {
       expect([host, port.reaches(`$any@${host}`)]).toEqual([host, true]);
     }
     for (const host of ['uma.money', 'sandbox.uma.money.example', 'a.b.uma.money', 'test']) {
@@ -38,16 +44,16 @@ describe('hosts', () => {
   });
 
   it('have the same receiver names, ignoring case', async () => {
-    for (const host of [DOMAIN, 'sandbox.uma.money', 'SANDBOX.Word.uma.money']) {
-      expect(await lookup(`$Success.USD@${host}`)).toMatchObject({ state: 'found' });
-      expect(await lookup(`$unknown@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
+    for (const host of [DOMAIN, 'sandbox.uma.money', 'SANDBOX.Northwind.uma.money']) {
+      expect(await discoverPayee(`$Success.USD@${host}`)).toMatchObject({ state: 'found' });
+      expect(await discoverPayee(`$unknown@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
     }
   });
 
   it('of listed providers have receivers only in their own currencies', async () => {
     const { domain } = UMA_PROVIDERS.find((each) => !each.currencies.includes('EUR'))!;
-    expect(await lookup(`$success.usd@${domain}`)).toMatchObject({ state: 'found' });
-    expect(await lookup(`$success.eur@${domain}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
+    expect(await discoverPayee(`$success.usd@${domain}`)).toMatchObject({ state: 'found' });
+    expect(await discoverPayee(`$success.eur@${domain}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
   });
 });
 
@@ -58,8 +64,8 @@ describe('documented addresses', () => {
     ['$success.mxn', 'MXN'],
   ])('include %s, which accepts %s and is paid immediately', async (name, currency) => {
     const receiver = `${name}@${DOMAIN}`;
-    const lookupReply = await lookup(receiver);
-    expect(lookupReply).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
+    const discoveryReply = await discoverPayee(receiver);
+    expect(discoveryReply).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
     const paymentReply = await port.payRequest(payment(receiver, { currency }));
     expect(paymentReply).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
     expect(await port.send(referencedPayment(receiver))).toEqual({
@@ -72,10 +78,13 @@ describe('documented addresses', () => {
   it('include $pending.long.usd, which settles after six minutes', async () => {
     const request = referencedPayment(`$pending.long.usd@${DOMAIN}`);
     expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
-    expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
-    const earlyProgress = await port.check(request, NOW + 6 * MINUTE - 1);
+    expect(await port.send(request)).toMatchObject({
+      state: 'accepted',
+      checkAfterMs: 6 * MINUTE_MS,
+    });
+    const earlyProgress = await port.check(request, NOW + 6 * MINUTE_MS - 1);
     expect(earlyProgress).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
-    expect(await port.check(request, NOW + 6 * MINUTE)).toMatchObject({ state: 'settled' });
+    expect(await port.check(request, NOW + 6 * MINUTE_MS)).toMatchObject({ state: 'settled' });
   });
 
   it('include $fail.compliance.usd, which accepts and then fails', async () => {
@@ -88,7 +97,10 @@ describe('documented addresses', () => {
 
   it('include $non.existent.usd, which is not found', async () => {
     const receiver = `$non.existent.usd@${DOMAIN}`;
-    expect(await lookup(receiver)).toMatchObject({ state: 'rejected', code: 'UMA_NOT_FOUND' });
+    expect(await discoverPayee(receiver)).toMatchObject({
+      state: 'rejected',
+      code: 'UMA_NOT_FOUND',
+    });
     expect(await port.payRequest(payment(receiver))).toMatchObject({ code: 'UMA_NOT_FOUND' });
   });
 });
@@ -106,12 +118,12 @@ describe('scripted rejections', () => {
     async (name, script) => {
       const receiver = `${name}@${DOMAIN}`;
       const rejection = script.rejectedAt!;
-      const code = 'lookup' in rejection ? rejection.lookup : rejection.payRequest;
+      const code = 'discovery' in rejection ? rejection.discovery : rejection.payRequest;
       expect(name.endsWith(code.toLowerCase().replaceAll('_', '-'))).toBe(true);
       expect(STATUS_OF[code]).toBeGreaterThanOrEqual(400);
-      const expectedLookup =
-        'lookup' in rejection ? { state: 'rejected', code } : { state: 'found' };
-      expect(await lookup(receiver)).toMatchObject(expectedLookup);
+      const expectedDiscovery =
+        'discovery' in rejection ? { state: 'rejected', code } : { state: 'found' };
+      expect(await discoverPayee(receiver)).toMatchObject(expectedDiscovery);
       expect(await port.payRequest(payment(receiver))).toMatchObject({ state: 'rejected', code });
     },
   );

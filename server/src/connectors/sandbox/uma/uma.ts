@@ -1,6 +1,6 @@
-// The counterparty UMA providers of the sandbox: every host has the same scripted names, except
-// those in a currency that a listed provider does not support. Stateless: the state of a payment
-// follows from its name and the time since `at`, the time it was sent.
+// The counterparty UMA providers of the sandbox. Every host has the same scripted names. A listed
+// provider omits the names in currencies that it does not support. Payments are stateless: the
+// state follows from the name and the time since the payment was sent (`at`).
 import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../../kernel/fault.ts';
 import type { Progress, UmaPayment, UmaPort, UmaRejection } from '../../ports/index.ts';
@@ -13,8 +13,8 @@ import {
   umaCurrency,
 } from './uma-addresses.ts';
 
-const BY_NAME = new Map(UMA_SCRIPTS.map((script) => [script.name, script]));
-const PROVIDERS = new Map(UMA_PROVIDERS.map((provider) => [provider.domain, provider]));
+const SCRIPTS_BY_NAME = new Map(UMA_SCRIPTS.map((script) => [script.name, script]));
+const PROVIDERS_BY_DOMAIN = new Map(UMA_PROVIDERS.map((provider) => [provider.domain, provider]));
 
 /** Name and host of an address, in lower case. */
 function splitAddress(address: string): { name: string; host: string } {
@@ -38,8 +38,10 @@ const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =
 /** The script of a receiver. Undefined for an unknown name or an unsupported currency. */
 function scriptOf(address: string): UmaScript | undefined {
   const { name, host } = splitAddress(address);
-  const script = BY_NAME.get(name);
-  return script && supportsCurrency(PROVIDERS.get(host), script.currency) ? script : undefined;
+  const script = SCRIPTS_BY_NAME.get(name);
+  return script && supportsCurrency(PROVIDERS_BY_DOMAIN.get(host), script.currency)
+    ? script
+    : undefined;
 }
 
 const NO_RECEIVER = umaRejection('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
@@ -47,7 +49,9 @@ const NO_RECEIVER = umaRejection('UMA_NOT_FOUND', 'The UMA address was not found
 function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
   const { rejectedAt: rejection } = script;
   if (rejection)
-    return scriptedRejection('payRequest' in rejection ? rejection.payRequest : rejection.lookup);
+    return scriptedRejection(
+      'payRequest' in rejection ? rejection.payRequest : rejection.discovery,
+    );
   const { code, min, max } = umaCurrency(script.currency);
   if (payment.currency !== code)
     return umaRejection('INVALID_CURRENCY', `The receiver accepts ${code}.`);
@@ -85,18 +89,18 @@ function payInProgress(payment: UmaPayment, elapsedMs: number): Progress {
 /** `domain` is an additional host. */
 export function sandboxUma(domain: string): UmaPort {
   const isScriptedHost = (host: string) =>
-    host === domain || DOCUMENTED_HOST.test(host) || PROVIDERS.has(host);
+    host === domain || DOCUMENTED_HOST.test(host) || PROVIDERS_BY_DOMAIN.has(host);
   return {
     reaches: (address) => isScriptedHost(splitAddress(address).host),
     providers: () => UMA_PROVIDERS,
-    async lookup({ receiver }) {
+    async discoverPayee({ receiver }) {
       const script = scriptOf(receiver);
       if (!script) return NO_RECEIVER;
       const { rejectedAt: rejection, currency } = script;
-      if (rejection && 'lookup' in rejection) {
-        return rejection.lookup === 'UMA_NOT_FOUND'
+      if (rejection && 'discovery' in rejection) {
+        return rejection.discovery === 'UMA_NOT_FOUND'
           ? NO_RECEIVER
-          : scriptedRejection(rejection.lookup);
+          : scriptedRejection(rejection.discovery);
       }
       return {
         state: 'found',

@@ -42,9 +42,8 @@ async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<vo
   const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, pendingFilter);
   if (action) {
-    throw new Fault('CONFLICT', 'An action with this quote is pending approval.', {
-      actionId: action.id,
-    });
+    const reason = 'An action with this quote is already pending approval. Wait for the decision.';
+    throw new Fault('CONFLICT', reason, { actionId: action.id });
   }
 }
 
@@ -72,7 +71,8 @@ async function checkWalletSignature(
   if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
   const reason =
-    'The source of the quote is an embedded wallet. Send the signature of the payloadToSign of the quote.';
+    'The source of the quote is an embedded wallet. Send the signature of the payloadToSign of ' +
+    'the quote.';
   throw new Fault('WALLET_SIGNATURE_MISSING', reason);
 }
 

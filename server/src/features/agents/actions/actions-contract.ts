@@ -19,7 +19,8 @@ const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 const POLICY_OUTCOMES =
   'If the policy allows the action, it is executed immediately (APPROVED). If the policy ' +
   'requires approval, the action is PENDING_APPROVAL until the platform decides. If the action ' +
-  'violates the policy or one of its limits, the reply is 403.';
+  'violates the policy or one of its limits, the reply is 403. At most 500 actions of an agent ' +
+  'can be PENDING_APPROVAL. A further action that requires approval returns CONFLICT.';
 
 export const agentExecuteQuote = operation({
   ...asAgent,

@@ -2,11 +2,11 @@
 // audit.
 import { describe, expect, it } from 'vitest';
 import {
-  codeOf,
   KINDS,
   limitsOf,
   openAgentPayer,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -80,13 +80,19 @@ describe('action allowed by the policy', () => {
     const key = { 'idempotency-key': 'once' };
     const firstTransfer = ok(await agent.transfer('out', 5_00, key), 201);
     expect(ok(await agent.transfer('out', 5_00, key), 201).id).toBe(firstTransfer.id);
-    expect(codeOf(await agent.transfer('out', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    expect(statusAndCodeOf(await agent.transfer('out', 6_00, key))).toEqual([
+      409,
+      'DUPLICATE_PAY_REQUEST',
+    ]);
     ok(await agent.transfer('in', 5_00, key), 201);
-    expect(codeOf(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    expect(statusAndCodeOf(await agent.transfer('in', 6_00, key))).toEqual([
+      409,
+      'DUPLICATE_PAY_REQUEST',
+    ]);
     const quote = await agent.createQuote(5_00);
     const result = ok(await agent.execute(quote.id, key), 200);
     expect(ok(await agent.execute(quote.id, key), 200).id).toBe(result.id);
-    expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     expect((await agent.readUsage()).dailyTransactionCount).toBe(3);
   });
 
@@ -126,9 +132,12 @@ describe('action allowed by the policy', () => {
 
   it('is rejected without sufficient funds', async () => {
     const agent = await createAgentPayer({}, 50_00);
-    expect(codeOf(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(statusAndCodeOf(await agent.transfer('out', 60_00))).toEqual([
+      400,
+      'INSUFFICIENT_FUNDS',
+    ]);
     const quote = await agent.createQuote(60_00);
-    expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(statusAndCodeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await agent.readUsage()).dailyTransactionCount).toBe(0);
   });
 });
@@ -158,7 +167,7 @@ describe('policy rule', () => {
       for (let index = 0; index < precedingCount; index++)
         ok(await agent.transfer('out', 1_00), 201);
       const response = await agent.transfer('out', 100_00);
-      expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(response)).toEqual([403, 'FORBIDDEN']);
       expect(response.body.reason).toMatch(reason);
       const lastEntry = (await agent.readAudit()).at(-1);
       expect(lastEntry).toMatchObject({
@@ -175,22 +184,22 @@ describe('policy rule', () => {
   it('applies to every kind of payment, before resources are read', async () => {
     const agent = await createAgentPayer(limitsOf({ perTransactionLimit: 10_00 }));
     for (const kind of KINDS)
-      expect(codeOf(await agent.requestPayment(kind))).toEqual([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(await agent.requestPayment(kind))).toEqual([403, 'FORBIDDEN']);
     const quote = await agent.createQuote(1_00);
     await agent.changePolicy({ permissions: ['CREATE_QUOTES'] });
     const response = await agent.execute(quote.id);
-    expect([codeOf(response), response.body.reason]).toEqual([
+    expect([statusAndCodeOf(response), response.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       expect.stringContaining('EXECUTE_QUOTES'),
     ]);
     await agent.pauseAgent();
     const pausedResponse = await agent.execute(quote.id);
-    expect([codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
+    expect([statusAndCodeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       'The agent is paused.',
     ]);
-    // The policy is evaluated before any lookup, so the reply for unknown resources is the same.
-    expect(codeOf(await agent.execute(`Quote:${UNKNOWN_ID}`))).toEqual([403, 'FORBIDDEN']);
+    // The policy is evaluated before resources are read, so the reply is the same for unknown ones.
+    expect(statusAndCodeOf(await agent.execute(`Quote:${UNKNOWN_ID}`))).toEqual([403, 'FORBIDDEN']);
     ok(await agent.call('GET', '/agents/me/actions'), 200);
   });
 
@@ -234,7 +243,7 @@ describe('policy rule', () => {
     const umaQuote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
     for (const { id } of [eurQuote, umaQuote]) {
-      expect(codeOf(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
+      expect(statusAndCodeOf(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
     }
     expect((await agent.readAudit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
     await agent.changePolicy({
@@ -252,7 +261,7 @@ describe('policy rule', () => {
       otherExternalAccount.id,
       agent.externalAccountId,
     );
-    expect(codeOf(await agent.execute(externalQuote.id))).toEqual([403, 'FORBIDDEN']);
+    expect(statusAndCodeOf(await agent.execute(externalQuote.id))).toEqual([403, 'FORBIDDEN']);
     const debitQuote = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
     expect(ok(await agent.execute(debitQuote.id), 200).status).toBe('APPROVED');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: null } });
@@ -269,7 +278,7 @@ describe('agentGetAction', () => {
     expect(ok(await readAction(action.id), 200)).toEqual(action);
     const otherAction = await otherAgent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
     for (const id of [otherAction.id, `AgentAction:${UNKNOWN_ID}`, 'x']) {
-      expect(codeOf(await readAction(id))).toEqual([404, 'NOT_FOUND']);
+      expect(statusAndCodeOf(await readAction(id))).toEqual([404, 'NOT_FOUND']);
     }
   });
 });
@@ -285,7 +294,7 @@ describe('operations of an agent', () => {
       const platformQuoteId = ok(await app.call('POST', '/quotes', body), 201).id;
       const otherQuoteId = (await otherAgent.createQuote(10_00)).id;
       for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN_ID}`, 'x']) {
-        expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
+        expect(statusAndCodeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       const requestTransfer = (method: string, source: string, destination: string) =>
         agent.call('POST', `/agents/me/transfer-${method}`, {
@@ -302,18 +311,24 @@ describe('operations of an agent', () => {
         ['in', agent.externalAccountId, otherAgent.usd],
         ['in', 'x', agent.usd],
       ] as const) {
-        expect(codeOf(await requestTransfer(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        expect(statusAndCodeOf(await requestTransfer(method, from, to))).toEqual([
+          404,
+          'ACCOUNT_NOT_FOUND',
+        ]);
       }
       expect(
-        codeOf(await requestTransfer('out', agent.externalAccountId, agent.externalAccountId)),
+        statusAndCodeOf(
+          await requestTransfer('out', agent.externalAccountId, agent.externalAccountId),
+        ),
       ).toEqual([400, 'INVALID_INPUT']);
       expect(
-        codeOf(await requestTransfer('in', agent.externalAccountId, agent.externalAccountId)),
+        statusAndCodeOf(
+          await requestTransfer('in', agent.externalAccountId, agent.externalAccountId),
+        ),
       ).toEqual([400, 'INVALID_INPUT']);
-      expect(codeOf(await requestTransfer('out', agent.eur, agent.externalAccountId))).toEqual([
-        400,
-        'INVALID_CURRENCY',
-      ]);
+      expect(
+        statusAndCodeOf(await requestTransfer('out', agent.eur, agent.externalAccountId)),
+      ).toEqual([400, 'INVALID_CURRENCY']);
     });
   });
 
@@ -338,7 +353,7 @@ describe('operations of an agent', () => {
       destination: { accountId: bitcoinWallet.id },
       amount: 1_000,
     });
-    expect(codeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(statusAndCodeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   describe('agentExecuteQuote', () => {
@@ -362,7 +377,7 @@ describe('operations of an agent', () => {
   });
 
   describe('agentListActions', () => {
-    it('lists its own actions by status, newest first, paginated', async () => {
+    it('lists the actions of the calling agent by status, newest first, in pages', async () => {
       const agent = await createAgentPayer();
       const firstAction = await agent.requestAction('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
@@ -378,7 +393,7 @@ describe('operations of an agent', () => {
       expect([idsOf(page), page.hasMore, page.totalCount]).toEqual([[secondAction.id], true, 2]);
       expect(idsOf(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstAction.id]);
       const invalidResponse = await agent.call('GET', '/agents/me/actions?status=NEW');
-      expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_INPUT']);
+      expect(statusAndCodeOf(invalidResponse)).toEqual([400, 'INVALID_INPUT']);
     });
   });
 });

@@ -153,15 +153,17 @@ interface Submission extends Omit<ActionWithContext, 'action'> {
  * Maximum number of pending actions per agent, because a deletion rejects all of them in one change
  * set.
  */
-const MAX_PENDING = 500;
+const MAX_PENDING_ACTIONS = 500;
 const PENDING_COUNT = `select count(*)::int as count from (select 1 from agent_actions
-  where agent_id = $1 and status = 'PENDING_APPROVAL' limit ${MAX_PENDING}) as waiting`;
+  where agent_id = $1 and status = 'PENDING_APPROVAL' limit ${MAX_PENDING_ACTIONS}) as waiting`;
 
 /** Throws CONFLICT if the agent has reached the maximum of pending actions. */
 async function checkPendingLimit(ctx: Ctx, agent: AgentRow): Promise<void> {
   const [row] = await ctx.db.query<{ count: number }>(PENDING_COUNT, [agent.id]);
-  if ((row?.count ?? 0) < MAX_PENDING) return;
-  const reason = `The agent has ${MAX_PENDING} actions pending approval, which is the maximum.`;
+  if ((row?.count ?? 0) < MAX_PENDING_ACTIONS) return;
+  const reason =
+    `The agent has ${MAX_PENDING_ACTIONS} actions pending approval, which is the maximum. Wait ` +
+    'until the platform approves or rejects an action.';
   throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
 }
 
@@ -199,8 +201,8 @@ export async function submitAction(
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
     return presentAction(ctx, { action, payment: startedPayment, quote });
   }
-  // A concurrent deletion of the agent takes precedence. The empty update of the payment causes a
-  // retry of a concurrent execution of the quote by the platform, which then finds the action.
+  // A concurrent deletion of the agent takes precedence. If the platform executes the quote
+  // concurrently, the empty update of the payment causes a retry that finds this action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
   recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...details });

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
   auditEventsOf,
-  codeOf,
   decideTransaction,
   KINDS,
   type Kind,
@@ -12,6 +11,7 @@ import {
   openAgentPayer,
   pendingActionFactory,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -32,7 +32,7 @@ import { loadAction } from './present-action.ts';
 const app = testApp();
 const fixture = agentFixture(app);
 
-const HUNDRED = 100_00;
+const AMOUNT = 100_00;
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 const directionOf = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
@@ -58,22 +58,22 @@ describe('pending action', () => {
     expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED']);
     // A pending action cannot be canceled as a payment, and starts no transfer.
     const cancellation = await app.call('POST', `/transactions/${transactionId}/cancel`);
-    expect(codeOf(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(statusAndCodeOf(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await app.settle();
     expect((await agent.readAction(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
   it('prevents other actions with its quote until it is rejected', async () => {
     const agent = await createAgentPayer();
-    const quote = await agent.createQuote(HUNDRED);
+    const quote = await agent.createQuote(AMOUNT);
     const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     const { id } = responses.find(({ status }) => status === 200)?.body ?? {};
     ok(await agent.decide('reject', id), 200);
     const secondAction = ok(await agent.execute(quote.id), 200);
     expect(ok(await agent.decide('approve', secondAction.id), 200).status).toBe('APPROVED');
-    expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
   });
 });
 
@@ -86,8 +86,11 @@ describe('approveAgentAction', () => {
     expect(result.transaction).toMatchObject({ id: transactionId, agentId: agent.id });
     expect(result.updatedAt > result.createdAt).toBe(true);
     await app.settle();
-    const current = await agent.readAction(action.id);
-    expect([current.status, current.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
+    const currentAction = await agent.readAction(action.id);
+    expect([currentAction.status, currentAction.transaction.status]).toEqual([
+      'APPROVED',
+      'COMPLETED',
+    ]);
     const incomingStatuses = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
     const statuses = incomingStatuses ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
@@ -95,13 +98,13 @@ describe('approveAgentAction', () => {
     );
     expect(await agent.readUsage()).toMatchObject({
       dailyTransactionCount: 1,
-      dailySpend: HUNDRED,
+      dailySpend: AMOUNT,
     });
     const auditEntries = await agent.readAudit();
     expect(auditEntries.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
     expect(auditEntries.at(-1)?.actor).not.toBe(agent.id);
     for (const decision of ['approve', 'reject'] as const) {
-      expect(codeOf(await agent.decide(decision, action.id))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCodeOf(await agent.decide(decision, action.id))).toEqual([409, 'CONFLICT']);
     }
   });
 
@@ -116,7 +119,7 @@ describe('approveAgentAction', () => {
     await app.settle();
     expect((await agent.readAction(action.id)).transaction.status).toBe('COMPLETED');
     for (const decision of ['approve', 'reject'] as const) {
-      expect(codeOf(await decideTransaction(app, decision, transactionId))).toEqual([
+      expect(statusAndCodeOf(await decideTransaction(app, decision, transactionId))).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       ]);
@@ -127,7 +130,7 @@ describe('approveAgentAction', () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT');
     const path = `/agents/${agent.id}/actions/${action.id}/approve`;
     const headers = { 'idempotency-key': 'k'.repeat(256) };
-    expect(codeOf(await app.call('POST', path, undefined, { headers }))).toEqual([
+    expect(statusAndCodeOf(await app.call('POST', path, undefined, { headers }))).toEqual([
       400,
       'INVALID_INPUT',
     ]);
@@ -157,7 +160,7 @@ describe('approveAgentAction', () => {
       );
       const unknownResponse = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
       for (const response of [foreignResponse, mismatchedResponse, unknownResponse]) {
-        expect(codeOf(response)).toEqual([404, 'NOT_FOUND']);
+        expect(statusAndCodeOf(response)).toEqual([404, 'NOT_FOUND']);
       }
       const otherPlatformResponse = await app.call(
         'POST',
@@ -190,7 +193,7 @@ describe('rejectAgentAction', () => {
       isQuote ? [] : [`${directionOf(kind)}_PAYMENT.FAILED`],
     );
     expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
-    expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     await app.settle();
     expect(await readBalances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
   });
@@ -200,18 +203,22 @@ describe('rejectAgentAction', () => {
     const longReasonResponse = await decideTransaction(app, 'reject', transactionId, {
       reason: 'x'.repeat(256),
     });
-    expect(codeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(statusAndCodeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
     const reason = 'x'.repeat(255);
     const response = ok(await decideTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
-    const current = await agent.readAction(action.id);
-    expect([current.status, current.rejectionReason]).toEqual(['REJECTED', reason]);
+    const currentAction = await agent.readAction(action.id);
+    expect([currentAction.status, currentAction.rejectionReason]).toEqual(['REJECTED', reason]);
   });
 
-  it('rejects a reason over 255 characters, and needs no reason after the quote has expired', async () => {
+  it('rejects a reason over 255 characters', async () => {
     const { agent, action } = await createPendingAction('EXECUTE_QUOTE');
     const longReasonResponse = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
-    expect(codeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(statusAndCodeOf(longReasonResponse)).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it('needs no reason after the quote has expired', async () => {
+    const { agent, action } = await createPendingAction('EXECUTE_QUOTE');
     await app.advance(24 * 3_600_000);
     expect((await agent.readAction(action.id)).quote.status).toBe('EXPIRED');
     const result = ok(await agent.decide('reject', action.id), 200);
@@ -229,7 +236,7 @@ describe('quote between internal accounts', () => {
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${agent.customer.id}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' };
-    const body = { ...quoteBody(agent.usd, '', HUNDRED), destination, lookupId };
+    const body = { ...quoteBody(agent.usd, '', AMOUNT), destination, lookupId };
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.execute(quote.id), 200);
     if (approval === 'approval of the action') ok(await agent.decide('approve', action.id), 200);
@@ -257,7 +264,7 @@ describe('pending action under changed conditions', () => {
     [
       'the limit of one payment was lowered',
       'FORBIDDEN',
-      (agent) => agent.changePolicy({ spendingLimits: { perTransactionLimit: HUNDRED - 1 } }),
+      (agent) => agent.changePolicy({ spendingLimits: { perTransactionLimit: AMOUNT - 1 } }),
     ],
     [
       'the daily limit is reached',
@@ -305,7 +312,7 @@ describe('pending action under changed conditions', () => {
         isQuote ? [] : ['OUTGOING_PAYMENT.FAILED'],
       );
       expect((await auditEventsOf(agent)).at(-1)).toBe('ACTION_FAILED');
-      expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCodeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     }
   });
 
@@ -324,12 +331,12 @@ describe('pending action under changed conditions', () => {
   it('prevents the platform from executing the quote', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     const executionResponse = await app.call('POST', `/quotes/${action.quote.id}/execute`);
-    expect(codeOf(executionResponse)).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(executionResponse)).toEqual([409, 'CONFLICT']);
     expect(executionResponse.body.details).toEqual({ actionId: action.id });
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
     // The payment has started without a pending action.
-    expect(codeOf(await decideTransaction(app, 'approve', transactionId))).toEqual([
+    expect(statusAndCodeOf(await decideTransaction(app, 'approve', transactionId))).toEqual([
       409,
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     ]);
@@ -340,7 +347,7 @@ describe('pending action under changed conditions', () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await agent.pauseAgent();
     const response = await decideTransaction(app, 'approve', transactionId);
-    expect(codeOf(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
+    expect(statusAndCodeOf(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
     expect(response.body.reason).toContain('The agent is paused.');
     expect((await agent.readAction(action.id)).status).toBe('FAILED');
     expect((await agent.readTransaction(transactionId)).status).toBe('PENDING');
@@ -388,7 +395,7 @@ describe('pending action under changed conditions', () => {
     const transactionId = await agent.transactionOf(transferAction.id);
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
     for (const { id } of [quoteAction, transferAction]) {
-      expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCodeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
     expect((await agent.readTransaction(transactionId)).status).toBe('FAILED');
     const auditEvents = await auditEventsOf(agent);
@@ -400,7 +407,7 @@ describe('pending action under changed conditions', () => {
     expect(data).toEqual([]);
   });
 
-  /** Approval by the platform with other connectors. */
+  /** Approves an action as the platform, with other connectors. */
   async function approveWith(actionId: string, overrides: Partial<Connectors>) {
     const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
     const connectors = () => ({ ...app.connectorsOf('sandbox'), ...overrides });
@@ -410,7 +417,7 @@ describe('pending action under changed conditions', () => {
 
   it('remains pending without an exchange rate', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT', {
-      spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
+      spendingLimits: { currency: 'EUR', perTransactionLimit: AMOUNT },
     });
     const approval = approveWith(action.id, { rates: undefined });
     await expect(approval).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
@@ -423,7 +430,7 @@ describe('pending action under changed conditions', () => {
     const { action: failedAction } = await approveWith(action.id, { rail: undefined });
     expect(failedAction.status).toBe('FAILED');
     expect(await agent.failureOf(action.id)).toMatchObject({ code: 'NOT_IMPLEMENTED' });
-    expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
   });
 
   it('requires one approval, regardless of mode and threshold', async () => {

@@ -57,7 +57,7 @@ export const agentApprovalOperations = (deps: AgentDeps) => [
 
 const MAX_REASON_LENGTH = 255;
 
-const NOT_STARTED: readonly string[] = ['PENDING', 'EXPIRED'];
+const NOT_STARTED_STATUSES: readonly string[] = ['PENDING', 'EXPIRED'];
 
 const approvalConflict = ({ message }: Fault) =>
   new Fault(
@@ -81,7 +81,7 @@ export async function pendingActionOf(
 export const decidePendingAction = (deps: AgentDeps) => async (ctx: Ctx, payment: PaymentRow) => {
   // A payment that has started has no pending action. An expired payment can still have a pending
   // action.
-  if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
+  if (payment.agent_id === null || !NOT_STARTED_STATUSES.includes(payment.status)) return undefined;
   const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, pendingFilter);
   if (!action) return undefined;

@@ -2,11 +2,11 @@
 // spending limits. The server has no source of rates in production.
 import { describe, expect, it } from 'vitest';
 import {
-  codeOf,
   KINDS,
   type Kind,
   limitsOf,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -75,7 +75,7 @@ async function createAgent(overrides: object) {
 describe('action without an exchange rate', () => {
   it.each(KINDS)('%s is rejected', async (kind) => {
     const { agent, request } = await createAgent(EUR_LIMITS);
-    expect(codeOf(await request(kind))).toEqual(NO_RATE);
+    expect(statusAndCodeOf(await request(kind))).toEqual(NO_RATE);
     expect(ok(await agent.call('GET', '/agents/me/actions'), 200).data).toEqual([]);
   });
 
@@ -86,8 +86,8 @@ describe('action without an exchange rate', () => {
     });
     const { id } = ok(await request(kind), kind === 'EXECUTE_QUOTE' ? 200 : 201);
     await changePolicy(EUR_LIMITS);
-    expect(codeOf(await approve(id))).toEqual(NO_RATE);
-    expect(codeOf(await approveTransaction(id))).toEqual(NO_RATE);
+    expect(statusAndCodeOf(await approve(id))).toEqual(NO_RATE);
+    expect(statusAndCodeOf(await approveTransaction(id))).toEqual(NO_RATE);
     expect(await readStatus(id)).toBe('PENDING_APPROVAL');
     await changePolicy(limitsOf({}));
     ok(await approveTransaction(id), 200);

@@ -32,11 +32,11 @@ beforeEach(async () => {
   payeeAccountId = (await createExternalAccount(app, agent.customer.id, 'EUR')).id;
 });
 
-const QUOTES = '/agents/me/quotes';
+const QUOTES_PATH = '/agents/me/quotes';
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const requestQuote = (body: object, headers?: Record<string, string>) =>
-  agent.call('POST', QUOTES, body, headers ? { headers } : {});
+  agent.call('POST', QUOTES_PATH, body, headers ? { headers } : {});
 const createQuote = async (overrides: object = {}) =>
   ok(await requestQuote(quoteBody(agent.usd, payeeAccountId, 100_00, overrides)), 201);
 const fieldsOf = ({ body }: ApiResponse) =>
@@ -68,7 +68,7 @@ describe('agentCreateQuote', () => {
         totalSendingAmount: 100_00,
         description: 'Rent',
       });
-      expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+      expect(ok(await agent.call('GET', `${QUOTES_PATH}/${quote.id}`), 200)).toEqual(quote);
       expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
       const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
       expect(payment).toMatchObject({ agentId: agent.id, customerId: agent.customer.id });
@@ -134,7 +134,7 @@ describe('agentCreateQuote', () => {
         'DUPLICATE_PAY_REQUEST',
       ]);
       const otherAgentQuote = ok(
-        await otherAgent.call('POST', QUOTES, changedBody, { headers }),
+        await otherAgent.call('POST', QUOTES_PATH, changedBody, { headers }),
         201,
       );
       expect(otherAgentQuote.id).not.toBe(firstQuote.id);
@@ -270,7 +270,7 @@ describe('agentCreateQuote', () => {
         'FORBIDDEN',
         'The agent is paused.',
       ]);
-      expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+      expect(ok(await agent.call('GET', `${QUOTES_PATH}/${quote.id}`), 200)).toEqual(quote);
       const auditEntries = (await readAudit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(auditEntries).toHaveLength(2);
     });
@@ -285,12 +285,12 @@ describe('agentGetQuote', () => {
       await app.call('POST', '/quotes', quoteBody(agent.usd, payeeAccountId, 1_00)),
       201,
     );
-    const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
+    const unknownResponse = await agent.call('GET', `${QUOTES_PATH}/Quote:${UNKNOWN_ID}`);
     expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
     for (const response of [
-      await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
-      await agent.call('GET', `${QUOTES}/${platformQuote.id}`),
-      await agent.call('GET', `${QUOTES}/nothing`),
+      await otherAgent.call('GET', `${QUOTES_PATH}/${quote.id}`),
+      await agent.call('GET', `${QUOTES_PATH}/${platformQuote.id}`),
+      await agent.call('GET', `${QUOTES_PATH}/nothing`),
     ]) {
       expect(response.body).toEqual(unknownResponse.body);
     }
@@ -299,9 +299,9 @@ describe('agentGetQuote', () => {
 
 describe('agentCreateQuote to a UMA address', () => {
   const HOST = 'sandbox.uma.money';
-  const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
+  const SENDER_INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
-  /** A quote request to an address that the platform looks up for a customer. */
+  /** A quote request to an address, after a payee discovery of the platform for a customer. */
   async function createUmaRequest(
     umaAddress: string,
     customerId = agent.customer.id,
@@ -313,7 +313,7 @@ describe('agentCreateQuote to a UMA address', () => {
       ...quoteBody(agent.usd, '', 100_00),
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
       lookupId,
-      senderCustomerInfo: INFO,
+      senderCustomerInfo: SENDER_INFO,
       ...overrides,
     };
   }
@@ -374,15 +374,15 @@ describe('a quote of an agent whose customer is under SCA', () => {
       ...quoteBody('', externalAccount.id, 100_00),
       ...realtimeSource({ currency: 'EUR' }),
     };
-    const quote = ok(await call('POST', QUOTES, body), 202);
+    const quote = ok(await call('POST', QUOTES_PATH, body), 202);
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
       scaChallenge: { factor: 'SMS_OTP' },
       paymentInstructions: [],
     });
-    expect(ok(await call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+    expect(ok(await call('GET', `${QUOTES_PATH}/${quote.id}`), 200)).toEqual(quote);
     ok(await authorize(app, quote.id), 200);
-    const quoteView = ok(await call('GET', `${QUOTES}/${quote.id}`), 200);
+    const quoteView = ok(await call('GET', `${QUOTES_PATH}/${quote.id}`), 200);
     expect(quoteView.status).toBe('PENDING');
     expect(quoteView.paymentInstructions).toHaveLength(1);
     const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
@@ -448,7 +448,7 @@ describe('a quote of an agent funded by a pay-in', () => {
     const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
     ok(await app.call('POST', '/sandbox/send', details), 200);
     await app.settle();
-    expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200).status).toBe('COMPLETED');
+    expect(ok(await agent.call('GET', `${QUOTES_PATH}/${quote.id}`), 200).status).toBe('COMPLETED');
     const { usage } = ok(await agent.call('GET', '/agents/me'), 200);
     expect(usage).toMatchObject({ dailyTransactionCount: 0, dailySpend: 0, monthlySpend: 0 });
   });

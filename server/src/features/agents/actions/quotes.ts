@@ -39,7 +39,10 @@ async function checkPayeeDiscovery(
   if (id === undefined) return;
   const { customer_id: discoveryCustomerId } = await payeeDiscoveryOf(ctx, id);
   if (discoveryCustomerId === null || discoveryCustomerId === agent.customer_id) return;
-  throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'Lookup not found or expired. Create a new lookup.');
+  throw new Fault(
+    'LOOKUP_REQUEST_NOT_FOUND',
+    'Payee discovery not found or expired. Request a new payee discovery.',
+  );
 }
 
 /**
@@ -63,7 +66,8 @@ async function restrictToOwnCustomer(
 }
 
 const APPROVAL_NOT_POSSIBLE =
-  'The policy of the agent requires approval, but a payment funded by a pay-in starts without approval.';
+  'The policy of the agent requires approval, but a payment funded by a pay-in starts without ' +
+  'approval. Use an internal account as the source.';
 
 /**
  * Throws FORBIDDEN for a payment funded by a pay-in unless the policy allows it without approval.
@@ -87,8 +91,9 @@ async function checkPayInFunded(
 }
 
 /**
- * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its
- * execution. The payment is not counted against the limits, because it debits no internal account.
+ * A quote funded by a pay-in starts when the funds arrive. The policy therefore evaluates its
+ * creation like an execution. The payment is not counted against the limits, because it debits no
+ * internal account.
  */
 const evaluatePayInFundedQuote =
   (

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
-  codeOf,
   type Kind,
   openAgentPayer,
   REQUIRES_APPROVAL,
+  statusAndCodeOf,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -108,7 +108,7 @@ describe('approval', () => {
       transactionId,
     });
     for (const approve of [approveAction, approveTransaction])
-      expect(codeOf(await approve())).toEqual([status, code]);
+      expect(statusAndCodeOf(await approve())).toEqual([status, code]);
     expect((await agent.readAction(id)).status).toBe('PENDING_APPROVAL');
     await end(agent, platform);
     ok(await approveTransaction(), 200);
@@ -131,7 +131,7 @@ describe('approval', () => {
       transactionId,
     });
     for (const approve of [approveAction, approveTransaction])
-      expect(codeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
+      expect(statusAndCodeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, person.id);
     expect(ok(await approveTransaction(), 200).status).toBe('PENDING_AUTHORIZATION');
   });

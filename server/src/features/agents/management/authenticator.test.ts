@@ -170,7 +170,7 @@ describe('rate limits', () => {
       );
       ok(await validAgent.call('GET', '/agents/me'), 200);
       expect((await newAgent.call('GET', '/agents/me')).status).toBe(429);
-      // A revoked token loses its exemption after the next lookup.
+      // A revoked token loses its exemption after the next authentication.
       ok(await separateFixture.callAsPlatform('DELETE', `/agents/${validAgent.id}`), 204);
       expect((await validAgent.call('GET', '/agents/me')).status).toBe(401);
       expect((await validAgent.call('GET', '/agents/me')).status).toBe(429);

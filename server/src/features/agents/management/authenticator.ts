@@ -1,6 +1,6 @@
 // Authenticates agents by bearer token. Each request reads the agent and its customer, so the
-// deletion of either revokes access immediately. Lookup by hash makes the timing independent of the
-// token.
+// deletion of either revokes access immediately. A token is found by its hash, so the timing is
+// independent of the token.
 import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';
@@ -13,11 +13,11 @@ import { readPlatform } from '../../tenancy/platform/index.ts';
 import { invalidToken } from '../deps.ts';
 import { type AgentRow, agents } from '../store.ts';
 
-/** 160 bits. */
+/** 160 random bits are infeasible to guess. */
 const TOKEN_BYTES = 20;
 const BEARER = /^bearer +(gat_[0-9a-f]{40}) *$/i;
 /** Maximum number of cached hashes of valid tokens. The oldest entry is evicted. */
-const MAX_PROVEN = 10_000;
+const MAX_PROVEN_HASHES = 10_000;
 
 /** Generates an access token. Return it once and store its hash. */
 export const generateToken = (effects: Pick<Effects, 'random'>): string =>
@@ -57,7 +57,7 @@ export async function agentCaller(
 }
 
 /** Authenticator of agents. The caller has the platform of the agent and the ID of the agent. */
-export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProven = MAX_PROVEN) {
+export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProvenHashes = MAX_PROVEN_HASHES) {
   // Hashes of recently valid tokens. Only rate limits use them.
   const provenHashes = new Set<string>();
 
@@ -80,7 +80,7 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProven = MAX_PROVEN
         throw invalidToken();
       }
       if (provenHashes.has(hash)) return caller;
-      if (provenHashes.size >= maxProven)
+      if (provenHashes.size >= maxProvenHashes)
         provenHashes.delete(provenHashes.values().next().value as string);
       provenHashes.add(hash);
       return caller;

@@ -55,20 +55,20 @@ describe('redeemAgentDeviceCode', () => {
     expect(rejectionOf(secondResponse)).toEqual([
       400,
       'INVALID_INPUT',
-      'code: was already redeemed',
+      'code: was already redeemed. Request a new code from the platform',
     ]);
-    const me = await fixture.withToken(connectedBody.accessToken)('GET', '/agents/me');
-    expect(ok(me, 200).id).toBe(agent.id);
-    const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
-    const line = audit.find(({ what }) => what === 'CONNECTED');
-    expect(line).toMatchObject({ actor: agent.id, customer_id: agent.customerId });
+    const meResponse = await fixture.withToken(connectedBody.accessToken)('GET', '/agents/me');
+    expect(ok(meResponse, 200).id).toBe(agent.id);
+    const auditEntries = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
+    const auditEntry = auditEntries.find(({ what }) => what === 'CONNECTED');
+    expect(auditEntry).toMatchObject({ actor: agent.id, customer_id: agent.customerId });
   });
 
   it('accepts lower case', async () => {
     const { deviceCode } = await createUnconnectedAgent();
-    const lowerCase = deviceCode.code.toLowerCase();
-    expect(ok(await statusOf(lowerCase), 200).code).toBe(deviceCode.code);
-    ok(await fixture.redeemCode(lowerCase), 200);
+    const lowerCaseCode = deviceCode.code.toLowerCase();
+    expect(ok(await statusOf(lowerCaseCode), 200).code).toBe(deviceCode.code);
+    ok(await fixture.redeemCode(lowerCaseCode), 200);
   });
 
   it('succeeds for one of two concurrent requests', async () => {
@@ -80,8 +80,11 @@ describe('redeemAgentDeviceCode', () => {
       ]);
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
       const acceptedResponse = responses.find(({ status }) => status === 200);
-      const me = await fixture.withToken(acceptedResponse?.body.accessToken)('GET', '/agents/me');
-      expect(ok(me, 200).id).toBe(agent.id);
+      const meResponse = await fixture.withToken(acceptedResponse?.body.accessToken)(
+        'GET',
+        '/agents/me',
+      );
+      expect(ok(meResponse, 200).id).toBe(agent.id);
     }
   });
 

@@ -70,7 +70,9 @@ export async function readCodeStatus(ctx: Ctx, code: string) {
 
 function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | undefined {
   const invalidCode = (message: string) => invalidField('code', message);
-  if (status === 'REDEEMED') return invalidCode('was already redeemed');
+  if (status === 'REDEEMED') {
+    return invalidCode('was already redeemed. Request a new code from the platform');
+  }
   if (status === 'REPLACED')
     return invalidCode('was replaced by another code. Use the latest code');
   return now >= expires_at
@@ -108,7 +110,10 @@ export async function redeemDeviceCode(
 
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
-/** Deletes codes 30 days after expiry. Until then `getAgentDeviceCodeStatus` finds them. */
+/**
+ * Deletes codes 30 days after expiry. Until then `getAgentDeviceCodeStatus` finds the codes of
+ * existing agents.
+ */
 export const deviceCodeSweep = () =>
   retentionSweep('agents.purge', [
     { table: 'agent_device_codes', time: 'expires_at', keepMs: RETENTION_MS },

@@ -118,7 +118,7 @@ export const listAgents = operation({
   description: 'Lists the agents of the platform, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    customerId: Type.Optional(Type.String({ description: 'Filter by customer.' })),
+    customerId: Type.Optional(Type.String({ description: 'Filter by the ID of the customer.' })),
     isPaused: Type.Optional(Type.Boolean({ description: 'Filter by paused state.' })),
     isConnected: Type.Optional(Type.Boolean({ description: 'Filter by connected state.' })),
     createdAfter: time('Created at or after this time.'),
@@ -192,9 +192,9 @@ export const updateAgentPolicy = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Update the policy of an agent',
   description:
-    'Changes the policy of an agent. Absent fields are unchanged, lists are replaced, and ' +
-    'null removes a limit. The new policy also applies to pending actions when they are ' +
-    'approved.',
+    'Changes the policy of an agent. Absent fields are unchanged. Lists are replaced ' +
+    'completely. Null removes a limit. The new policy also applies to pending actions when ' +
+    'they are approved.',
   permission: 'MANAGE',
   params,
   body: AgentPolicyUpdateRequest,
@@ -213,8 +213,9 @@ export const regenerateAgentDeviceCode = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Reissue a device code',
   description:
-    'Replaces the previous device code. Rejected with CONFLICT if the agent is connected. Delete ' +
-    'a connected agent and create another to connect a new program.',
+    'Creates a device code that is valid for 24 hours and replaces the previous code. Returns ' +
+    'CONFLICT if the agent is connected. To connect a new program, delete the connected agent ' +
+    'and create another.',
   permission: 'MANAGE',
   params,
   replies: { 201: AgentDeviceCode },
@@ -229,7 +230,8 @@ export const getAgentDeviceCodeStatus = operation({
   path: '/agents/device-codes/{code}/status',
   tag: MANAGEMENT_TAG,
   summary: 'Get the status of a device code',
-  description: 'Returns whether the code was redeemed.',
+  description:
+    'Returns whether the code was redeemed. A code can be read until 30 days after its expiry.',
   permission: 'VIEW',
   params: codeParams,
   replies: { 200: AgentDeviceCodeStatusResponse },
@@ -245,7 +247,8 @@ export const redeemAgentDeviceCode = operation({
   summary: 'Redeem a device code',
   description:
     'Returns the access token of the agent. The program calls this operation without ' +
-    'credentials. Each code can be redeemed once.',
+    'credentials. Each code can be redeemed once, within 24 hours of its creation. At most ten ' +
+    'requests per minute are accepted from one IP address.',
   auth: 'none',
   params: codeParams,
   replies: { 200: AgentDeviceCodeRedeemResponse },

@@ -285,8 +285,8 @@ describe('deleteAgent', () => {
 describe('getAgentById', () => {
   it('returns the agent, and fixed paths take precedence over its ID', async () => {
     const agent = await fixture.connectAgent((await createCustomer(app)).id);
-    const me = ok(await agent.call('GET', '/agents/me'), 200);
-    expect(me).toEqual(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200));
+    const agentView = ok(await agent.call('GET', '/agents/me'), 200);
+    expect(agentView).toEqual(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200));
     expect(ok(await fixture.callAsPlatform('GET', '/agents/approvals'), 200).data).toEqual([]);
     const codeResponse = await fixture.callAsPlatform(
       'GET',

@@ -1,5 +1,5 @@
-// Management of agents. Every change increments the version of the agent row, which agent
-// operations require, so a change takes effect when it is committed.
+// Management of agents. Every change increments the version of the agent row. Agent operations
+// require the version that they read, so a change takes effect when it is committed.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -124,7 +124,6 @@ async function reissueDeviceCode(ctx: Ctx, row: AgentRow, prefix: string) {
   return issueDeviceCode(ctx, row, prefix);
 }
 
-/** Filters of a list request. */
 function filtersOf(
   query: Static<(typeof listAgents)['query']>,
   platformId: string,

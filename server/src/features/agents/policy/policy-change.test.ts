@@ -172,9 +172,9 @@ describe('updateAgentPolicy', () => {
     expect(usage.dailySpend).toBe(usage.monthlySpend);
     expect(usage.dailySpend).toBeGreaterThan(50_00);
     expect(usage.dailySpend).toBeLessThan(100_00);
-    const noRates = { connectors: () => ({}) };
+    const depsWithoutRates = { connectors: () => ({}) };
     const view = await app.operate(async (ctx) =>
-      presentAgent(ctx, noRates, (await ctx.read(agents, agent.id)) as AgentRow),
+      presentAgent(ctx, depsWithoutRates, (await ctx.read(agents, agent.id)) as AgentRow),
     );
     expect(view.usage).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
   });

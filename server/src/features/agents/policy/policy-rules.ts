@@ -32,10 +32,10 @@ function thresholdErrors(field: string, threshold: unknown): FieldError[] {
 
 /** Field paths and IDs of the accounts that a policy lists. */
 function listedAccounts({ accountRestrictions: input }: PartialPolicy, prefix: string) {
-  if (!isObject(input)) return { allowed: [], ruled: [] };
+  if (!isObject(input)) return { allowedAccounts: [], ruledAccounts: [] };
   const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const field = `${prefix}accountRestrictions`;
-  const allowedEntries = arrayOrEmpty(input.allowedAccountIds).map((id, index) => ({
+  const allowedAccounts = arrayOrEmpty(input.allowedAccountIds).map((id, index) => ({
     field: `${field}.allowedAccountIds.${index}`,
     id,
   }));
@@ -43,7 +43,7 @@ function listedAccounts({ accountRestrictions: input }: PartialPolicy, prefix: s
     field: `${field}.accountRules.${index}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
-  return { allowed: allowedEntries, ruled: ruledAccounts };
+  return { allowedAccounts, ruledAccounts };
 }
 
 /**
@@ -73,7 +73,7 @@ export async function accountErrors(
   input: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
-  const { allowed: allowedAccounts, ruled: ruledAccounts } = listedAccounts(input, prefix);
+  const { allowedAccounts, ruledAccounts } = listedAccounts(input, prefix);
   const namedAccounts = [...allowedAccounts, ...ruledAccounts].filter(
     ({ id }) => typeof id === 'string',
   );
@@ -86,7 +86,7 @@ export async function accountErrors(
     .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
   const duplicates = ruledAccounts
     .filter(({ id }, index) => ownAccountIds.has(id) && ids.indexOf(id) < index)
-    .map(({ field }) => ({ field, message: 'has another rule in this list' }));
+    .map(({ field }) => ({ field, message: 'must have at most one rule in this list' }));
   return [...unknownAccounts, ...duplicates];
 }
 
@@ -101,8 +101,8 @@ export const storedPolicy = (policy: Policy): Policy => ({
 });
 
 /**
- * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are
- * not converted when their currency changes.
+ * Merges a change. Lists are replaced, and other fields are merged. Null removes a limit. Limits
+ * are not converted when their currency changes.
  */
 export function mergePolicy(current: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;

@@ -132,7 +132,7 @@ const RULES: [Rule, (agent: Agent, usage: AgentUsage, payment: PlainRequest) => 
 ];
 
 const APPROVAL_RULES: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
-const RUNS = { numRuns: 3_000 };
+const RUN_OPTIONS = { numRuns: 3_000 };
 
 const lowerOf = (limit: number | null | undefined, newLimit: number) =>
   typeof limit === 'number' ? Math.min(limit, newLimit) : newLimit;
@@ -180,7 +180,7 @@ describe('evaluate, for any policy', () => {
           expect(verdict).toMatchObject({ decision, rule: firstRule });
         }
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -224,7 +224,7 @@ describe('evaluate, for any policy', () => {
         expect(payment.thresholdAmount).not.toBeNull();
         expect(Number(payment.thresholdAmount)).toBeLessThanOrEqual(threshold);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -247,7 +247,7 @@ describe('evaluate, for any policy', () => {
           );
         }
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -268,7 +268,7 @@ describe('evaluate, for any policy', () => {
           rankBefore,
         );
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 

@@ -57,7 +57,7 @@ describe.each([
     for (const amount of rejectedAmounts) expect(day + amount).toBeGreaterThan(500_00n);
   });
 
-  it('applies a lowered limit from its commit', async () => {
+  it('applies a lowered limit from the commit of the change', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 150_00 });
     const paymentsInProgress = fixture.payConcurrently(id, repeatAmount(200, 1_00n), runtimes());
     const limitChange = fixture.changeLimits(id, { dailyLimit: 40_00 });

@@ -245,7 +245,7 @@ describe('limits in another currency', () => {
     expect(await convert(1n, 'USD', 'BTC')).toBe(1n);
     await expect(convert(1n, 'EUR', 'USD')).rejects.toMatchObject({
       code: 'QUOTE_RATE_UNAVAILABLE',
-      message: 'No exchange rate from EUR to USD is available.',
+      message: 'No exchange rate from EUR to USD is available. Repeat the request later.',
     });
   });
 
@@ -308,7 +308,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
   });
 
-  it('count each payment once after the currency changes back', async () => {
+  it('count each payment once after the original currency is restored', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     fixture.rates['EUR USD'] = { num: 2n, den: 1n };
@@ -341,6 +341,8 @@ describe('limits in another currency', () => {
       message: 'Payments of the agent per day (UTC) may not exceed 100.00 EUR (dailyLimit).',
     });
     delete fixture.rates['USD EUR'];
-    expect(await fixture.pay(id, 1n)).toBe('No exchange rate from USD to EUR is available.');
+    expect(await fixture.pay(id, 1n)).toBe(
+      'No exchange rate from USD to EUR is available. Repeat the request later.',
+    );
   });
 });

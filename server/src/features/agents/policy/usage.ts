@@ -1,6 +1,7 @@
-// Spending of agents as velocity limits (balances/velocity-limits): one for each agent, currency
-// and day or month, and one for the number of payments per day. The limits are exact for concurrent
-// payments in all processes. A failed payment restores its amount and still counts as a payment.
+// Spending of agents as velocity limits (balances/velocity-limits). Each agent has one limit for
+// each currency and day or month, and one limit for the number of payments per day. The limits are
+// exact for concurrent payments in all processes. A failed payment restores its amount and still
+// counts as a payment.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -26,11 +27,11 @@ import { type AgentRow, agents } from '../store.ts';
 import { type AgentUsage, rejection, usageLimitReasons } from './policy.ts';
 
 /** The day or month (UTC) of a moment. */
-const PERIOD = {
+const PERIOD_KEYS = {
   day: (now: Time) => iso(now).slice(0, 10),
   month: (now: Time) => iso(now).slice(0, 7),
 };
-type Period = keyof typeof PERIOD;
+type Period = keyof typeof PERIOD_KEYS;
 
 /** Converts at the current rate, rounded up. Throws QUOTE_RATE_UNAVAILABLE without a rate. */
 export async function convertRoundedUp(
@@ -45,7 +46,7 @@ export async function convertRoundedUp(
   if (!rate)
     throw new Fault(
       'QUOTE_RATE_UNAVAILABLE',
-      `No exchange rate from ${sourceCurrency} to ${to} is available.`,
+      `No exchange rate from ${sourceCurrency} to ${to} is available. Repeat the request later.`,
     );
   return convert(money, rate, 'ceil');
 }
@@ -90,7 +91,7 @@ async function readSpentIn(
   period: Period,
 ): Promise<Money> {
   const { currency } = agent.policy.spendingLimits;
-  const periodKey = PERIOD[period](ctx.now);
+  const periodKey = PERIOD_KEYS[period](ctx.now);
   const [amount, formerSpending] = await Promise.all([
     usedOf(ctx, limitKeyOf(agent, currency, periodKey)),
     readSpentInFormerCurrencies(ctx, deps, agent, periodKey),
@@ -102,7 +103,7 @@ const bigintOrNull = (limit: number | null | undefined) =>
   typeof limit === 'number' ? BigInt(limit) : null;
 
 const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
-  limitId: velocityLimitOf.payments(id, PERIOD.day(now)),
+  limitId: velocityLimitOf.payments(id, PERIOD_KEYS.day(now)),
   unit: 'count',
   limit: bigintOrNull(policy.spendingLimits.dailyTransactionLimit),
 });
@@ -129,7 +130,7 @@ async function amountLimitIn(
   period: Period,
 ): Promise<VelocityLimit> {
   const { currency, dailyLimit, monthlyLimit } = agent.policy.spendingLimits;
-  const periodKey = PERIOD[period](ctx.now);
+  const periodKey = PERIOD_KEYS[period](ctx.now);
   const limitKey = limitKeyOf(agent, currency, periodKey);
   const limit = bigintOrNull(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...limitKey, limit };

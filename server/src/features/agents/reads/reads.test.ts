@@ -28,7 +28,7 @@ beforeEach(async () => {
   agent = await fixture.createAgent();
 });
 
-const ME = '/agents/me';
+const AGENT_PATH = '/agents/me';
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
@@ -46,7 +46,7 @@ const readAudit = (id: string) =>
     [id],
   );
 
-/** A payment of the customer that its platform makes. */
+/** Pays from the account of the customer through the platform. Returns the transaction ID. */
 async function pay(payer = agent, amount = 10_00): Promise<string> {
   const externalAccount = await createExternalAccount(app, payer.customer.id, 'EUR');
   const body = quoteBody(payer.usd, externalAccount.id, amount, { immediatelyExecute: true });
@@ -68,7 +68,7 @@ async function readAllPages(path: string): Promise<{ ids: string[]; totals: numb
 
 describe('getAgentMe', () => {
   it('returns the same resource as for the platform', async () => {
-    const agentView = ok(await agent.call('GET', ME), 200);
+    const agentView = ok(await agent.call('GET', AGENT_PATH), 200);
     expect(agentView).toEqual(ok(await fixture.callAsPlatform('GET', `/agents/${agent.id}`), 200));
     expect(agentView).toMatchObject({
       id: agent.id,
@@ -80,7 +80,7 @@ describe('getAgentMe', () => {
   it('requires no permission and is available while paused', async () => {
     ok(await restrictPolicy({ permissions: [] }), 200);
     ok(await pause(), 200);
-    expect(ok(await agent.call('GET', ME), 200)).toMatchObject({
+    expect(ok(await agent.call('GET', AGENT_PATH), 200)).toMatchObject({
       isPaused: true,
       policy: { permissions: [] },
     });
@@ -88,42 +88,42 @@ describe('getAgentMe', () => {
 });
 
 describe('agentListInternalAccounts', () => {
-  const OWN_ACCOUNTS = `${ME}/internal-accounts`;
+  const OWN_ACCOUNTS_PATH = `${AGENT_PATH}/internal-accounts`;
 
-  it('returns the accounts of its customer, as for the platform', async () => {
+  it('returns the accounts of the customer of the agent, as for the platform', async () => {
     const platformPath = `/customers/internal-accounts?customerId=${agent.customer.id}`;
-    const agentList = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
+    const agentList = ok(await agent.call('GET', OWN_ACCOUNTS_PATH), 200);
     expect(agentList).toEqual(ok(await app.call('GET', platformPath), 200));
     expect(idsOf(agentList)).toEqual(expect.arrayContaining([agent.usd, agent.eur]));
-    expect(idsOf(ok(await agent.call('GET', `${OWN_ACCOUNTS}?currency=EUR`), 200))).toEqual([
+    expect(idsOf(ok(await agent.call('GET', `${OWN_ACCOUNTS_PATH}?currency=EUR`), 200))).toEqual([
       agent.eur,
     ]);
-    const wallets = ok(await agent.call('GET', `${OWN_ACCOUNTS}?type=EMBEDDED_WALLET`), 200);
+    const wallets = ok(await agent.call('GET', `${OWN_ACCOUNTS_PATH}?type=EMBEDDED_WALLET`), 200);
     expect(idsOf(wallets)).not.toContain(agent.usd);
   });
 
   it('ignores the customer ID of a request', async () => {
-    const requestedPath = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
+    const requestedPath = `${OWN_ACCOUNTS_PATH}?customerId=${otherHolder.customer.id}`;
     const { data } = ok(await agent.call('GET', requestedPath), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(agent.customer.id);
   });
 
   it('returns only accounts that the policy allows, paginated', async () => {
-    const { ids: allIds } = await readAllPages(OWN_ACCOUNTS);
-    expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OWN_ACCOUNTS), 200)));
+    const { ids: allIds } = await readAllPages(OWN_ACCOUNTS_PATH);
+    expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OWN_ACCOUNTS_PATH), 200)));
     const allowedIds = [agent.eur, agent.usd];
     ok(await restrictPolicy({ accountRestrictions: { allowedAccountIds: allowedIds } }), 200);
-    const { ids, totals } = await readAllPages(OWN_ACCOUNTS);
+    const { ids, totals } = await readAllPages(OWN_ACCOUNTS_PATH);
     expect(ids).toEqual(allIds.filter((id) => allowedIds.includes(id)));
     expect(totals).toEqual([2, 2]);
-    expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([agent.usd]);
+    expect((await readAllPages(`${OWN_ACCOUNTS_PATH}?currency=USD`)).ids).toEqual([agent.usd]);
     ok(await restrictPolicy({ accountRestrictions: { allowedAccountIds: [] } }), 200);
-    expect(await readAllPages(OWN_ACCOUNTS)).toEqual({ ids: [], totals: [0] });
+    expect(await readAllPages(OWN_ACCOUNTS_PATH)).toEqual({ ids: [], totals: [0] });
   });
 
   it('requires a valid cursor', async () => {
-    expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
+    expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS_PATH}?cursor=x`))).toEqual([
       400,
       'INVALID_INPUT',
     ]);
@@ -131,27 +131,31 @@ describe('agentListInternalAccounts', () => {
 });
 
 describe('transactions', () => {
-  const OWN_TRANSACTIONS = `${ME}/transactions`;
+  const OWN_TRANSACTIONS_PATH = `${AGENT_PATH}/transactions`;
 
-  it('include all transactions of its customer, as for the platform', async () => {
+  it('include all transactions of the customer of the agent, as for the platform', async () => {
     const id = await pay();
-    const list = ok(await agent.call('GET', OWN_TRANSACTIONS), 200);
+    const list = ok(await agent.call('GET', OWN_TRANSACTIONS_PATH), 200);
     const platformPath = `/transactions?customerId=${agent.customer.id}`;
     expect(list).toEqual(ok(await app.call('GET', platformPath), 200));
     expect(idsOf(list)).toContain(id);
-    const agentView = ok(await agent.call('GET', `${OWN_TRANSACTIONS}/${id}`), 200);
+    const agentView = ok(await agent.call('GET', `${OWN_TRANSACTIONS_PATH}/${id}`), 200);
     expect(agentView).toEqual(ok(await app.call('GET', `/transactions/${id}`), 200));
     expect(agentView.agentId).toBeUndefined();
   });
 
-  it('contain the agent ID', async () => {
+  it('contain the agent ID if the agent created the quote', async () => {
     const externalAccount = await createExternalAccount(app, agent.customer.id, 'EUR');
     const quote = ok(
-      await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, externalAccount.id, 5_00)),
+      await agent.call(
+        'POST',
+        `${AGENT_PATH}/quotes`,
+        quoteBody(agent.usd, externalAccount.id, 5_00),
+      ),
       201,
     );
     const quotePayment = ok(
-      await agent.call('GET', `${OWN_TRANSACTIONS}/${quote.transactionId}`),
+      await agent.call('GET', `${OWN_TRANSACTIONS_PATH}/${quote.transactionId}`),
       200,
     );
     expect(quotePayment.agentId).toBe(agent.id);
@@ -165,16 +169,19 @@ describe('transactions', () => {
       const firstPaymentId = await pay();
       await app.advance(1_000);
       const secondPaymentId = await pay();
-      expect((await readAllPages(`${OWN_TRANSACTIONS}?type=OUTGOING`)).ids).toEqual([
+      expect((await readAllPages(`${OWN_TRANSACTIONS_PATH}?type=OUTGOING`)).ids).toEqual([
         secondPaymentId,
         firstPaymentId,
       ]);
-      expect((await readAllPages(`${OWN_TRANSACTIONS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
-        firstPaymentId,
-        secondPaymentId,
-      ]);
-      const agentView = ok(await agent.call('GET', `${OWN_TRANSACTIONS}/${firstPaymentId}`), 200);
-      const listTransactions = (query: string) => agent.call('GET', `${OWN_TRANSACTIONS}?${query}`);
+      expect(
+        (await readAllPages(`${OWN_TRANSACTIONS_PATH}?type=OUTGOING&sortOrder=asc`)).ids,
+      ).toEqual([firstPaymentId, secondPaymentId]);
+      const agentView = ok(
+        await agent.call('GET', `${OWN_TRANSACTIONS_PATH}/${firstPaymentId}`),
+        200,
+      );
+      const listTransactions = (query: string) =>
+        agent.call('GET', `${OWN_TRANSACTIONS_PATH}?${query}`);
       const { reference } = agentView.reconciliationInstructions;
       expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([
         firstPaymentId,
@@ -200,7 +207,7 @@ describe('transactions', () => {
       `customerId=${otherHolder.customer.id}&platformCustomerId=${otherCustomer.platformCustomerId}`,
     ]) {
       const { data } = ok(
-        await agent.call('GET', `${OWN_TRANSACTIONS}?type=OUTGOING&${query}`),
+        await agent.call('GET', `${OWN_TRANSACTIONS_PATH}?type=OUTGOING&${query}`),
         200,
       );
       expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
@@ -213,13 +220,13 @@ describe('transactions', () => {
       const foreignId = await pay(otherPayer);
       const unknownResponse = await agent.call(
         'GET',
-        `${OWN_TRANSACTIONS}/Transaction:${UNKNOWN_ID}`,
+        `${OWN_TRANSACTIONS_PATH}/Transaction:${UNKNOWN_ID}`,
       );
       expect(codeOf(unknownResponse)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
-      expect((await agent.call('GET', `${OWN_TRANSACTIONS}/${foreignId}`)).body).toEqual(
+      expect((await agent.call('GET', `${OWN_TRANSACTIONS_PATH}/${foreignId}`)).body).toEqual(
         unknownResponse.body,
       );
-      expect((await agent.call('GET', `${OWN_TRANSACTIONS}/nothing`)).body).toEqual(
+      expect((await agent.call('GET', `${OWN_TRANSACTIONS_PATH}/nothing`)).body).toEqual(
         unknownResponse.body,
       );
     });
@@ -227,30 +234,32 @@ describe('transactions', () => {
 });
 
 describe('external accounts', () => {
-  const OWN_ACCOUNTS = `${ME}/external-accounts`;
+  const OWN_ACCOUNTS_PATH = `${AGENT_PATH}/external-accounts`;
 
   describe('agentListExternalAccounts', () => {
     it('returns the same accounts as for the platform, with unmasked numbers', async () => {
       const body = usdAccountBody();
-      const createdAccount = ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
+      const createdAccount = ok(await agent.call('POST', OWN_ACCOUNTS_PATH, body), 201);
       expect(createdAccount).toMatchObject({
         customerId: agent.customer.id,
         accountInfo: body.accountInfo,
       });
       const path = `/customers/external-accounts/${createdAccount.id}`;
-      expect(ok(await agent.call('GET', `${OWN_ACCOUNTS}/${createdAccount.id}`), 200)).toEqual(
+      expect(ok(await agent.call('GET', `${OWN_ACCOUNTS_PATH}/${createdAccount.id}`), 200)).toEqual(
         createdAccount,
       );
       expect(ok(await app.call('GET', path), 200)).toEqual(createdAccount);
       await createExternalAccount(app, agent.customer.id, 'EUR');
-      const ownAccounts = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
+      const ownAccounts = ok(await agent.call('GET', OWN_ACCOUNTS_PATH), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
       expect(ownAccounts).toEqual(ok(await app.call('GET', platformPath), 200));
-      expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual(idsOf(ownAccounts));
-      expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdAccount.id]);
-      const pathWithCustomerId = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
+      expect((await readAllPages(OWN_ACCOUNTS_PATH)).ids).toEqual(idsOf(ownAccounts));
+      expect((await readAllPages(`${OWN_ACCOUNTS_PATH}?currency=USD`)).ids).toEqual([
+        createdAccount.id,
+      ]);
+      const pathWithCustomerId = `${OWN_ACCOUNTS_PATH}?customerId=${otherHolder.customer.id}`;
       expect(ok(await agent.call('GET', pathWithCustomerId), 200)).toEqual(ownAccounts);
-      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
+      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS_PATH}?cursor=x`))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
@@ -261,7 +270,7 @@ describe('external accounts', () => {
     it('ignores customerId and creates the account for the customer of the agent', async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
         const createdAccount = ok(
-          await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ customerId: customer.id })),
+          await agent.call('POST', OWN_ACCOUNTS_PATH, usdAccountBody({ customerId: customer.id })),
           201,
         );
         expect(createdAccount.customerId).toBe(agent.customer.id);
@@ -270,15 +279,15 @@ describe('external accounts', () => {
 
     it('rejects a duplicate', async () => {
       const body = usdAccountBody();
-      ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
-      expect(codeOf(await agent.call('POST', OWN_ACCOUNTS, body))).toEqual([
+      ok(await agent.call('POST', OWN_ACCOUNTS_PATH, body), 201);
+      expect(codeOf(await agent.call('POST', OWN_ACCOUNTS_PATH, body))).toEqual([
         409,
         'DUPLICATE_EXTERNAL_ACCOUNT',
       ]);
     });
 
     it('rejects the default account for incoming UMA payments', async () => {
-      const rejectedResponse = await agent.call('POST', OWN_ACCOUNTS, {
+      const rejectedResponse = await agent.call('POST', OWN_ACCOUNTS_PATH, {
         ...usdAccountBody({ defaultUmaDepositAccount: true }),
         currency: undefined,
       });
@@ -287,7 +296,11 @@ describe('external accounts', () => {
         rejectedResponse.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
       const createdAccount = ok(
-        await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ defaultUmaDepositAccount: false })),
+        await agent.call(
+          'POST',
+          OWN_ACCOUNTS_PATH,
+          usdAccountBody({ defaultUmaDepositAccount: false }),
+        ),
         201,
       );
       expect(createdAccount.defaultUmaDepositAccount).toBe(false);
@@ -295,18 +308,18 @@ describe('external accounts', () => {
   });
 
   describe('agentDeleteExternalAccount', () => {
-    it('deletes an account unless it is a trusted beneficiary of its customer', async () => {
-      const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
+    it('deletes an account unless it is a trusted beneficiary of the customer', async () => {
+      const { id } = ok(await agent.call('POST', OWN_ACCOUNTS_PATH, usdAccountBody()), 201);
       await app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
-      const trustedResponse = await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`);
+      const trustedResponse = await agent.call('DELETE', `${OWN_ACCOUNTS_PATH}/${id}`);
       expect(codeOf(trustedResponse)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-      const otherAccount = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
-      ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${otherAccount.id}`), 204);
-      expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual([id]);
-      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}/${otherAccount.id}`))).toEqual([
+      const otherAccount = ok(await agent.call('POST', OWN_ACCOUNTS_PATH, usdAccountBody()), 201);
+      ok(await agent.call('DELETE', `${OWN_ACCOUNTS_PATH}/${otherAccount.id}`), 204);
+      expect((await readAllPages(OWN_ACCOUNTS_PATH)).ids).toEqual([id]);
+      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS_PATH}/${otherAccount.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
       ]);
@@ -328,11 +341,11 @@ describe('external accounts', () => {
       for (const method of ['GET', 'DELETE']) {
         const unknownResponse = await agent.call(
           method,
-          `${OWN_ACCOUNTS}/ExternalAccount:${UNKNOWN_ID}`,
+          `${OWN_ACCOUNTS_PATH}/ExternalAccount:${UNKNOWN_ID}`,
         );
         expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
         for (const id of foreignIds) {
-          expect((await agent.call(method, `${OWN_ACCOUNTS}/${id}`)).body).toEqual(
+          expect((await agent.call(method, `${OWN_ACCOUNTS_PATH}/${id}`)).body).toEqual(
             unknownResponse.body,
           );
         }
@@ -347,27 +360,26 @@ describe('external accounts', () => {
     const secondAgent = await fixture.connectAgent(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usdAccountBody();
-    const firstAccount = ok(await agent.call('POST', OWN_ACCOUNTS, body, { headers }), 201);
-    const secondResponse = await agent.call('POST', OWN_ACCOUNTS, body, { headers });
+    const firstAccount = ok(await agent.call('POST', OWN_ACCOUNTS_PATH, body, { headers }), 201);
+    const secondResponse = await agent.call('POST', OWN_ACCOUNTS_PATH, body, { headers });
     expect([secondResponse.status, secondResponse.body]).toEqual([201, firstAccount]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    expect(codeOf(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }))).toEqual([
-      409,
-      'CONFLICT',
-    ]);
+    expect(
+      codeOf(await agent.call('POST', OWN_ACCOUNTS_PATH, usdAccountBody(), { headers })),
+    ).toEqual([409, 'CONFLICT']);
     const otherCustomerAccount = ok(
-      await otherCustomerAgent.call('POST', OWN_ACCOUNTS, body, { headers }),
+      await otherCustomerAgent.call('POST', OWN_ACCOUNTS_PATH, body, { headers }),
       201,
     );
     expect(otherCustomerAccount.customerId).toBe(otherHolder.customer.id);
     expect(
-      ok(await secondAgent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }), 201).id,
+      ok(await secondAgent.call('POST', OWN_ACCOUNTS_PATH, usdAccountBody(), { headers }), 201).id,
     ).not.toBe(firstAccount.id);
   });
 
   it('are audited', async () => {
-    const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
-    ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`), 204);
+    const { id } = ok(await agent.call('POST', OWN_ACCOUNTS_PATH, usdAccountBody()), 201);
+    ok(await agent.call('DELETE', `${OWN_ACCOUNTS_PATH}/${id}`), 204);
     const auditEntries = (await readAudit(agent.id)).filter(({ what }) =>
       what.startsWith('ACCOUNT'),
     );
@@ -399,7 +411,7 @@ describe('policy', () => {
     const id = path.startsWith('/transactions')
       ? await pay()
       : (await createExternalAccount(app, agent.customer.id, 'USD')).id;
-    return ME + path.replace('OWN', id);
+    return AGENT_PATH + path.replace('OWN', id);
   };
   const policyWithout = (permission: string) => ({
     permissions: PERMISSIONS.filter((each) => each !== permission),
@@ -423,7 +435,7 @@ describe('policy', () => {
     ['POST', '/external-accounts', 'agentCreateExternalAccount'],
     ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
   ])(
-    'rejects %s %s without the permission or while paused, and audits it',
+    'rejects %s %s without the permission or while paused, and audits the rejection',
     async (method, path, operationId) => {
       const url = await createOwnPath(path);
       const send = () => agent.call(method, url, method === 'POST' ? usdAccountBody() : undefined);
@@ -451,10 +463,10 @@ describe('policy', () => {
   );
 
   it('applies from the next request', async () => {
-    ok(await agent.call('GET', `${ME}/transactions`), 200);
+    ok(await agent.call('GET', `${AGENT_PATH}/transactions`), 200);
     ok(await restrictPolicy({ permissions: [] }), 200);
-    expect((await agent.call('GET', `${ME}/transactions`)).status).toBe(403);
+    expect((await agent.call('GET', `${AGENT_PATH}/transactions`)).status).toBe(403);
     ok(await fixture.callAsPlatform('DELETE', `/agents/${agent.id}`), 204);
-    expect(codeOf(await agent.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await agent.call('GET', AGENT_PATH))).toEqual([401, 'UNAUTHORIZED']);
   });
 });

@@ -34,7 +34,7 @@ describe('presentInternalAccount', () => {
     });
   });
 
-  it('includes the customer, and the privacy flag of wallets only', () => {
+  it('includes the customer and the privacy flag of a wallet', () => {
     const wallet = { ...row, customer_id: 'Customer:1', private_enabled: false };
     const internalAccount = presentInternalAccount(wallet, { balance: 0n, held: 0n });
     expect(internalAccount).toMatchObject({ customerId: 'Customer:1', privateEnabled: false });

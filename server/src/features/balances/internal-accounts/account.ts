@@ -1,4 +1,5 @@
-// Rules of internal accounts: the account types of a currency, and the API view. Pure.
+// Rules of internal accounts: the account types of a currency, and the API view. All functions are
+// pure.
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';

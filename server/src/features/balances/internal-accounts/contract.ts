@@ -64,8 +64,8 @@ export const InternalAccount = named(
       privateEnabled: Type.Optional(
         Type.Boolean({
           description:
-            'Privacy setting of the embedded wallet, stored without effect. Absent for other ' +
-            'types.',
+            'Whether the transactions of the embedded wallet are private. Stored without ' +
+            'effect. Absent for other types.',
         }),
       ),
       createdAt: withDescription(Timestamp, 'Time of creation.'),

@@ -1,7 +1,7 @@
 // Opens missing accounts for existing owners, after a currency or a further account type was added.
-// Each page of customers is one job and one change set. The opened accounts are PENDING until a
-// second job activates them and emits an event for each account. Existing accounts are skipped, so
-// a page can run repeatedly. A further job requests funding instructions of a provider.
+// One job and change set for each page of customers skips existing accounts, so that a page can run
+// repeatedly. The opened accounts are PENDING until a second job activates them and emits an event
+// for each account. A further job requests funding instructions of a provider.
 
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
@@ -49,7 +49,7 @@ interface AccountDeps extends CustomersOfAccounts {
 }
 
 /** Customers per change set. */
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 type BackfillInput = JobInput<typeof BACKFILL_ACCOUNTS>;
 type BackfillPosition = NonNullable<BackfillInput['after']>;
@@ -87,7 +87,7 @@ async function openMissingAccounts(
   const enabledCodes = new Set(platform.currencies.map((each) => each.currencyCode));
   const currencies = input.currencies.filter((currency) => enabledCodes.has(currency));
   const isFirst = input.after === undefined;
-  const customers = await deps.customersAfter(ctx, platform, input.after ?? START, PAGE);
+  const customers = await deps.customersAfter(ctx, platform, input.after ?? START, PAGE_SIZE);
   const existingAccountsOf = await accountsOf(
     ctx,
     customers.map((each) => each.id),
@@ -115,7 +115,7 @@ async function openMissingAccounts(
   const accountIds = openedAccounts.map((row) => row.id);
   if (openedAccounts.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
   const lastCustomer = customers.at(-1);
-  if (!lastCustomer || customers.length < PAGE) return;
+  if (!lastCustomer || customers.length < PAGE_SIZE) return;
   const nextPosition = { createdAt: lastCustomer.created_at, id: lastCustomer.id };
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after: nextPosition });
 }

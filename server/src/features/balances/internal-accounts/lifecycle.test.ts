@@ -30,7 +30,7 @@ const STATUS_UPDATED = 'INTERNAL_ACCOUNT.STATUS_UPDATED';
 const transition = (id: string, event: InternalAccountEvent) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
-    if (!row) throw new Error('no such account');
+    if (!row) throw new Error(`The account ${id} does not exist.`);
     return transitionInternalAccount(ctx, row, event);
   });
 
@@ -65,7 +65,11 @@ const deposit = (id: string, amount: bigint, force = false) =>
     }),
   );
 
-const rejection = { code: 'INVALID_INPUT', message: 'The account is not open.' };
+const rejection = {
+  code: 'INVALID_INPUT',
+  message:
+    'Transfers from and to the account are blocked. Check the status of the account and of its owner.',
+};
 
 async function openPendingAccount() {
   const person = await createCustomer(app, {}, { currencies: ['EUR'] });

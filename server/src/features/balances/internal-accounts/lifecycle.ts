@@ -28,9 +28,13 @@ export async function checkClosable(
   { isPaymentInProgress }: PaymentsOfAccount,
   row: InternalAccountRow,
 ): Promise<void> {
-  if (row.owed > 0n) throw new Fault('CONFLICT', 'The account has an outstanding shortfall.');
+  if (row.owed > 0n) {
+    const reason = 'The account has an outstanding shortfall. Settle the shortfall first.';
+    throw new Fault('CONFLICT', reason);
+  }
   if (await isPaymentInProgress(ctx, row)) {
-    throw new Fault('CONFLICT', 'A payment of the account is in progress.');
+    const reason = 'A payment of the account is in progress. Retry after its completion.';
+    throw new Fault('CONFLICT', reason);
   }
 }
 

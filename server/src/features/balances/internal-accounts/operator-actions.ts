@@ -1,6 +1,6 @@
 // Lists and transitions of internal accounts for operators. Transitions are recorded with their
-// reasons. A freeze is effective from its commit. Held funds of payments are then still posted,
-// refunds are still credited, and deposits are held. New payments are rejected.
+// reasons. A freeze is effective from its commit and rejects new payments. Held funds of payments
+// are then still posted, refunds are still credited, and deposits are held.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -143,7 +143,9 @@ async function checkTransition(
   if (event === 'close') await checkClosable(ctx, deps, row);
   if (event !== 'unfreeze' && event !== 'retry') return;
   if (row.customer_id === null || !(await deps.isCustomerDeleted(ctx, row.customer_id))) return;
-  throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
+  const reason =
+    'The customer of the account is deleted. The account can no longer be opened for payments.';
+  throw new Fault('CUSTOMER_DELETED', reason);
 }
 
 /** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED or CONFLICT. */
@@ -159,9 +161,10 @@ export async function transitionAccount(
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw accountNotFound();
     if (internalAccountStates.targetOf(row.status, event) === undefined) {
+      const sources = internalAccountStates.sourcesOf(event).join(' or ');
       throw new Fault(
         'CONFLICT',
-        `This action is not possible while the account is ${row.status}.`,
+        `The account is ${row.status}. This action requires the status ${sources}.`,
       );
     }
     await checkTransition(ctx, deps, row, event);

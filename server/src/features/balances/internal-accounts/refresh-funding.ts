@@ -27,8 +27,11 @@ async function refresh(
   const port = fundingOf(environment);
   // Without a funding port the accounts keep their instructions.
   if (!port) {
-    const problem = `No funding accounts are configured for ${environment}.`;
-    throw new Fault('CONFLICT', problem);
+    throw new Fault(
+      'CONFLICT',
+      `No funding accounts are configured for ${environment}. Set RAILHEAD_FUNDING_FILE, or add a ` +
+        'route for the service funding.',
+    );
   }
   return operate(runtime, systemCaller(id, environment), async (ctx) => {
     const rows = await Promise.all(ids.map((each) => ctx.read(internalAccounts, each)));

@@ -25,7 +25,7 @@ const RECEIVABLE = systemAccount('sandbox', 'receivable', 'USD');
 
 async function rowOf(id: string): Promise<InternalAccountRow> {
   const row = await app.runtime.db.read(internalAccounts, id);
-  if (!row) throw new Error('no such account');
+  if (!row) throw new Error(`The account ${id} does not exist.`);
   return row;
 }
 
@@ -35,7 +35,7 @@ const withAccount = <R>(
 ): Promise<R> =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
-    if (!row) throw new Error('no such account');
+    if (!row) throw new Error(`The account ${id} does not exist.`);
     return work(ctx, row);
   });
 

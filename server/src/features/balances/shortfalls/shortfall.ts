@@ -88,17 +88,20 @@ export function repayShortfall(
 ): { account: InternalAccountRow; repaid: bigint } {
   const { owed: amountOwed } = findStagedAccount(ctx, account);
   const owedMoney: Money = { currency: account.currency, amount: amountOwed };
-  const repaid = smallerOf(owedMoney, { currency, amount });
-  if (repaid.amount <= 0n) return { account: findStagedAccount(ctx, account), repaid: 0n };
+  const repaidAmount = smallerOf(owedMoney, { currency, amount });
+  if (repaidAmount.amount <= 0n) return { account: findStagedAccount(ctx, account), repaid: 0n };
   ctx.transfer({
     transactionId,
     step,
     debit: account.id,
     credit: receivableAccountOf(ctx, account),
-    ...repaid,
+    ...repaidAmount,
     force: true,
   });
-  return { account: adjustShortfall(ctx, account, -repaid.amount), repaid: repaid.amount };
+  return {
+    account: adjustShortfall(ctx, account, -repaidAmount.amount),
+    repaid: repaidAmount.amount,
+  };
 }
 
 /**

@@ -74,7 +74,7 @@ describe('checkPaymentSize', () => {
       expect.objectContaining({
         code: 'TRANSACTION_SIZE_LIMIT_EXCEEDED',
         status: 400,
-        message: 'The maximum for one payment is 500.00 USD.',
+        message: 'The payment exceeds the maximum of 500.00 USD per payment.',
         details: { max: 500_00 },
       }),
     );
@@ -105,7 +105,7 @@ describe('daily limit', () => {
     await expect(app.operate((ctx) => countPayment(ctx, platform, payment))).rejects.toMatchObject({
       code: DAILY_LIMIT_CODE,
       status: 429,
-      message: 'The daily limit (UTC) for payments is 100.00 USD.',
+      message: 'The payment exceeds the daily limit (UTC) of 100.00 USD. Retry on the next day.',
       details: { max: 100_00 },
       retryAfterS: 15 * 3_600,
     });
@@ -225,7 +225,8 @@ describe('hourly limit', () => {
     await expect(app.operate((ctx) => countPayment(ctx, platform, payment))).rejects.toMatchObject({
       code: HOURLY_LIMIT_CODE,
       status: 403,
-      message: 'A customer can start at most 2 payments per hour.',
+      message:
+        'The customer has started 2 payments in this hour, which is the maximum. Retry later.',
       details: { max: 2 },
       retryAfterS: 59 * 60,
     });

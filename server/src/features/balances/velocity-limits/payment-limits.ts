@@ -1,6 +1,6 @@
 // Limits that the operator sets for a platform: amount per payment, amount per day, and payments of
-// a customer per hour. Day and hour are counted in the ledger (velocity-limit.ts). Platforms
-// without limits have no overhead.
+// a customer per hour. The daily and hourly usage is counted in the ledger (velocity-limit.ts).
+// Platforms without limits have no overhead.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -52,7 +52,7 @@ export function checkPaymentSize(platform: PlatformRow, payment: LimitedPayment)
   if (!isLess(max, payment.sending)) return;
   throw new Fault(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-    `The maximum for one payment is ${formatMoney(max)}.`,
+    `The payment exceeds the maximum of ${formatMoney(max)} per payment.`,
     { max: Number(max.amount) },
   );
 }
@@ -72,7 +72,7 @@ function dailyLimitFault(limit: PaymentLimit, now: Time): Fault {
   const direction = to === undefined ? '' : ` to ${to}`;
   return new Fault(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
-    `The daily limit (UTC) for payments is ${max}${direction}.`,
+    `The payment exceeds the daily limit (UTC) of ${max}${direction}. Retry on the next day.`,
     { max: perDay },
     { retryAfterS: remainingSeconds(DAY_MS, now) },
   );
@@ -98,9 +98,10 @@ function dailyLimits(platform: PlatformRow, payment: LimitedPayment, now: Time):
 }
 
 function hourlyLimitFault(max: number, now: Time): Fault {
+  const payments = max === 1 ? '1 payment' : `${max} payments`;
   return new Fault(
     'VELOCITY_LIMIT_EXCEEDED',
-    `A customer can start at most ${max} payments per hour.`,
+    `The customer has started ${payments} in this hour, which is the maximum. Retry later.`,
     { max },
     { retryAfterS: remainingSeconds(HOUR_MS, now) },
   );

@@ -1,5 +1,5 @@
-// Velocity limits: for example the amount that a platform sends in a day or an agent spends. Usage
-// is counted in the ledger in separate units. Each limit and period has an account that starts at
+// Velocity limits, such as the amount that a platform sends or an agent spends in a day. Usage is
+// counted in the ledger in separate units. Each limit and period has an account that starts at
 // zero, with the negative limit as its floor. A limit is therefore as exact as a balance under
 // concurrency, across processes.
 

@@ -142,7 +142,7 @@ describe.each([
 });
 
 describe('a card whose limit is lowered during requests', () => {
-  it('approves no payment above the limit after its commit', async () => {
+  it('approves no payment above the lower limit after the commit of the change', async () => {
     const { cardId, customer } = await createFundedCard(100_00);
     let approvedCountAtLowering = -1;
     const lowerMaxSpend = async () => {

@@ -34,7 +34,7 @@ const approvedDecision = {
   transactionId: expect.stringMatching(/^CardTransaction:/),
 };
 
-/** A decline leaves an entry in the decision log only. */
+/** Asserts that the only effect of a decline is an entry in the decision log. */
 async function expectOnlyDecision(
   card: Awaited<ReturnType<typeof cardOf>>,
   reason: string,
@@ -252,7 +252,7 @@ describe('decide', () => {
     expect(secondPayment.accountId).toBe(card.accountId);
   });
 
-  it('accepts the advice of a credit on a frozen card', async () => {
+  it('accepts a credit approved in stand-in processing on a frozen card', async () => {
     const card = await cardOf(0);
     ok(await fixture.patchCard(card.cardId, { state: 'FROZEN' }), 200);
     expect(await network.request(card.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
@@ -265,7 +265,7 @@ describe('decide', () => {
 });
 
 describe('a payment with a card', () => {
-  it('prevents its account from being closed while it is open', async () => {
+  it('prevents the closure of its account while the payment is open', async () => {
     const card = await cardOf();
     expect(await network.request(card.cardId, 100_00)).toEqual(approvedDecision);
     await app.settle();

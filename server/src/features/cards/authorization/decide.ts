@@ -58,7 +58,7 @@ function decline(
   request: CardRequest,
   { holder, reason }: { holder: CustomerRow | undefined; reason: DeclineReason },
 ): CardDecision {
-  // Required, because a concurrent erasure would not find the new entry.
+  // The holder is required, because a concurrent erasure would not find the new entry.
   if (holder) requireCustomer(ctx, holder);
   const decision = { approved: false, reason } as const;
   writeDecision(ctx, card, withoutMerchant(request, holder), decision);

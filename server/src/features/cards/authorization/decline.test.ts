@@ -1,4 +1,4 @@
-// Each decline reason separately, and their order.
+// Each decline reason separately, and the order of the reasons.
 import { describe, expect, it } from 'vitest';
 import { CARD_REQUESTS, type CardRequestKind } from '../../../connectors/ports/cards.ts';
 import { type AuthorizationState, declineReason, isCredit } from './decline.ts';
@@ -128,11 +128,11 @@ describe('declineReason', () => {
     expect(declineReason({ ...creditRequestState, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
-  it('is undefined for a credit advice unless the holder is deleted or the card closed', () => {
-    const adviceState = creditState('CREDIT_AUTHORIZATION_ADVICE');
+  it('ignores account and holder status for a credit approved in stand-in processing', () => {
+    const standInState = creditState('CREDIT_AUTHORIZATION_ADVICE');
     const frozenState: AuthorizationState = {
-      ...adviceState,
-      card: { ...adviceState.card, state: 'FROZEN' },
+      ...standInState,
+      card: { ...standInState.card, state: 'FROZEN' },
     };
     const rejectedHolder = { status: 'REJECTED', deleted_at: null } as const;
     expect(
@@ -142,11 +142,11 @@ describe('declineReason', () => {
       expect(declineReason({ ...frozenState, holder })).toBe('CARDHOLDER_NOT_READY');
     }
     expect(declineReason({ ...frozenState, issuerDecline: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
-    expect(declineReason({ ...adviceState, card: { ...adviceState.card, state: 'CLOSED' } })).toBe(
-      'CARD_NOT_ACTIVE',
-    );
     expect(
-      declineReason({ ...adviceState, request: { ...adviceState.request, currency: 'EUR' } }),
+      declineReason({ ...standInState, card: { ...standInState.card, state: 'CLOSED' } }),
+    ).toBe('CARD_NOT_ACTIVE');
+    expect(
+      declineReason({ ...standInState, request: { ...standInState.request, currency: 'EUR' } }),
     ).toBe('CURRENCY_NOT_SUPPORTED');
   });
 });

@@ -1,7 +1,7 @@
 // Decline reasons of a card request, without a database. The first matching check returns the
-// reason, in the order card, cardholder, spending limit, funds. Expiry, limit, balance and key are
-// not checked for a merchant credit. For a credit that was approved in stand-in processing, a
-// freeze of the card, the status of the cardholder and the account are not checked either.
+// reason, in the order card, cardholder, spending limit, funds. A merchant credit skips the checks
+// of expiry, limit, balance and key. A credit that was approved in stand-in processing also skips
+// the checks of a card freeze, the cardholder status and the account.
 
 import type {
   CardRequest,
@@ -16,14 +16,14 @@ import type { CustomerRow } from '../../customers/records/index.ts';
 import { inAccountCurrency } from '../clearing/payment.ts';
 import type { CardRow } from '../store.ts';
 
-const CREDITS: readonly CardRequestKind[] = [
+const CREDIT_KINDS: readonly CardRequestKind[] = [
   'CREDIT_AUTHORIZATION',
   'FINANCIAL_CREDIT_AUTHORIZATION',
   'CREDIT_AUTHORIZATION_ADVICE',
 ];
 
 /** Whether the amount is credited to the account. */
-export const isCredit = (kind: CardRequestKind): boolean => CREDITS.includes(kind);
+export const isCredit = (kind: CardRequestKind): boolean => CREDIT_KINDS.includes(kind);
 
 /** The account that is debited or credited. */
 export interface FundingSourceState {
@@ -67,7 +67,7 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
  * After the checks of the card, a credit approved in stand-in processing is declined only if the
  * cardholder was deleted.
  */
-const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
+const creditAuthorizationDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 
 function creditDecline({ holder, source }: AuthorizationState): DeclineReason | undefined {
@@ -100,6 +100,6 @@ export function declineReason(authorizationState: AuthorizationState): DeclineRe
   const { kind } = authorizationState.request;
   const reason = cardDecline(authorizationState);
   if (reason) return reason;
-  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return adviceDecline(authorizationState);
+  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return creditAuthorizationDecline(authorizationState);
   return isCredit(kind) ? creditDecline(authorizationState) : debitDecline(authorizationState);
 }

@@ -73,7 +73,9 @@ async function openReportedPayment(
     readCustomer(ctx, card.customer_id),
     findPrimaryFundingSource(ctx, card),
   ]);
-  if (!holder || !source) throw contradiction('The card has no account.');
+  if (!holder || !source) {
+    throw contradiction('The card has no cardholder or no funding source.');
+  }
   const recordedRequest = withoutMerchant(request, holder);
   const openingRequest = { card, holder, account: source.account, request: recordedRequest };
   const row = await openApprovedPayment(ctx, deps, openingRequest, isCleared);
@@ -119,7 +121,7 @@ async function postWithoutPayment(
   if (entry.kind === 'REVERSAL') {
     if (await ctx.read(cardMessages, messageKey(ctx, requestId))) return false;
     const holder = await readCustomer(ctx, card.customer_id);
-    // Required, because a concurrent erasure would not find the new entry.
+    // The holder is required, because a concurrent erasure would not find the new entry.
     if (holder) requireCustomer(ctx, holder);
     writeEarlyReversal(ctx, card, withoutMerchant({ ...request, kind: 'AUTHORIZATION' }, holder));
     return true;
@@ -184,7 +186,9 @@ async function postApprovedIn(
     const row = await cardPaymentOf(ctx, payment.transactionId);
     const isSame = row.card.cardId === card.id && row.card_authorized === request.amount;
     if (isSame) return { platformId, transactionId: row.id, isNew: false };
-    throw contradiction(`The payment of this authorization has the amount ${row.card_authorized}.`);
+    throw contradiction(
+      `This authorization already has a payment of ${row.card_authorized} with the card ${row.card.cardId}.`,
+    );
   }
   // The network reversed the authorization before it reported the approval.
   const isReversed = earlierMessage?.kind === 'AUTHORIZATION_REVERSAL';

@@ -1,7 +1,7 @@
-// The decision log contains one row for each decided or applied network message. Only an erasure
-// changes a row, to remove the merchant. The row is written with the effects of the message under
-// the issuer's ID. A repeated message therefore reads the recorded decision, immediately or after
-// its commit is rejected. An approval that was too late has a second row with the reason TOO_LATE.
+// The decision log contains one row for each decided or applied network message, written with its
+// effects under the issuer's ID. Only an erasure changes a row, to remove the merchant. A repeated
+// message reads the recorded decision, immediately or after its commit is rejected. An approval
+// that was too late has a second row with the reason TOO_LATE.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
@@ -34,7 +34,8 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
 }
 
 /** The fault if the ID of a message was used for a different message. */
-const messageConflict = () => new Fault('CONFLICT', 'Another message already uses this ID.');
+const messageConflict = () =>
+  new Fault('CONFLICT', 'Another message already uses this ID. Use a new ID for each message.');
 
 /** The earlier decision about a message. Throws CONFLICT if its ID was used for another message. */
 export async function findEarlierDecision(

@@ -34,7 +34,7 @@ async function cardOf(funds = 100_00) {
 
 type Commit = (set: ChangeSet) => Promise<Outcome>;
 
-/** A process with a scripted commit. `commitChangeSet` commits. */
+/** A process with a scripted commit, which can write with `commitChangeSet`. */
 const runtimeWithCommit = (
   commit: (set: ChangeSet, commitChangeSet: Commit) => Promise<Outcome>,
 ): Runtime => ({
@@ -170,7 +170,7 @@ describe('a decision after the deadline', () => {
     ['AUTHORIZATION', 70_00],
     ['FINANCIAL_AUTHORIZATION', 70_00],
     ['FINANCIAL_CREDIT_AUTHORIZATION', 130_00],
-  ] as const)('of %s can still be cleared by the network', async (kind, balance) => {
+  ] as const)('allows the network to clear the %s later', async (kind, balance) => {
     const fundedCard = await cardOf();
     const { request, decision } = await requestThrough(
       processPastDeadline(),
@@ -255,7 +255,7 @@ describe('a commit with an unknown outcome', () => {
     const { decision, request } = await requestThrough(runtime, fundedCard.cardId);
     expect(decision).toEqual(TOO_LATE);
     // The commit of the approval arrives now.
-    if (!committedSet) throw new Error('no payment was opened');
+    if (!committedSet) throw new Error('No payment was opened.');
     const outcome = await app.runtime.committer.commit(committedSet);
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });
     expect(await network.send(request)).toEqual(TOO_LATE);

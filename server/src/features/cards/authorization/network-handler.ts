@@ -90,7 +90,7 @@ interface PendingRequest {
  */
 type RecordedDecision = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
-/** Stages the rows of the caller. */
+/** Stages the rows of the caller with the decision. Returns the value of `isStaged`. */
 function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision): boolean {
   const transactionId = (decision.approved && decision.transactionId) || null;
   stage?.(ctx, { platformId: ctx.caller.platformId, transactionId });
@@ -238,7 +238,7 @@ function createSerializer() {
  * A second request with the same ID waits for the first in this process. It therefore never returns
  * an approval that is about to be undone. In another process, a second request with a later
  * deadline may read the approval between the two commits. The network has then received both
- * decisions, and a clearing after that is a late clearing.
+ * decisions. A later clearing of the payment is a late clearing.
  */
 export function cardNetworkHandler(
   runtime: Runtime,

@@ -1,7 +1,7 @@
-// Signature of a wallet for a funding debit of a card. The holder cannot sign during a card
-// payment, so the active delegated key of this card and wallet signs each debit, except collections
-// by the operator. The signed text describes the debit completely. The signature is verified like a
-// client's signature and recorded with the payment in the same commit.
+// Signature of a wallet for a funding debit of a card, except for collections by the operator. The
+// holder cannot sign during a card payment, so the active delegated key of this card and wallet
+// signs each debit. The signed text describes the debit completely. The signature is verified like
+// a client's signature and recorded with the payment in the same commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -18,7 +18,10 @@ import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
-/** Whether the custodian did not sign. Unlike a missing key or an invalid stamp, this may be temporary. */
+/**
+ * Whether the custodian did not sign. This failure may be temporary, unlike a missing key or an
+ * invalid stamp.
+ */
 export const isCustodianFailure = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
@@ -77,7 +80,8 @@ export async function signFundingDebit(
     findWallet(ctx, accountId),
     knownKey ?? activeKeyOf(ctx, row.card.cardId, accountId),
   ]);
-  if (!wallet || !key) throw invalidSignature('The wallet has no active delegated key.');
+  if (!wallet || !key)
+    throw invalidSignature('The wallet has no active delegated key. Create one.');
   const isSigned = await signWithKey(ctx, wallet, {
     operation: 'cardPull',
     subject: row.id,

@@ -205,7 +205,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 /**
  * A clearing above the amount that the account can pay, followed by a full refund. Random sequences
- * rarely contain one.
+ * rarely contain this order.
  */
 const recoverySequence: fc.Arbitrary<Action[]> = fc
   .record({
@@ -224,7 +224,7 @@ const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
 /** Refunds credited to the account. */
 const creditedAmountOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
-/** Paid by account and operator, without amounts recovered beyond losses. */
+/** Amount paid by the account and the operator, without amounts recovered beyond losses. */
 const paidByAccountAndOperator = ({ account, losses }: Payment['balances']) =>
   -account - (losses < 0n ? losses : 0n);
 
@@ -312,13 +312,11 @@ describe('card payment arithmetic', () => {
       applyClearing({ ...card, clearings: maxEntries.slice(1) }, 1n, debit),
     ).not.toThrow();
     expect(() => applyClearing({ ...card, clearings: maxEntries }, 1n, debit)).toThrow(
-      'at most 100 clear',
+      '100 clearings, which is the maximum',
     );
-    expect(() => applyRefund({ ...card, refunds: maxEntries }, 1n)).toThrow('at most 100 refunds');
+    expect(() => applyRefund({ ...card, refunds: maxEntries }, 1n)).toThrow('100 refunds');
     const fundingDebits = maxEntries.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
-    expect(() => checkFundingDebitCount({ ...card, fundingDebits })).toThrow(
-      'at most 100 funding debits',
-    );
+    expect(() => checkFundingDebitCount({ ...card, fundingDebits })).toThrow('100 funding debits');
   });
 
   it('debits a refunded amount only once after the operator recovered it', () => {
@@ -346,7 +344,7 @@ describe('card payment arithmetic', () => {
     expect(payment.status).toBe('REFUNDED');
   });
 
-  // Excludes reversals, because a reversal debits the account by its share of a refund and the
+  // Reversals are excluded, because a reversal debits the account by its share of a refund, and the
   // remainder is a loss.
   it('leaves no loss if the card is open, all amounts are collected and no refund is reversed', () => {
     fc.assert(

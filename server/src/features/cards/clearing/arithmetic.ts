@@ -153,7 +153,10 @@ function addFurtherDebit(card: CardFacts, { amount, outcome }: FurtherDebit): Ch
 
 function checkCount(entries: readonly unknown[], name: string): void {
   if (entries.length < MAX_ENTRIES) return;
-  throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_ENTRIES} ${name}.`);
+  throw new Fault(
+    'INVALID_INPUT',
+    `The payment already has ${MAX_ENTRIES} ${name}, which is the maximum.`,
+  );
 }
 
 /** Throws if the payment has the maximum number of debits. */
@@ -355,12 +358,15 @@ export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEB
     verb: 'transfer',
     amount: settledOf(previousCard),
   } as const;
-  const reversal: readonly (Step & { verb: TransferVerb })[] =
+  const clearingReversals: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
       ? [{ ...reversalStep, from: 'account', to: 'external_settlement' }]
       : [{ ...reversalStep, from: 'external_settlement', to: 'cards' }];
   const { card, steps } = endStuckDebits(facts, 0n);
-  return releaseExcess({ card, steps: [...reversal.filter((each) => each.amount > 0n), ...steps] });
+  return releaseExcess({
+    card,
+    steps: [...clearingReversals.filter((each) => each.amount > 0n), ...steps],
+  });
 }
 
 /**
@@ -378,26 +384,29 @@ export function applyResolution(
     outcome === 'collect'
       ? unpaidAmount
       : smallerOf(unpaidAmount, atLeastZero(-paidOf(closedCard)));
-  const debit = isDebitable ? payableAmount : 0n;
-  const stuckDebits = endStuckDebits(closedCard, debit);
-  const loss = writeOff(stuckDebits.card, unpaidAmount - debit);
+  const debitAmount = isDebitable ? payableAmount : 0n;
+  const stuckChange = endStuckDebits(closedCard, debitAmount);
+  const lossChange = writeOff(stuckChange.card, unpaidAmount - debitAmount);
   const furtherFundingDebit: FundingDebit = {
-    amount: stuckDebits.missingAmount,
+    amount: stuckChange.missingAmount,
     status: 'CONFIRMED',
   };
-  const isIncomplete = stuckDebits.missingAmount > 0n;
+  const isIncomplete = stuckChange.missingAmount > 0n;
   const card = isIncomplete
-    ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, furtherFundingDebit] }
-    : loss.card;
-  const index = loss.card.fundingDebits.length;
+    ? { ...lossChange.card, fundingDebits: [...lossChange.card.fundingDebits, furtherFundingDebit] }
+    : lossChange.card;
+  const index = lossChange.card.fundingDebits.length;
   const furtherStep = {
     step: fundingDebitStep(index),
     verb: 'transfer',
     from: 'account',
     to: 'cards',
   } as const;
-  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: stuckDebits.missingAmount }] : [];
-  return releaseExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
+  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: stuckChange.missingAmount }] : [];
+  return releaseExcess({
+    card,
+    steps: [...stuckChange.steps, ...furtherSteps, ...lossChange.steps],
+  });
 }
 
 /** The lifecycle event of new facts, or undefined if none applies. */

@@ -25,12 +25,12 @@ import { callerOf } from '../../tenancy/platform/index.ts';
 import { applyResolution, eventAfter, lossOf, type Resolution, unpaidOf } from './arithmetic.ts';
 import {
   asCardPayment,
+  changeOpenPayment,
   changePayment,
   creditableAccountOf,
   netOf,
   onCardPayment,
   postSteps,
-  requireOpenPayment,
 } from './payment.ts';
 
 /**
@@ -69,7 +69,7 @@ export async function resolveException(
     state: outcome === 'collect' ? 'settled' : 'failed',
     reason,
   });
-  const settledPayment = await requireOpenPayment(ctx, row, async () =>
+  const settledPayment = await changeOpenPayment(ctx, row, async () =>
     changePayment(ctx, row, card, 'resolve'),
   );
   // The payment is REFUNDED if all cleared amounts have been refunded.

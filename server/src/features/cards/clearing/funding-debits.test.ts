@@ -225,7 +225,7 @@ describe('a funding debit of a wallet', () => {
 async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   const connectors = () => ({ issuer: issuer as IssuerPort }) as Connectors;
   const [handler] = fundingDebitJobs({ connectors });
-  if (!handler) throw new Error('no handler');
+  if (!handler) throw new Error('The funding debit job has no handler.');
   const { caller, stage } = await handler.run(app.runtime, job);
   await operate(app.runtime, caller, stage);
 }
@@ -302,16 +302,16 @@ describe('the funding debit job', () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     const unresponsiveIssuer: Partial<IssuerPort> = {
       debitFunding: async () => {
-        throw new Error('no answer');
+        throw new Error('no response');
       },
     };
-    await expect(runWith(jobOf(payment.id), unresponsiveIssuer)).rejects.toThrow('no answer');
+    await expect(runWith(jobOf(payment.id), unresponsiveIssuer)).rejects.toThrow('no response');
     await expect(
       fundingDebitJobs({ connectors: () => ({}) as Connectors })[0]?.run(
         app.runtime,
         jobOf(payment.id),
       ),
-    ).rejects.toThrow('no card issuer in sandbox');
+    ).rejects.toThrow('no card issuer is available in sandbox');
     expect((await payment.readState()).account).toBe('900 of 1000');
   });
 

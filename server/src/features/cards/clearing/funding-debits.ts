@@ -1,7 +1,7 @@
-// The job for a funding debit. The job calls the issuer immediately and then at the times that the
-// issuer requests, and applies the result. Repeated calls are idempotent, because the ID of the
-// debit is constant. Only the first final result counts, which an operator enters if the issuer
-// reports none.
+// The job for a funding debit calls the issuer immediately and then at the times that the issuer
+// requests, and applies the result. Repeated calls are idempotent, because the ID of the debit is
+// constant. An operator enters the result if the issuer reports none. Only the first final result
+// counts.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
@@ -219,7 +219,7 @@ const runDebitJob =
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const attempts = (input.attempts ?? 0) + job.attempts;
     const { issuer } = connectors(caller.environment);
-    if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
+    if (!issuer) throw new Error(`no card issuer is available in ${caller.environment}`);
     const debit = debitOf(row, input);
     const progress = input.requested
       ? await issuer.checkFundingDebit(debit, await runtime.clocks.nowOf(caller))

@@ -54,7 +54,7 @@ export async function checkFunding(
     const hasOtherCurrency = row && firstAccount && row.currency !== firstAccount.currency;
     const message = row
       ? (ineligibilityOf(row, holder, issuer, holder.card) ??
-        (hasOtherCurrency && 'has a different currency from the first'))
+        (hasOtherCurrency && 'has a different currency from the first funding source'))
       : 'is not the ID of an internal account';
     return message ? [{ field: `fundingSources.${index}`, message }] : [];
   });

@@ -1,7 +1,7 @@
 // A card payment: the changes of its row, and its postings. The amount is held on the funding
-// account, posted to `cards` after the funding debit is confirmed, and posted from `cards` when the
-// network clears it. Debited amounts that cannot be cleared are released automatically. Amounts are
-// in cents of the card and are converted to the units of the funding account.
+// account until the funding debit is confirmed, and on the system account `cards` until the network
+// clears it. Debited amounts that cannot be cleared are released automatically. Amounts are in
+// cents of the card and are converted to the units of the funding account.
 
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -169,7 +169,7 @@ export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): voi
 }
 
 /** Stages a change of a payment. A payment that the change closes is no longer open. */
-export async function requireOpenPayment(
+export async function changeOpenPayment(
   ctx: Ctx,
   row: CardPaymentRow,
   change: () => Promise<CardPaymentRow>,
@@ -265,7 +265,7 @@ async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<
   const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
   const transferDetails = { transactionId: row.id, step: step.step, ...money, creditTo };
-  // Staged as an attempt, so that funds that are spent concurrently increase the shortfall.
+  // The debit is an attempt, so that funds that are spent concurrently increase the shortfall.
   const debitResult = await ctx.attempt(() => debitWithShortfall(ctx, account, transferDetails));
   if (debitResult instanceof Fault) throw debitResult;
 }

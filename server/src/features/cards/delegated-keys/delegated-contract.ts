@@ -57,11 +57,11 @@ export const createDelegatedKey = operation({
   summary: 'Create a delegated key for a card',
   description:
     'Creates a key that signs the payments of a card. Three requests with the same body are ' +
-    'required. The first returns a payload. The second contains the signature of a ' +
-    'wallet session over the payload of the first reply and creates the key. The third ' +
-    'contains the signature over the payload of the second reply and authorizes the key. A ' +
-    'funding source has at most one ACTIVE key. A PENDING key does not prevent the creation ' +
-    'of another.',
+    'required. The first returns a payload. The second contains the signature of a wallet ' +
+    'session over the payload of the first reply and creates the key. The third contains the ' +
+    'signature over the payload of the second reply and authorizes the key. A funding source ' +
+    'has at most one ACTIVE key, and at most 100 keys in all statuses. Another key can be ' +
+    'created while a key is PENDING.',
   permission: 'MANAGE',
   signedRetry: true,
   callsExternal: true,
@@ -105,8 +105,8 @@ export const listDelegatedKeys = operation({
     'At least one of the two filters is required. An unknown ID returns an empty list.',
   permission: 'VIEW',
   query: Type.Object({
-    accountId: Type.Optional(text('Filter by embedded wallet.')),
-    fundingSourceId: Type.Optional(text('Filter by funding source of a card.')),
+    accountId: Type.Optional(text('Filter by the ID of the embedded wallet.')),
+    fundingSourceId: Type.Optional(text('Filter by the ID of the funding source.')),
   }),
   replies: {
     200: named(

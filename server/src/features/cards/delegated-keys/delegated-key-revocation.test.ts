@@ -25,15 +25,19 @@ const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
 const HAS_ACTIVE_KEY = [
   409,
   'CONFLICT',
-  'The funding source of the card already has an active key.',
+  'The funding source of the card already has an active key. Revoke that key first.',
 ];
 const CARD_CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
-const NOT_FUNDING_SOURCE = [404, 'NOT_FOUND', 'The wallet is not a funding source of the card.'];
+const NOT_FUNDING_SOURCE = [
+  404,
+  'NOT_FOUND',
+  'The wallet is not a funding source of the card. Add the wallet to the card first.',
+];
 
 const statusesOf = async ({ accountId }: Pick<WalletCard, 'accountId'>): Promise<string[]> =>
   (await fixture.listKeys(`accountId=${accountId}`)).map(({ status }) => status);
 
-/** Every key of the wallet is revoked, and the custodian's references are removed. */
+/** Asserts that all keys of the wallet are revoked, without references of the custodian. */
 async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, count: number) {
   const rows = await app.runtime.db.find(delegatedKeys, { account_id: accountId });
   expect(rows).toHaveLength(count);
@@ -48,8 +52,8 @@ async function createActiveAndPendingKeys() {
   return {
     walletCard,
     body,
-    pending: pendingResponse,
-    active: await fixture.createKey(walletCard),
+    pendingResponse,
+    activeKey: await fixture.createKey(walletCard),
   };
 }
 
@@ -160,14 +164,14 @@ describe('revokeDelegatedKey', () => {
   });
 
   it('rejects a key that is not active', async () => {
-    const { walletCard, active } = await createActiveAndPendingKeys();
+    const { walletCard, activeKey } = await createActiveAndPendingKeys();
     const [firstKey] = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     const inactiveKeyError = (status: string) => [
       ...[400, 'INVALID_INPUT', `The key is ${status}. Only an ACTIVE key can be revoked.`],
     ];
     expect(reasonOf(await fixture.revoke(firstKey.id))).toEqual(inactiveKeyError('PENDING'));
-    ok(await fixture.revoke(active.id), 204);
-    expect(reasonOf(await fixture.revoke(active.id))).toEqual(inactiveKeyError('REVOKED'));
+    ok(await fixture.revoke(activeKey.id), 204);
+    expect(reasonOf(await fixture.revoke(activeKey.id))).toEqual(inactiveKeyError('REVOKED'));
     expect(await statusesOf(walletCard)).toEqual(['PENDING', 'REVOKED']);
   });
 });
@@ -187,7 +191,7 @@ describe('a delegated key', () => {
   });
 
   it('remains revoked after its funding source is removed and added again', async () => {
-    const { walletCard, body, pending } = await createActiveAndPendingKeys();
+    const { walletCard, body, pendingResponse } = await createActiveAndPendingKeys();
     const balance = await findInternalAccount(app, walletCard.customer.id, 'USDB');
     const setFundingSources = (...fundingSources: string[]) =>
       fixture.cards.patchCard(walletCard.card.id, { fundingSources });
@@ -197,24 +201,24 @@ describe('a delegated key', () => {
     ok(await setFundingSources(balance.id), 200);
     await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING_SOURCE);
-    expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(
+    expect(reasonOf(await fixture.sendSigned(body, pendingResponse, walletCard.session))).toEqual(
       NOT_FUNDING_SOURCE,
     );
     ok(await setFundingSources(walletCard.accountId), 200);
     await expectAllRevoked(walletCard, 2);
     const reason = 'The key was revoked. Create a new key.';
-    const lateResponse = await fixture.sendSigned(body, pending, walletCard.session);
+    const lateResponse = await fixture.sendSigned(body, pendingResponse, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
     const nextKey = await fixture.createKey(walletCard);
     expect(await fixture.listKeys(`fundingSourceId=${nextKey.fundingSourceId}`)).toEqual([nextKey]);
   });
 
   it('is revoked when its card is closed', async () => {
-    const { walletCard, body, pending } = await createActiveAndPendingKeys();
+    const { walletCard, body, pendingResponse } = await createActiveAndPendingKeys();
     ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(CARD_CLOSED);
-    expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(
+    expect(reasonOf(await fixture.sendSigned(body, pendingResponse, walletCard.session))).toEqual(
       CARD_CLOSED,
     );
   });
@@ -246,8 +250,8 @@ describe('a delegated key', () => {
   });
 
   it('is revoked when the customer is deleted', async () => {
-    const { walletCard, body, pending } = await createActiveAndPendingKeys();
-    const headers = await signedHeaders(ok(pending, 202), walletCard.session);
+    const { walletCard, body, pendingResponse } = await createActiveAndPendingKeys();
+    const headers = await signedHeaders(ok(pendingResponse, 202), walletCard.session);
     ok(await app.call('DELETE', `/customers/${walletCard.customer.id}`), 200);
     await app.settle();
     await expectAllRevoked(walletCard, 2);
@@ -257,7 +261,7 @@ describe('a delegated key', () => {
 });
 
 describe('export and erasure of a delegated key', () => {
-  it('exports its nickname without the signer, and removes it', async () => {
+  it('export the nickname without the signer, and remove the key', async () => {
     const [walletCard, otherCard] = [
       await fixture.createWalletCard(),
       await fixture.createWalletCard(),
@@ -284,7 +288,7 @@ describe('export and erasure of a delegated key', () => {
     expect(await fixture.readKey(otherKey.id)).toEqual(otherKey);
   });
 
-  it('hides the key during the erasure', async () => {
+  it('hide the key during the erasure', async () => {
     const walletCard = await fixture.createWalletCard();
     const { id } = await fixture.createKey(walletCard);
     const sql = 'update customers set data_key = null, version = version + 1 where id = $1';

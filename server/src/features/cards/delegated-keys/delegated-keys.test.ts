@@ -159,7 +159,8 @@ describe('createDelegatedKey', () => {
     const unlinkedResponse = await fixture.send(
       fixture.keyBody(walletCard, { internalAccountId: otherHolder.accountId }),
     );
-    const reason = 'The wallet is not a funding source of the card.';
+    const reason =
+      'The wallet is not a funding source of the card. Add the wallet to the card first.';
     expect(reasonOf(unlinkedResponse)).toEqual([404, 'NOT_FOUND', reason]);
   });
 
@@ -173,7 +174,8 @@ describe('createDelegatedKey', () => {
         if (row) ctx.update(internalAccounts, row, { status });
       });
     await setStatus('FROZEN');
-    const frozenError = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
+    const reason = 'internalAccountId: must be ACTIVE, but the account is FROZEN';
+    const frozenError = [400, 'INVALID_INPUT', reason];
     expect(reasonOf(await fixture.send(body))).toEqual(frozenError);
     const headers = await signedHeaders(secondResponse.body, walletCard.session);
     expect(reasonOf(await fixture.send(body, headers))).toEqual(frozenError);
@@ -312,7 +314,7 @@ describe('signatures of createDelegatedKey', () => {
     }
   });
 
-  it('of another platform are not found', async () => {
+  it('are rejected for a request of another platform', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
@@ -387,7 +389,7 @@ describe('listDelegatedKeys', () => {
 });
 
 describe('getDelegatedKeyById', () => {
-  it('returns NOT_FOUND for unknown IDs and other platforms, whose lists are empty', async () => {
+  it('returns NOT_FOUND for an unknown ID and to another platform', async () => {
     const walletCard = await fixture.createWalletCard();
     const { id, fundingSourceId } = await fixture.createKey(walletCard);
     const person = await createCustomer(app);

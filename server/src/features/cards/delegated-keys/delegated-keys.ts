@@ -87,7 +87,8 @@ export async function checkNoActiveKey(
   { card_id, account_id }: FundingSourceRow,
 ): Promise<void> {
   if (!(await activeKeyOf(ctx, card_id, account_id))) return;
-  throw new Fault('CONFLICT', 'The funding source of the card already has an active key.');
+  const reason = 'The funding source of the card already has an active key. Revoke that key first.';
+  throw new Fault('CONFLICT', reason);
 }
 
 /** Throws if a funding source has the maximum number of keys. */
@@ -143,8 +144,8 @@ export const revokeKey = (ctx: Ctx, row: DelegatedKeyRow): DelegatedKeyRow =>
   });
 
 /**
- * Revokes every key of these funding sources. The caller changes their rows or that of the card,
- * which the creation of a key requires.
+ * Revokes every key of these funding sources. The caller changes the rows of the funding sources or
+ * the row of the card. The creation of a key requires these rows.
  */
 export async function revokeKeysOf(
   ctx: Ctx,

@@ -52,11 +52,17 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: KeyRequest): Pr
   const card = await cardOf(ctx, cardId);
   const wallet = await walletOf(ctx, internalAccountId, 'internalAccountId');
   const { status } = wallet.account;
-  if (status !== 'ACTIVE') throw invalidField('internalAccountId', `the account is ${status}`);
+  if (status !== 'ACTIVE') {
+    throw invalidField('internalAccountId', `must be ACTIVE, but the account is ${status}`);
+  }
   if (card.state === 'CLOSED') throw new Fault('CARD_NOT_MUTABLE', 'The card is closed.');
   const sources = await fundingSourcesOf(ctx, card);
   const source = sources.find(({ account_id }) => account_id === wallet.row.id);
-  if (!source) throw new Fault('NOT_FOUND', 'The wallet is not a funding source of the card.');
+  if (!source) {
+    const reason =
+      'The wallet is not a funding source of the card. Add the wallet to the card first.';
+    throw new Fault('NOT_FOUND', reason);
+  }
   await checkNoActiveKey(ctx, source);
   return { card, wallet, source };
 }

@@ -44,10 +44,10 @@ const delegateKey = (cardId: string) =>
   app.operate(async (ctx) => {
     const [source] = await ctx.db.find(fundingSources, { card_id: cardId, ended_at: null });
     const wallet = source && (await findWallet(ctx, source.account_id));
-    if (!wallet) throw new Error('no wallet funds the card');
+    if (!wallet) throw new Error('No wallet funds the card.');
     const id = ctx.id('DelegatedKey');
     const { custody } = app.connectorsOf('sandbox');
-    if (!custody) throw new Error('no custodian');
+    if (!custody) throw new Error('The sandbox has no custodian.');
     const generatedKey = await custody.newSigner({ id });
     const key = addKey(ctx, source, { id, ...generatedKey }, { nickname: 'Till', key: wallet.key });
     return activateKey(ctx, key);
@@ -205,7 +205,7 @@ describe('a card funded by a wallet', () => {
   });
 
   it('rejects a clearing above the authorization while the custodian does not respond', async () => {
-    const { fundedCard, token, clearing } = await clearAboveAuthorization();
+    const { fundedCard, token, clearing } = await prepareClearingAboveAuthorization();
     const appliedNotice = handlerWith(() =>
       Promise.reject(new Error('no response')),
     ).handler.applyNotice(clearing);
@@ -228,7 +228,7 @@ describe('a card funded by a wallet', () => {
   });
 
   it('makes no debit for a clearing above the authorization if the stamp is invalid', async () => {
-    const { fundedCard, clearing } = await clearAboveAuthorization();
+    const { fundedCard, clearing } = await prepareClearingAboveAuthorization();
     await handlerWith(() => Promise.resolve('stamp')).handler.applyNotice(clearing);
     expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([
       { status: 'EXCEPTION' },
@@ -241,7 +241,7 @@ describe('a card funded by a wallet', () => {
 });
 
 /** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 that is not sent yet. */
-async function clearAboveAuthorization() {
+async function prepareClearingAboveAuthorization() {
   const fundedCard = await cardOf();
   await delegateKey(fundedCard.cardId);
   const request = network.message(fundedCard.cardId, 5_00);
@@ -267,7 +267,7 @@ function handlerWith(stampWith: (input: { payload: string }) => Promise<string>)
 
 async function createOtherStamp({ payload }: { payload: string }): Promise<string> {
   const { custody } = app.connectorsOf('sandbox');
-  if (!custody) throw new Error('no custodian');
+  if (!custody) throw new Error('The sandbox has no custodian.');
   const { signer } = await custody.newSigner({ id: 'DelegatedKey:other' });
   return custody.stampWith({ id: 'DelegatedKey:other', signer, payload });
 }

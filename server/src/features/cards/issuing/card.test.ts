@@ -26,10 +26,10 @@ const RESULTS: Record<State, [string, string, string, string | undefined]> = {
   CLOSED: [NO_TRANSITION, NO_TRANSITION, '409 CARD_ALREADY_CLOSED', '409 CARD_NOT_MUTABLE'],
 };
 
-const REQUESTED = ['ACTIVE', 'FROZEN', 'CLOSED', undefined] as const;
+const REQUESTED_STATES = ['ACTIVE', 'FROZEN', 'CLOSED', undefined] as const;
 
 describe.each(Object.keys(RESULTS) as State[])('a card in state %s', (from) => {
-  it.each(REQUESTED.map((state, index) => ({ state, after: RESULTS[from][index] })))(
+  it.each(REQUESTED_STATES.map((state, index) => ({ state, after: RESULTS[from][index] })))(
     'has the result $after if $state is requested',
     ({ state, after: expectedResult }) => {
       expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(

@@ -1,6 +1,6 @@
-// Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and
-// close the cards of a deleted customer. If a card was closed before it was issued, its references
-// are recorded and the issuer is notified of the closure.
+// Jobs of cards. They order cards from the issuer, poll for the result, notify the issuer of
+// changes and close the cards of a deleted customer. If a card was closed before it was issued, its
+// references are recorded and the issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
@@ -29,15 +29,15 @@ const IssueInput = Type.Object({
 const ISSUE = defineJob('cards.issue', IssueInput);
 const CHECK = defineJob('cards.check', IssueInput);
 
-/** Orders a card from the issuer. */
+/** Stages the job that orders a card from the issuer. */
 export const orderCard = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
   ctx.later(ISSUE, { cardId: id, named });
 
-const orderOf = (row: CardRow, withName: boolean): CardOrder => ({
+const orderOf = (row: CardRow, includesName: boolean): CardOrder => ({
   id: row.id,
   platformId: row.platform_id,
   cardholderId: row.customer_id,
-  platformCardId: withName ? row.platform_card_id : null,
+  platformCardId: includesName ? row.platform_card_id : null,
   currency: row.currency,
   maxSpend: row.max_spend,
   orderedAt: row.created_at,
@@ -50,7 +50,7 @@ async function loadCard(runtime: Runtime, deps: Deps, job: JobOf<typeof NOTIFY_I
   if (!row || !platform) throw new Error(`job ${job.id} refers to no card`);
   const caller = systemCaller(platform.id, platform.environment);
   const { issuer } = deps.connectors(caller.environment);
-  if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
+  if (!issuer) throw new Error(`no card issuer is available in ${caller.environment}`);
   return { row, caller, issuer };
 }
 

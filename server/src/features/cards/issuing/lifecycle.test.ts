@@ -25,7 +25,7 @@ const eventsOf = async (id: string) =>
 
 const rowOf = async (ctx: Ctx, id: string) => {
   const row = await ctx.read(cards, id);
-  if (!row) throw new Error('no card');
+  if (!row) throw new Error(`The card ${id} does not exist.`);
   return row;
 };
 
@@ -45,7 +45,7 @@ const createKey = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIV
   app.operate(async (ctx) => {
     const sources = await ctx.db.find(fundingSources, { card_id: cardId, account_id: accountId });
     const source = sources.find((each) => each.ended_at === null);
-    if (!source) throw new Error('not a funding source');
+    if (!source) throw new Error('The account is not a funding source of the card.');
     const { id: funding_source_id, platform_id, customer_id } = source;
     const columns = { platform_id, customer_id, card_id: cardId, account_id: accountId };
     const keyFields = { public_key: '02', signer: 'sealed', nickname: 'sealed' };
@@ -179,7 +179,7 @@ describe('updateCardById', () => {
 });
 
 describe('funding sources', () => {
-  it('are replaced as a list, and removed sources lose their keys', async () => {
+  it('are replaced as a list, and the keys of removed sources are revoked', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { accountId: balance, walletId: wallet } = holder;
     const { id } = await fixture.createCard(holder, { fundingSources: [balance, wallet] });

@@ -23,7 +23,10 @@ const cardLimit = (ownerId: string, limit: number): VelocityLimit => ({
 });
 
 const cardLimitFault = (owner: string, limit: number) => () =>
-  new Fault('CARD_LIMIT_REACHED', `${owner} can have at most ${limit} open cards.`);
+  new Fault(
+    'CARD_LIMIT_REACHED',
+    `${owner} can have at most ${limit} open cards. Close a card first.`,
+  );
 
 /** Counts a new card. The commit fails with CARD_LIMIT_REACHED at the limit. */
 export async function countCard(

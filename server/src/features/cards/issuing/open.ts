@@ -1,7 +1,7 @@
 // Opens a card payment, and undoes a payment that was approved too late. Every payment is opened
-// with a row, a debit also with a hold of the amount that the account can pay. A clearing in the
-// same message is applied like a later clearing. Undoing reverses the postings and closes the
-// payment.
+// with a row, and every debit also with a hold of the amount that the account can pay. A clearing
+// in the same message is applied like a later clearing. Undoing reverses the postings and closes
+// the payment.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -18,13 +18,13 @@ import { signFundingDebit } from '../authorization/signature.ts';
 import { undoApproval } from '../clearing/arithmetic.ts';
 import {
   awaitNetwork,
+  changeOpenPayment,
   changePayment,
   emitCardPayment,
   inAccountCurrency,
   MAX_CENTS,
   openFundingDebit,
   postSteps,
-  requireOpenPayment,
 } from '../clearing/payment.ts';
 import type { CardDeps } from '../deps.ts';
 import { clear, holdAvailable } from '../notices.ts';
@@ -43,8 +43,8 @@ interface Opening {
 const clearsImmediately = ({ kind }: Pick<CardRequest, 'kind'>): boolean =>
   kind === 'FINANCIAL_AUTHORIZATION' || kind === 'FINANCIAL_CREDIT_AUTHORIZATION';
 
-const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccountRow) =>
-  credit
+const partiesOf = (isCreditPayment: boolean, { id: accountId, currency }: InternalAccountRow) =>
+  isCreditPayment
     ? {
         direction: 'CREDIT' as const,
         source: { sourceType: 'MERCHANT', currency },
@@ -60,9 +60,12 @@ const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccount
 
 /** Throws for an impossible amount: zero or above the maximum, or nonzero for a balance inquiry. */
 export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
-  const [min, max] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MAX_CENTS];
-  if (amount >= min && amount <= max) return;
-  throw invalidField('amount', `must be from ${min} to ${max}`);
+  if (kind === 'BALANCE_INQUIRY') {
+    if (amount !== 0n) throw invalidField('amount', 'must be 0 for a balance inquiry');
+    return;
+  }
+  if (amount >= 1n && amount <= MAX_CENTS) return;
+  throw invalidField('amount', `must be from 1 to ${MAX_CENTS} cents`);
 }
 
 /** Stages the row of a new payment. */
@@ -173,7 +176,7 @@ export async function undoPayment(
 ): Promise<boolean> {
   if (!isUntouched(row, request)) return false;
   const { card, steps } = undoApproval(factsOf(row), row.direction);
-  await requireOpenPayment(ctx, row, async () => {
+  await changeOpenPayment(ctx, row, async () => {
     await postSteps(ctx, row, steps);
     return changePayment(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');
   });

@@ -15,7 +15,7 @@ import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 import { cardReveals, cards } from '../store.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const SHOP = 'https://shop.example';
 
 const app = testApp();
@@ -26,7 +26,7 @@ beforeAll(async () => {
   holder = await fixture.createCardholder();
   await app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
-    if (!row) throw new Error('no platform');
+    if (!row) throw new Error(`The platform ${app.platform.id} does not exist.`);
     const card_program = { maxLive: 1_000, maxLivePerHolder: 1_000, frameOrigins: [SHOP] };
     ctx.update(platforms, row, { card_program });
   });
@@ -61,7 +61,7 @@ describe('revealCard', () => {
     const { id, last4, expMonth, expYear } = await createCard();
     const requestedReveal = ok(await reveal(id), 200);
     expect(Object.keys(requestedReveal).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
-    expect(Date.parse(requestedReveal.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
+    expect(Date.parse(requestedReveal.expiresAt) - app.effects.now()).toBe(5 * MINUTE_MS);
     const { statusCode, body } = await requestPage(new URL(requestedReveal.panEmbedUrl).pathname);
     expect(statusCode).toBe(200);
     const { 'Card number': number, ...rest } = cardDataOf(body);
@@ -176,7 +176,7 @@ describe('the card details page', () => {
   it('expires after five minutes or with its card, and is rejected if unknown', async () => {
     const { id } = await createCard();
     const [expiredPath, validPath] = [await createLinkPath(id), await createLinkPath(id)];
-    app.effects.set(app.effects.now() + 5 * MINUTE - 1);
+    app.effects.set(app.effects.now() + 5 * MINUTE_MS - 1);
     expect((await requestPage(validPath)).statusCode).toBe(200);
     app.effects.set(app.effects.now() + 1);
     const closedCardPath = await createLinkPath(id);
@@ -268,12 +268,12 @@ describe('a reveal', () => {
     const token = await app.tokenWith(['MANAGE']);
     const requestedTime = app.effects.now();
     const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
-    app.effects.set(requestedTime + MINUTE);
+    app.effects.set(requestedTime + MINUTE_MS);
     await requestPage(path);
-    app.effects.set(requestedTime + 2 * MINUTE);
+    app.effects.set(requestedTime + 2 * MINUTE_MS);
     await requestPage(path);
     const unusedPath = await createLinkPath(id);
-    await app.advance(40 * 24 * 60 * MINUTE);
+    await app.advance(40 * 24 * 60 * MINUTE_MS);
     const cardReveal = await app.runtime.db.read(cardReveals, hashOf(path));
     const { body }: ApiResponse = await app.call('GET', '/tokens?limit=100');
     const { id: actor } = body.data.find(
@@ -285,8 +285,8 @@ describe('a reveal', () => {
       customer_id: holder.customer.id,
       actor,
       created_at: requestedTime,
-      opened_at: requestedTime + MINUTE,
-      expires_at: requestedTime + 5 * MINUTE,
+      opened_at: requestedTime + MINUTE_MS,
+      expires_at: requestedTime + 5 * MINUTE_MS,
     });
     expect((await rowOf(unusedPath))?.opened_at).toBeNull();
     expect(await readReveals(id)).toHaveLength(2);

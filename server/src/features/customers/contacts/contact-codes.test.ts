@@ -1,5 +1,5 @@
-// Contact verification in the sandbox: which customers require it, codes and their expiry, attempts, and
-// the effect of a changed contact.
+// Contact verification in the sandbox: affected customers, codes and their expiry, attempts, and the
+// effect of a changed contact.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -20,7 +20,7 @@ const CONFIRM_OPERATIONS: [string, ChannelName, string][] = [
   ['confirmCustomerEmailVerification', 'email', 'email'],
   ['confirmCustomerPhoneVerification', 'phone', 'phoneNumber'],
 ];
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 const app = testApp();
 
@@ -67,9 +67,9 @@ describe.each(SEND_OPERATIONS)('%s', (_operation, name, field, channel) => {
     ok(await sendCode(app, person.id, name, { headers }), 204);
     ok(await sendCode(app, person.id, name, { headers }, {}), 204);
     expect(await messagesTo(app, person.id)).toHaveLength(1);
-    advanceClock(MINUTE);
+    advanceClock(MINUTE_MS);
     ok(await sendCode(app, person.id, name, {}, {}), 204);
-    advanceClock(MINUTE);
+    advanceClock(MINUTE_MS);
     const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
     const emptyResponse = await app.server.inject({
       method: 'POST',
@@ -145,11 +145,11 @@ describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
     const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     const wrongResponse = await confirmCode(app, person.id, name, '000000');
-    advanceClock(10 * MINUTE);
+    advanceClock(10 * MINUTE_MS);
     const expiredResponse = await confirmCode(app, person.id, name, '123456');
     expect(expiredResponse.body).toEqual(wrongResponse.body);
     ok(await sendCode(app, person.id, name), 204);
-    advanceClock(10 * MINUTE - 1);
+    advanceClock(10 * MINUTE_MS - 1);
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
@@ -171,7 +171,7 @@ describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
   });
 
   it('resets the channel when the contact changes', async () => {
-    // Without a wallet, because codes of a wallet would also be sent to the contact.
+    // The customer has no wallet, because codes of a wallet would also be sent to the contact.
     const person = await createEuropeanCustomer(app, {}, { currencies: ['USD'] });
     ok(await confirmCode(app, person.id, name, '123456'), 200);
     const value = name === 'email' ? `new-${person.email}` : '+4915199999999';

@@ -48,11 +48,10 @@ const describeSending = (channel: string, confirmation: string) =>
 const CONFIRM_FIELDS = {
   ...COMMON_FIELDS,
   description:
-    'Confirms the one-time code that the customer received and sets the channel to ' +
-    'VERIFIED in `contactVerification`. Five wrong codes invalidate the code. A code ' +
-    'is valid only for the address or number to which it was sent. Request a new code ' +
-    'after a change. When all channels are VERIFIED, submit the customer with ' +
-    '`createVerification`.',
+    'Confirms the one-time code that the customer received and sets the channel to VERIFIED in ' +
+    '`contactVerification`. Five wrong codes invalidate the code. A code is valid only for the ' +
+    'address or number to which it was sent. Request a new code after a change of the address ' +
+    'or number. When all channels are VERIFIED, submit the customer with `createVerification`.',
   body: ContactVerificationConfirmRequest,
   replies: { 200: CustomerSummary },
   sealed: true,

@@ -89,7 +89,7 @@ async function send(ctx: Ctx, { connectors }: ContactDeps, channel: Channel, cus
   if (!canSend(connectors(environment), channel.messageChannel, environment)) {
     throw new Fault(
       'NOT_IMPLEMENTED',
-      `No provider for ${channel.messageChannel} messages is configured.`,
+      `No provider for ${channel.messageChannel} messages is configured. The operator can add one.`,
     );
   }
   const code = await issueCode(ctx, purposeOf(ctx, channel, row, address));

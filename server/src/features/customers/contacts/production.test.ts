@@ -19,7 +19,7 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { messagePersonalData } from '../../notifications/messages/personal-data.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 const mailFrom = 'Codes <codes@pay.example.com>';
 let mail: MailServer;
@@ -108,7 +108,7 @@ describe('a code in production', () => {
   });
 
   it('does not verify a contact that changed after it was sent', async () => {
-    // Without a wallet, because codes of a wallet would also be sent to the contact.
+    // The customer has no wallet, because codes of a wallet would also be sent to the contact.
     const { id } = await createPerson({ currencies: ['USD'] });
     const code = await sendMailedCode(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };
@@ -120,7 +120,7 @@ describe('a code in production', () => {
     ok(await confirmCode(app, id, 'email', nextMailedCode, productionOptions()), 200);
   });
 
-  it('is rejected with 501 and not staged if no provider is configured', async () => {
+  it('is not stored without a provider, and the request is rejected with 501', async () => {
     const appWithoutProviders = await startApp();
     const options = { platform: appWithoutProviders.production };
     const { id } = await createEuropeanCustomer(appWithoutProviders, options);
@@ -159,7 +159,7 @@ describe('a message', () => {
       const attemptCount = sms.arrivals.length;
       expect(attemptCount).toBeGreaterThan(1);
       sms.behave(200);
-      await app.advance(MINUTE);
+      await app.advance(MINUTE_MS);
       expect(sms.arrivals).toHaveLength(attemptCount + 1);
       expect(new Set(sms.arrivals.map((each) => each.id)).size).toBe(1);
       expect(await messagesTo(app, id)).toMatchObject([
@@ -172,10 +172,10 @@ describe('a message', () => {
     const { id } = await createPerson();
     sms.behave(503);
     ok(await sendCode(app, id, 'phone', productionOptions()), 204);
-    await app.advance(10 * MINUTE - 1);
+    await app.advance(10 * MINUTE_MS - 1);
     sms.behave(200);
     const attemptCount = sms.arrivals.length;
-    await app.advance(60 * MINUTE);
+    await app.advance(60 * MINUTE_MS);
     expect(sms.arrivals).toHaveLength(attemptCount);
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'EXPIRED', content: null });
@@ -224,7 +224,7 @@ async function confirmOn(runtime: Runtime, customerId: string, code: string): Pr
   const caller = systemCaller(app.production.id, 'production');
   const input = { params: { customerId }, query: {}, headers: {}, body: { code } };
   const outcome = await operate(runtime, caller, async (ctx) => operation?.run(ctx, input));
-  if (!outcome) throw new Error('unknown operation');
+  if (!outcome) throw new Error('The operation confirmCustomerEmailVerification does not exist.');
   return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
 }
 
@@ -252,10 +252,10 @@ describe('the verification of a code', () => {
     const code = await sendMailedCode(id);
     await runWithSecondProcess(async (secondRuntime) => {
       const runtimes = [app.runtime, secondRuntime, app.runtime, secondRuntime];
-      const responses = await Promise.all(
+      const statuses = await Promise.all(
         runtimes.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
       );
-      const [firstStatus, ...rejections] = responses.sort();
+      const [firstStatus, ...rejections] = statuses.sort();
       expect(firstStatus).toBe(200);
       // 400: the request read the customer before the use of the code, and the code afterwards.
       for (const rejection of rejections) expect([400, 409]).toContain(rejection);

@@ -1,5 +1,5 @@
-// Names in a normalized form for search: without accents of Latin, Greek and Cyrillic letters,
-// vowel points of Arabic and Hebrew, differences of case and punctuation. Pure.
+// Names in a normalized form for search. Pure functions remove accents of Latin, Greek and Cyrillic
+// letters, vowel points of Arabic and Hebrew, differences of case, and punctuation.
 
 /** Letters that have no decomposition into a base letter and an accent. */
 const BASE_LETTERS: Readonly<Record<string, string>> = {

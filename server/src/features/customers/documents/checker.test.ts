@@ -88,12 +88,12 @@ describe('the check of a document', () => {
       };
       return app.operate((ctx) => addDocument(ctx, { connectors, files: app.files }, input));
     };
-    const rejectedDocument = addWithVerdict({
+    const rejectedUpload = addWithVerdict({
       state: 'rejected',
       code: 'DATA_MISMATCH',
       reason: 'Another name.',
     });
-    await expect(rejectedDocument).rejects.toMatchObject({
+    await expect(rejectedUpload).rejects.toMatchObject({
       code: 'DATA_MISMATCH',
       message: 'Another name.',
     });
@@ -139,7 +139,7 @@ describe('stored documents', () => {
     expect(app.log.join('')).not.toContain(SECRET);
     const row = await harness.readRow(id);
     const customer = await app.runtime.db.read(customers, holder);
-    if (!customer) throw new Error('no such customer');
+    if (!customer) throw new Error('The customer was not found.');
     const content = await readAll(app.files.read(fileOf(app.runtime.vault, customer, row)));
     expect(content.equals(bytes)).toBe(true);
   });

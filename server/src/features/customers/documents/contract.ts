@@ -87,7 +87,7 @@ const BaseDocumentRequest = named(
       file: withDescription(
         FilePart,
         'File in PDF, JPEG or PNG format, at most 10 MB. The format is detected from the ' +
-          'content of the file.',
+          'content of the file. The name of the file has at most 255 characters.',
       ),
       ...documentFields,
     },

@@ -1,5 +1,5 @@
-// Inspection of uploaded files and the result of the built-in checker. Defects are found independently of
-// chunk sizes and of data after the end of the file.
+// Inspection of uploaded files and the result of the built-in checker. Defects are found
+// independently of chunk sizes and of data after the end of the file.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -71,7 +71,7 @@ describe('the built-in check', () => {
     }
   });
 
-  it('accepts data after the end', () => {
+  it('accepts data after the end of the file', () => {
     for (const file of [pdfFile(), pngFile(), jpegFile()]) {
       expect(checkBytes(Buffer.concat([file, Buffer.alloc(1_500, 0x20)]))).toBe('accepted');
     }
@@ -85,9 +85,9 @@ describe('the built-in check', () => {
         expect(checkBytes(truncate(file, share))).toBe('INCOMPLETE');
       expect(checkBytes(file.subarray(0, -12))).toBe('INCOMPLETE');
     }
-    const endlessFile = pngFile();
-    endlessFile.writeUInt32BE(0x7fffffff, endlessFile.indexOf('tEXt') - 4);
-    expect(checkBytes(endlessFile)).toBe('INCOMPLETE');
+    const fileWithOversizedChunk = pngFile();
+    fileWithOversizedChunk.writeUInt32BE(0x7fffffff, fileWithOversizedChunk.indexOf('tEXt') - 4);
+    expect(checkBytes(fileWithOversizedChunk)).toBe('INCOMPLETE');
   });
 
   it('rejects encrypted files', () => {
@@ -98,21 +98,21 @@ describe('the built-in check', () => {
   });
 
   it('rejects malformed files', () => {
-    const noiseBytes = Buffer.alloc(2_000, 0x5a);
-    expect(checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), noiseBytes]))).toBe(
+    const fillerBytes = Buffer.alloc(2_000, 0x5a);
+    expect(checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), fillerBytes]))).toBe(
       'INCOMPLETE',
     );
     expect(
-      checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), noiseBytes])),
+      checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), fillerBytes])),
     ).toBe('UNSUITABLE_DOCUMENT');
-    const framelessFile = Buffer.from([0xff, 0xd8, 0xff, 0xd9]);
-    expect(checkBytes(framelessFile)).toBe('UNSUITABLE_DOCUMENT');
-    const headlessFile = [
+    const fileWithoutFrame = Buffer.from([0xff, 0xd8, 0xff, 0xd9]);
+    expect(checkBytes(fileWithoutFrame)).toBe('UNSUITABLE_DOCUMENT');
+    const chunksWithoutHeader = [
       PNG_SIGNATURE,
-      pngChunk('IDAT', noiseBytes),
+      pngChunk('IDAT', fillerBytes),
       pngChunk('IEND', Buffer.alloc(0)),
     ];
-    expect(checkBytes(Buffer.concat(headlessFile))).toBe('UNSUITABLE_DOCUMENT');
+    expect(checkBytes(Buffer.concat(chunksWithoutHeader))).toBe('UNSUITABLE_DOCUMENT');
     expect(checkBytes(pngFile(0, 0))).toBe('UNSUITABLE_DOCUMENT');
   });
 

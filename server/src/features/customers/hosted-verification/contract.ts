@@ -34,7 +34,7 @@ const KycLinkResponse = named(
       ),
       expiresAt: withDescription(
         Timestamp,
-        'Time at which the link expires, unless it is used before.',
+        'Time at which the link expires, 24 hours after its creation, unless it is used before.',
       ),
       provider: named(
         'KycProvider',

@@ -235,7 +235,7 @@ describe('getCustomerKycLink', () => {
 });
 
 describe('the page of a link', () => {
-  it('has strict headers and contains no personal data', async () => {
+  it('has security headers and contains no personal data', async () => {
     const { secret } = await createReadyCustomer();
     const page = await send(secret, 'GET', '');
     expect(page.status).toBe(200);
@@ -348,7 +348,7 @@ describe('the page of a link', () => {
   it('changes customer fields except fields that the platform controls', async () => {
     const person = await createCustomer(app, platformOptions());
     const secret = secretOf(await createLink(person.id));
-    const change = { customerType: 'INDIVIDUAL', ...IDENTIFIER, email: 'thief@example.com' };
+    const change = { customerType: 'INDIVIDUAL', ...IDENTIFIER, email: 'other@example.com' };
     expect((await send(secret, 'PATCH', '/customer', change)).status).toBe(204);
     const { body } = await app.call('GET', `/customers/${person.id}`, undefined, platformOptions());
     expect(body).toMatchObject({ idType: 'SSN' });

@@ -1,6 +1,6 @@
-// Lifecycle of a verification link: created, used or expired. A link can be created in any status
-// of the identity check, because existing clients require this. The current state is checked when
-// the link is opened.
+// Lifecycle of a verification link: created, used or expired. Links can be created in every status
+// of the identity check, for compatibility with existing clients. The current status is checked
+// when a link is opened.
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -23,7 +23,7 @@ export const VERIFY_PATH = '/verify';
 
 const LINK_TTL_MS = 24 * 3_600_000;
 
-/** Channels of the customer that are not verified although this is required. */
+/** Contact channels of the customer that require verification and are not verified. */
 const unverifiedChannels = (row: CustomerRow): string[] =>
   Object.entries(row.contact_verification ?? {})
     .filter(([, state]) => state !== 'VERIFIED')
@@ -56,7 +56,7 @@ export function createLink(
     expires_at,
     created_at: ctx.now,
   });
-  // Informational, because the page uses the stored redirect URI and ignores the query.
+  // The query is informational, because the page uses the stored redirect URI.
   const query = redirectUri === undefined ? '' : `?${new URLSearchParams({ redirectUri })}`;
   const kycUrl = `${origin}${VERIFY_PATH}/${secret}${query}`;
   return { kycUrl, expiresAt: iso(expires_at), provider: 'SUMSUB' as const };

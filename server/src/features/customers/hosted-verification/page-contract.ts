@@ -1,5 +1,5 @@
 // Contract of the operations that the hosted page calls under its link. Request bodies and rules
-// are those of the API. Replies are internal to the page and can change with the page.
+// are the same as in the API. Replies are internal to the page and can change with the page.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -44,7 +44,7 @@ const PageState = Type.Object({
   hasIdentifier: Type.Boolean(),
   owners: Type.Array(UncheckedObject),
   documents: Type.Array(Document),
-  /** All open requirements. `findings` are those that a verifier reported, without missing data. */
+  /** All open requirements. `findings` are the requirements that a verifier reported. */
   gaps: Type.Array(Gap),
   findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
@@ -61,7 +61,7 @@ const Outcome = Type.Object({
   redirectUri: optional(Type.String()),
 });
 
-const commonFields = { tag: 'Hosted verification', auth: 'hosted' } as const;
+const commonFields = { tag: 'Hosted Verification', auth: 'hosted' } as const;
 
 const pagePath = (path: string) => `${VERIFY_PATH}/{secret}/${path}`;
 const secret = Type.String();

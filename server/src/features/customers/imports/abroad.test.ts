@@ -1,5 +1,5 @@
-// Individuals with tax identifiers of other countries in a file, in the sandbox and in production. Each row
-// has the result of the same customer over `POST /customers`.
+// Individuals with tax identifiers of other countries in a file, in the sandbox and in production.
+// Each row has the result of the same customer over `POST /customers`.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -122,7 +122,7 @@ describe.each(['sandbox', 'production'] as const)(
       );
       expect(apiVerdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
       expect(apiVerdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
-      // The check digit is wrong.
+      // The identifier of the third individual has a wrong check digit.
       expect(apiVerdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
     });
   },

@@ -55,10 +55,13 @@ const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Fields that `POST /customers` requires for a business, without a column or with an optional
- * column in a file.
+ * Fields that `POST /customers` requires for a business and a file may omit. The date of
+ * incorporation has no column.
  */
-const OPTIONAL_IN_FILES: readonly string[] = ['businessInfo.incorporatedOn', 'businessInfo.taxId'];
+const OPTIONAL_FIELDS_OF_FILES: readonly string[] = [
+  'businessInfo.incorporatedOn',
+  'businessInfo.taxId',
+];
 
 const CSV_OPTIONS = {
   delimiter: ',',
@@ -204,7 +207,7 @@ export function candidateOf(
   const kind = KINDS.find((each) => each === values.get('customerType'));
   const body = bodyOf(values, kind);
   const wrongFieldErrors = bodyErrors(body).filter(
-    ({ field }) => !OPTIONAL_IN_FILES.includes(field) || isPresent(body, field),
+    ({ field }) => !OPTIONAL_FIELDS_OF_FILES.includes(field) || isPresent(body, field),
   );
   const id = values.get('platformCustomerId') ?? '';
   const errors = errorsByColumn([...missingValueErrors(values, kind), ...wrongFieldErrors], kind);

@@ -8,7 +8,7 @@ import {
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
 import { named, oneOf, Timestamp, text, withDescription } from '../../../kernel/schema.ts';
-import { inspectCsv, MAX_ROWS } from './scan.ts';
+import { inspectCsv, MAX_ROW_BYTES, MAX_ROWS } from './scan.ts';
 import type { ImportOutcome } from './states.ts';
 
 const TAG = 'Customers';
@@ -46,8 +46,8 @@ const BulkCustomerImportErrorEntry = named(
       ServiceError,
       Type.Object({
         correlationId: text(
-          '`platformCustomerId` of the row. If it is absent or longer than 255 characters, ' +
-            'or if the row is malformed, `row_<n>`, where `row_1` is the first row below the ' +
+          '`platformCustomerId` of the row, or `row_<n>` if that ID is absent or longer than ' +
+            '255 characters, or if the row is malformed. `row_1` is the first row below the ' +
             'header. `file` for an error of the complete file.',
         ),
       }),
@@ -117,7 +117,8 @@ export const uploadCustomersCsv = operation({
   summary: 'Import customers from CSV',
   description:
     'Creates customers from a CSV file in the background. Poll `getBulkCustomerImportJob`. The ' +
-    `file is UTF-8 text of at most 100 MB and ${MAX_ROWS} rows. The first row contains the ` +
+    `file is UTF-8 text of at most 100 MB and ${MAX_ROWS} rows. A row has at most ` +
+    `${MAX_ROW_BYTES} bytes. The first row contains the ` +
     'column names.\n\n- All rows: `umaAddress` (with or without `$`), `platformCustomerId`, ' +
     '`customerType`, `addressLine1`, `city`, `state`, `postalCode`, `country`.\n- `INDIVIDUAL`: ' +
     '`fullName`, `birthDate`. `BUSINESS`: `businessLegalName`.\n- Optional: `addressLine2`, ' +
@@ -133,7 +134,9 @@ export const uploadCustomersCsv = operation({
   permission: 'MANAGE',
   rateClass: 'quotes',
   upload: { maxBytes: MAX_BYTES, inspect: inspectCsv },
-  body: Type.Object({ file: FilePart }),
+  body: Type.Object({
+    file: withDescription(FilePart, 'CSV file to import, in UTF-8, at most 100 MB.'),
+  }),
   replies: { 202: BulkCustomerImportJobAccepted },
   errors: [],
 });
@@ -164,7 +167,9 @@ export const importWebhooks: readonly WebhookContract[] = [
   {
     name: 'bulk-upload',
     summary: 'Customer import completed or failed',
-    description: `Sent once, when an import completes or fails. It contains at most ${MAX_ERRORS} errors.`,
+    description:
+      'Sent once, when an import completes or fails. The event contains at most ' +
+      `${MAX_ERRORS} errors.`,
     events: [importEvents.complete, importEvents.fail],
   },
 ];

@@ -1,6 +1,7 @@
-// Processes an import in slices. A job reads some rows, registers them, and stages in one change
-// set the progress and either the next job or the completion of the import. The progress is a byte
-// offset and a row number, so that a slice reads only its own rows and finishes within its lease.
+// Processes an import in slices. A job reads and registers the rows of one slice. One change set
+// then stages the progress, and either the next job or the completion of the import. The progress
+// is a byte offset and a row number, so that a slice reads only its own rows and finishes before
+// its deadline.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
@@ -41,13 +42,11 @@ const SLICE_LIMITS = { rows: 1_024, bytes: 1_048_576 };
  */
 const MAX_CONCURRENT_SLICES = 4;
 const POSTPONE_MS = 500;
-/**
- * Read attempts before the import fails. With backoff they span most of a day.
- */
+/** Read attempts before the import fails. With backoff the attempts span most of a day. */
 const MAX_READ_ATTEMPTS = 30;
 /** Above MAX_READ_ATTEMPTS, so that the import fails before its job is dead. */
 const MAX_ATTEMPTS = 40;
-/** Long, because a slice is slower under load. */
+/** Deadline of a slice. A slice is slower under load. */
 const DEADLINE_MS = 600_000;
 
 interface Slice {

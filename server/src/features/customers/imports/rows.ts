@@ -45,8 +45,8 @@ export interface Failure {
 }
 
 /**
- * Customer ID of a row, with the timestamp of the import. IDs are in the order of groups of 16
- * rows.
+ * Customer ID of a row, with the timestamp of the import. IDs sort in the order of the rows, except
+ * within groups of 16 rows.
  */
 export function customerIdOf(importId: string, number: number): Id<'Customer'> {
   const uuid = importId.slice(importId.indexOf(':') + 1);
@@ -131,9 +131,9 @@ async function registerRow(
 
 const EXISTING_CUSTOMERS_SQL = 'select id from customers where id = any($1::text[])';
 
-/** Concurrent rows. Sufficient to fill the lanes of the committer. */
+/** Number of concurrent rows, sufficient to fill the lanes of the committer. */
 const CONCURRENCY = 128;
-/** With the pause, a few hundred rows per second. */
+/** Number of concurrent rows under load. The pause limits them to a few hundred per second. */
 const CONCURRENCY_UNDER_LOAD = 8;
 const PAUSE_UNDER_LOAD_MS = 25;
 /** A slice starts no further rows after this time, well within the lease of a job. */
@@ -179,7 +179,7 @@ export async function registerRows(
   items: readonly Item[],
   slice: { importId: string; attempts: number },
 ): Promise<SliceResult> {
-  const until = runtime.effects.now() + MAX_SLICE_MS;
+  const deadline = runtime.effects.now() + MAX_SLICE_MS;
   const ids = items.map(({ number }) => customerIdOf(slice.importId, number));
   const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS_SQL, [ids]);
   const existingIds = new Set(existingRows.map(({ id }) => id));
@@ -189,7 +189,7 @@ export async function registerRows(
   let isFailed = false;
   let rows = 0;
 
-  const hasNext = () => !isFailed && rows < items.length && runtime.effects.now() < until;
+  const hasNext = () => !isFailed && rows < items.length && runtime.effects.now() < deadline;
 
   async function processNext(): Promise<void> {
     const index = rows++;

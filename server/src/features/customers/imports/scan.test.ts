@@ -27,8 +27,8 @@ async function* splitIntoChunks(bytes: Buffer, size: number, progress?: { bytes:
 
 describe('inspectCsv', () => {
   it.each([
-    ['LF', `${HEADER_ROW}\n${ROW}\n${ROW}\n`, 2],
-    ['CRLF without a last line break', `${HEADER_ROW}\r\n${ROW}\r\n${ROW}`, 2],
+    ['LF line breaks', `${HEADER_ROW}\n${ROW}\n${ROW}\n`, 2],
+    ['CRLF line breaks without a last line break', `${HEADER_ROW}\r\n${ROW}\r\n${ROW}`, 2],
     ['a byte order mark', `\uFEFF${HEADER_ROW}\n${ROW}\n`, 1],
     ['blank lines', `\n\r\n${HEADER_ROW}\n\n${ROW}\n \t\r\n${ROW}\n\n`, 2],
     [
@@ -56,33 +56,38 @@ describe('inspectCsv', () => {
 
   it.each([
     ['an empty file', '', ['file'], /empty/],
-    ['only blank lines', '\n\r\n \n', ['file'], /empty/],
-    ['only a header', `${HEADER_ROW}\n`, ['file'], /no rows/],
+    ['a file of blank lines', '\n\r\n \n', ['file'], /empty/],
+    ['a file with only a header', `${HEADER_ROW}\n`, ['file'], /no rows/],
     [
-      'no column city',
+      'a header without the column city',
       `${headerWithoutColumn('city')}\n${ROW}\n`,
       ['city'],
       /lacks required columns.*city/,
     ],
     [
-      'no column platformCustomerId',
+      'a header without the column platformCustomerId',
       `${headerWithoutColumn('platformCustomerId')}\n${ROW}\n`,
       ['platformCustomerId'],
       /lacks/,
     ],
     [
-      'a missing column of individuals',
+      'a header without a column of individuals',
       `${headerWithoutColumn('birthDate')}\n${ROW}\n`,
       ['birthDate'],
       /lacks/,
     ],
     [
-      'no columns of individuals or businesses',
+      'a header without the columns of individuals and businesses',
       `${HEADER_ROW.replace('fullName,birthDate,', '')}\n${ROW}\n`,
       ['fullName', 'birthDate', 'businessLegalName'],
       /lacks/,
     ],
-    ['semicolons as separators', `${HEADER_ROW.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
+    [
+      'a file with semicolons as separators',
+      `${HEADER_ROW.replaceAll(',', ';')}\n${ROW}\n`,
+      'many',
+      /lacks/,
+    ],
     ['a repeated column', `${HEADER_ROW},city\n${ROW},x\n`, ['city'], /repeats/],
     ['a malformed header', `${HEADER_ROW},a"b\n${ROW}\n`, ['file'], /not well-formed/],
     [
@@ -92,7 +97,7 @@ describe('inspectCsv', () => {
       /Row 2 has an unclosed/,
     ],
     [
-      'Latin-1',
+      'a file in Latin-1',
       Buffer.from(`${HEADER_ROW}\n${ROW.replace('Ada', 'Zoë')}\n`, 'latin1'),
       ['file'],
       /UTF-8/,
@@ -103,7 +108,12 @@ describe('inspectCsv', () => {
       ['file'],
       /UTF-8/,
     ],
-    ['UTF-16', Buffer.from(`\uFEFF${HEADER_ROW}\n${ROW}\n`, 'utf16le'), ['file'], /UTF-8/],
+    [
+      'a file in UTF-16',
+      Buffer.from(`\uFEFF${HEADER_ROW}\n${ROW}\n`, 'utf16le'),
+      ['file'],
+      /UTF-8/,
+    ],
     ['a zero byte', `${HEADER_ROW}\n${ROW.replace('Ada', 'A\0a')}\n`, ['file'], /UTF-8/],
     [
       'a long row',
@@ -118,7 +128,7 @@ describe('inspectCsv', () => {
       /header row is longer/,
     ],
     [
-      'too many rows',
+      'a file with too many rows',
       `${HEADER_ROW}\n${'x\n'.repeat(MAX_ROWS + 1)}`,
       ['file'],
       /50001 rows\. The maximum is 50000/,

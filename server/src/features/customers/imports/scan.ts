@@ -80,7 +80,7 @@ export async function readRows(
       begin = i + 1;
       if (rows.length >= limits.rows || byteCount >= limits.bytes) return rows;
     }
-    // Copied, because the source may reuse its buffer.
+    // The incomplete row is copied, because the source may reuse its buffer.
     if (begin < chunk.length) openParts.push(Buffer.from(chunk.subarray(begin)));
     byteCount += chunk.length - begin;
     offset += chunk.length;
@@ -154,7 +154,8 @@ function createTextCheck() {
 export function inspectCsv(): Inspector {
   const text = createTextCheck();
   const splitter = createRowSplitter();
-  const inspection = { head: undefined as string | undefined, start: 0, rows: 0, tooLong: '' };
+  const inspection = { head: undefined as string | undefined, start: 0, rows: 0 };
+  let oversizedRowName = '';
   let head: Uint8Array[] = [];
   let headBytes = 0;
   let offset = 0;
@@ -172,16 +173,16 @@ export function inspectCsv(): Inspector {
       inspection.start = offset;
       head = [];
     }
-    if (length > MAX_ROW_BYTES) inspection.tooLong ||= rowName();
+    if (length > MAX_ROW_BYTES) oversizedRowName ||= rowName();
   }
 
   function problemOf(isText: boolean, columns: readonly string[] | undefined): Problem | null {
     if (!isText) return fileProblem('The file must be UTF-8 text without NUL characters.');
     if (inspection.head === undefined)
       return fileProblem('The file is empty. The first row must contain the column names.');
-    if (inspection.tooLong) {
+    if (oversizedRowName) {
       return fileProblem(
-        `${inspection.tooLong} is longer than ${MAX_ROW_BYTES} bytes. Check for an ` +
+        `${oversizedRowName} is longer than ${MAX_ROW_BYTES} bytes. Check for an ` +
           'unclosed quotation mark.',
       );
     }

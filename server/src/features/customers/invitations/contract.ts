@@ -132,8 +132,8 @@ export const getInvitation = operation({
   tag: TAG,
   summary: 'Get an invitation',
   description:
-    'Returns an invitation by its code. Every platform of the same environment that has the ' +
-    'code can read it.',
+    'Returns an invitation by its code. Every platform of the same environment (sandbox or ' +
+    'production) that has the code can read the invitation.',
   permission: 'VIEW',
   params,
   replies: { 200: UmaInvitation },
@@ -149,9 +149,9 @@ export const claimInvitation = operation({
   summary: 'Claim an invitation',
   description:
     'Claims a pending invitation for a UMA address. Every platform of the same environment ' +
-    'that has the code can claim it. An invitation can be claimed once, before it expires. The ' +
-    'inviting platform receives a webhook. No funds are transferred. To send the intended ' +
-    'amount, create a quote with `createQuote`.',
+    '(sandbox or production) that has the code can claim the invitation. An invitation can be ' +
+    'claimed once, before it expires. The inviting platform receives a webhook. No funds are ' +
+    'transferred. To send the intended amount, create a quote with `createQuote`.',
   permission: 'MANAGE',
   params,
   body: UmaInvitationClaimRequest,

@@ -1,5 +1,5 @@
 // Maps an invitation to the API resource, and checks that it can still be claimed or canceled.
-// Pure.
+// The functions are pure.
 import type { Static } from '@sinclair/typebox';
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -46,10 +46,12 @@ export function assertPending(row: InvitationRow, now: Time): void {
   const status = statusOf(row, now);
   if (status === 'PENDING') return;
   if (status === 'CLAIMED') {
-    throw new Fault('INVITATION_ALREADY_CLAIMED', 'The invitation was already claimed.');
+    const reason = 'The invitation was already claimed. Request a new invitation.';
+    throw new Fault('INVITATION_ALREADY_CLAIMED', reason);
   }
   if (status === 'CANCELLED') {
-    throw new Fault('INVITATION_CANCELLED', 'The invitation was canceled.');
+    const reason = 'The invitation was canceled. Request a new invitation.';
+    throw new Fault('INVITATION_CANCELLED', reason);
   }
   const expiredAt = iso(row.expires_at as Time);
   throw new Fault('INVALID_INPUT', 'The invitation has expired. Request a new invitation.', {

@@ -380,29 +380,29 @@ describe('cancelInvitation', () => {
 });
 
 describe('personal data in invitations', () => {
-  const findSentInvitations = (customer_id: string) =>
+  const findInvitationsOf = (customer_id: string) =>
     app.runtime.db.find(invitations, { customer_id }, { limit: 10_000 });
 
   it('is erased', async () => {
-    const [sender, invitee] = [await createPerson(), await createPerson()];
-    const body = { inviterUma: sender.umaAddress, firstName: 'Bob' };
+    const [inviter, invitee] = [await createPerson(), await createPerson()];
+    const body = { inviterUma: inviter.umaAddress, firstName: 'Bob' };
     const openInvitation = ok(await invite(body), 201);
     const usedInvitation = ok(await invite(body), 201);
     await claim(usedInvitation.code, invitee.umaAddress);
-    expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(2);
-    expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(0);
+    expect(await app.operate((ctx) => eraseInvitations(ctx, inviter.id))).toBe(2);
+    expect(await app.operate((ctx) => eraseInvitations(ctx, inviter.id))).toBe(0);
     const invitationAfter = (await show(openInvitation.code)).body;
     expect(invitationAfter.status).toBe('CANCELLED');
     expect(invitationAfter).not.toHaveProperty('firstName');
     expect((await show(usedInvitation.code)).body).toMatchObject({ status: 'CLAIMED' });
-    const rows = await findSentInvitations(sender.id);
+    const rows = await findInvitationsOf(inviter.id);
     expect(rows.map((each) => each.first_name)).toEqual([null, null]);
   });
 
   it('is erased in more than a thousand invitations', async () => {
-    const sender = await createPerson();
-    const { code } = ok(await invite({ inviterUma: sender.umaAddress, firstName: 'Bob' }), 201);
-    const [row] = await findSentInvitations(sender.id);
+    const inviter = await createPerson();
+    const { code } = ok(await invite({ inviterUma: inviter.umaAddress, firstName: 'Bob' }), 201);
+    const [row] = await findInvitationsOf(inviter.id);
     await app.operate(async (ctx) => {
       for (let index = 0; row && index < 1_000; index++) {
         ctx.insert(invitations, {
@@ -412,10 +412,10 @@ describe('personal data in invitations', () => {
         });
       }
     });
-    expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(1_001);
-    const sentInvitations = await findSentInvitations(sender.id);
-    expect(sentInvitations).toHaveLength(1_001);
-    expect(sentInvitations.filter((each) => each.first_name !== null)).toEqual([]);
+    expect(await app.operate((ctx) => eraseInvitations(ctx, inviter.id))).toBe(1_001);
+    const invitationsAfter = await findInvitationsOf(inviter.id);
+    expect(invitationsAfter).toHaveLength(1_001);
+    expect(invitationsAfter.filter((each) => each.first_name !== null)).toEqual([]);
     expect((await show(code)).body.status).toBe('CANCELLED');
   });
 

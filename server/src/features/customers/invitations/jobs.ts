@@ -20,7 +20,7 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
     run: async (runtime, job) => {
       const { code, platformId } = job.input;
       const platform = await readPlatform(runtime.db, platformId);
-      if (!platform) throw new Error(`no platform ${platformId}`);
+      if (!platform) throw new Error(`platform ${platformId} not found`);
       return {
         caller: systemCaller(platform.id, platform.environment),
         stage: async (ctx) => {

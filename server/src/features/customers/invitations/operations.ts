@@ -35,7 +35,7 @@ async function generateCode(ctx: Ctx): Promise<string> {
   }
 }
 
-/** Customer of the calling platform with this UMA address, not deleted. */
+/** Customer of the calling platform with this UMA address. Deleted customers are excluded. */
 async function inviterOf(ctx: Ctx, address: string): Promise<CustomerRow | undefined> {
   const [row] = await findCustomers(ctx.db, {
     uma_address: address,

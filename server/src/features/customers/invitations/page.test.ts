@@ -46,7 +46,7 @@ describe('the page of an invitation', () => {
     // Payments to Blockvale are blocked.
     expect(body).not.toContain('Blockvale');
     expect(body).not.toMatch(/<(script|button|form|a)\b/);
-    for (const secret of PERSONAL_DATA) expect(body).not.toContain(secret);
+    for (const value of PERSONAL_DATA) expect(body).not.toContain(value);
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',

@@ -18,7 +18,7 @@ export const invitations = table(
     /** UMA addresses in lower case. */
     inviter_uma: col.text,
     invitee_uma: col.text.null.mut,
-    /** As specified by the platform. Also null after erasure. */
+    /** First name of the invitee. Null if the platform specified no name, and after erasure. */
     first_name: col.text.null.mut,
     /** Amount in minor units of `currency`. Set together with `currency`. */
     amount: col.int8.null,

@@ -23,9 +23,10 @@ export const createBeneficialOwner = operation({
   summary: 'Create a beneficial owner',
   description:
     'Adds a beneficial owner, director, officer or control person to a business ' +
-    'customer. The person is verified together with the business. Owners cannot be added or ' +
-    'changed after the verification of the business is complete. Upload the identity ' +
-    'documents with `uploadDocument`, then submit the business with `createVerification`.',
+    'customer. A business has at most 100 of these persons. The person is verified together ' +
+    'with the business. Owners cannot be added or changed after the verification of the ' +
+    'business is complete. Upload the identity documents with `uploadDocument`, then submit the ' +
+    'business with `createVerification`.',
   permission: 'MANAGE',
   body: BeneficialOwnerCreateRequest,
   bodyRules: ownerErrors,

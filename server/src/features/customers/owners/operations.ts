@@ -45,7 +45,7 @@ type NewOwner = Static<typeof BeneficialOwnerCreateRequest>;
 type OwnerChange = Static<typeof BeneficialOwnerUpdateRequest>;
 type InfoChange = NonNullable<OwnerChange['personalInfo']>;
 
-/** Limited, because every reply about a business contains all of its owners. */
+/** Maximum number of owners, because every reply about a business contains all of its owners. */
 const MAX_OWNERS = 100;
 const MAX_TOTAL_SHARE = 100;
 
@@ -168,7 +168,7 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
   if (isFinal(business)) {
     throw invalidField(
       field,
-      `the verification of the business is complete with status ${business.status}`,
+      `the verification of the business is ${business.status}, so its owners cannot be changed`,
     );
   }
   const key = dataKeyOf(business);
@@ -246,7 +246,8 @@ export async function changeOwner(
   const { business, key, owners } = await openBusiness(ctx, row.customer_id, 'beneficialOwnerId');
   const previousPersonal = ownerPersonal(ctx.vault, business, row);
   if (!previousPersonal || isFinal(row)) {
-    throw invalidField('beneficialOwnerId', 'the verification of the owner is complete');
+    const message = 'the verification of the owner is complete, so the owner cannot be changed';
+    throw invalidField('beneficialOwnerId', message);
   }
   const change = body.personalInfo ?? {};
   const person = personAfter(previousPersonal, change);

@@ -73,9 +73,9 @@ const eventsSql = (personalData: AllPersonalData) => `with scanned_events as (
     count(*) filter (where is_owned)::int as "emptiedCount"
   from scanned_events`;
 
-// Deletes stored replies to POST requests below the path of the customer, and plain-text replies
-// that contain the ID of a resource of the customer. The stored form of a reply keeps the field
-// names, so SQL finds the IDs. Encrypted replies expire within a week.
+// Deletes stored replies to POST requests below the path of the customer. Also deletes plain-text
+// replies that contain the ID of a resource of the customer. The stored form of a reply keeps the
+// field names, so SQL finds the IDs. Encrypted replies expire within a week.
 const repliesSql = (
   personalData: AllPersonalData,
 ) => `with owned as (${subjectIdsSql(personalData)})
@@ -169,8 +169,9 @@ async function erasableCustomer(ctx: Ctx, id: string): Promise<CustomerRow> {
 }
 
 /**
- * Commits the start of the erasure before any other change, because an approval applies to this
- * commit. Has no effect on a started erasure. Throws like `eraseCustomerData`.
+ * Commits the start of the erasure before any other change, because an approval policy can defer
+ * only the first commit of a request. Has no effect on a started erasure. Throws like
+ * `eraseCustomerData`.
  */
 export async function beginErasure(runtime: Runtime, id: string): Promise<void> {
   const row = await readCustomer(runtime.db, id);

@@ -31,7 +31,7 @@ interface PageDeps extends Pick<Runtime, 'db'> {
 
 function tableNamed(personalData: AllPersonalData, name: string): Table {
   const table = personalData.map(({ tables }) => tables[name]).find((each) => each !== undefined);
-  if (!table) throw new Error(`no personal data in ${name}`);
+  if (!table) throw new Error(`no feature declares personal data in the table ${name}`);
   return table;
 }
 

@@ -1,5 +1,5 @@
 // Finds customers and beneficial owners by a known value, such as their e-mail address. Returns
-// identifiers, types and statuses. An export contains the personal data.
+// identifiers, types and statuses without personal data.
 
 import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -33,7 +33,10 @@ interface FoundCustomer {
   isDeleted: boolean;
   /** Owner with the value, or null if the value belongs to the customer. */
   ownerId: string | null;
-  /** Whether the full name is equal, in addition to its words. Absent for other fields. */
+  /**
+   * Whether the full name equals the searched name. False if only the words of the searched name
+   * match. Absent in a search by another field.
+   */
   isWholeName?: boolean;
 }
 

@@ -49,7 +49,7 @@ async function repeatErasure(
   }
 }
 
-/** Repeats the erasures of a list. Erasures that were repeated before have no further effect. */
+/** Repeats the erasures of a list. A second call with the same list has no effect. */
 export async function repeatErasures(
   runtime: Runtime,
   personalData: AllPersonalData,

@@ -71,8 +71,7 @@ const BusinessInfoResponse = object('BusinessInfoResponse', 'Data of a business.
  */
 export const CustomerSummary = object(
   'Customer',
-  'Properties that individuals and businesses have in common. The fields of the ' +
-    'customer type are included.',
+  'A customer: the properties of every customer, and the fields of the customer type.',
   { ...commonReplyFields, customerType: CustomerType },
 );
 

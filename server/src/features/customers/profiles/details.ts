@@ -1,4 +1,4 @@
-// Fields of a customer type after an update. Pure.
+// Fields of a customer type after an update. The functions are pure.
 import { Address } from '../../../kernel/schema.ts';
 import {
   type BusinessInfo,
@@ -56,7 +56,7 @@ function withIssuer(details: CustomerDetails, previousType: string | undefined, 
   const isNewType = previousType !== undefined && previousType !== detailsWithIssuer.idType;
   if (isNewType && change.countryOfIssuance === undefined)
     delete detailsWithIssuer.countryOfIssuance;
-  const isOfUs =
+  const isIssuedByUs =
     detailsWithIssuer.idType !== undefined && detailsWithIssuer.idType !== 'NON_US_TAX_ID';
-  return isOfUs ? { countryOfIssuance: 'US', ...detailsWithIssuer } : detailsWithIssuer;
+  return isIssuedByUs ? { countryOfIssuance: 'US', ...detailsWithIssuer } : detailsWithIssuer;
 }

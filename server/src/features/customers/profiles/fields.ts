@@ -215,7 +215,9 @@ export const individualFields = {
   fullName: optional(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
   birthDate: optional(withDescription(DateOnly, 'Date of birth.')),
   nationality: optional(countryField('Country of citizenship, ISO 3166-1 alpha-2.')),
-  address: optional(withDescription(Address, 'Residential address.')),
+  address: optional(
+    withDescription(Address, 'Residential address. Each field has at most 255 characters.'),
+  ),
   idType: optional(
     withDescription(
       IdentificationType,
@@ -361,7 +363,7 @@ export const EndUserTermsConsent = named(
       termsVersion: text('Accepted version of the terms, such as `V1`.'),
       acceptanceMethod: describedEnum(
         'EndUserTermsAcceptanceMethod',
-        'Method of acceptance. CLICK_TO_ACCEPT: a button.',
+        'Method of acceptance. CHECKBOX: a selected checkbox. CLICK_TO_ACCEPT: a pressed button.',
         ['CHECKBOX', 'CLICK_TO_ACCEPT'],
       ),
     },
@@ -381,8 +383,8 @@ export const ContactVerification = named(
       { email: optional(status), phone: optional(status) },
       {
         description:
-          'Contact channels that must be verified before the identity verification, where ' +
-          'regulation requires it.',
+          'Contact channels that regulation requires to be verified before the identity ' +
+          'verification.',
       },
     );
   })(),

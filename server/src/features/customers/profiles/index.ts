@@ -1,5 +1,5 @@
 // Public interface of customer and owner profiles: schemas, and the rules that schemas cannot
-// express. Pure.
+// express. All exports are pure.
 export { choicesFor } from './choices.ts';
 export { Customer, CustomerSummary } from './customer.ts';
 export { detailsAfter } from './details.ts';

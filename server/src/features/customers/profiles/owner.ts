@@ -25,11 +25,11 @@ const BeneficialOwnerRole = named(
 );
 
 const requiredFields = {
-  firstName: text('Given name.'),
-  lastName: text('Family name.'),
+  firstName: text('Given name, at most 250 characters.'),
+  lastName: text('Family name, at most 250 characters.'),
   birthDate: withDescription(DateOnly, 'Date of birth.'),
   nationality: text('Country of citizenship, ISO 3166-1 alpha-2.'),
-  address: Address,
+  address: withDescription(Address, 'Residential address. Each field has at most 255 characters.'),
 };
 
 const identifierFields = {
@@ -39,13 +39,13 @@ const identifierFields = {
       'NON_US_TAX_ID for other persons.',
   ),
   identifier: text(
-    'Tax or identity number, in the format of the issuing country. Replies mask all but its ' +
-      'last characters, and contain an empty string if the person has no number.',
+    'Tax or identity number, in the format of the issuing country. Replies show at most its ' +
+      'last four characters, or an empty string if the person has no number.',
   ),
 };
 
 const optionalFields = {
-  middleName: optional(text('Middle name.')),
+  middleName: optional(text('Middle name, at most 250 characters.')),
   email: optional(withDescription(Email, 'E-mail address of the beneficial owner.')),
   phoneNumber: contactFields.phoneNumber,
   countryOfIssuance: optional(
@@ -56,11 +56,15 @@ const optionalFields = {
   ),
 };
 
-const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Personal data.', {
-  ...requiredFields,
-  ...identifierFields,
-  ...optionalFields,
-});
+const BeneficialOwnerPersonalInfo = object(
+  'BeneficialOwnerPersonalInfo',
+  'Personal data of the beneficial owner.',
+  {
+    ...requiredFields,
+    ...identifierFields,
+    ...optionalFields,
+  },
+);
 
 const BeneficialOwnerPersonalInfoCreate = object(
   'BeneficialOwnerPersonalInfoCreateRequest',

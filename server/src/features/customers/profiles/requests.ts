@@ -45,7 +45,8 @@ const ignoredField = <T extends TSchema>(schema: T) =>
   optional(withDescription(schema, 'Set by the server. A value in the request is ignored.'));
 
 export const umaAddress =
-  'UMA address, `$name@domain`, in the domain of the platform. Case-insensitive.';
+  'UMA address, `$name@domain`, in the domain of the platform. The part before the @ has at most ' +
+  '64 characters. Case-insensitive.';
 
 const commonCreateFields = {
   platformCustomerId: optional(
@@ -96,7 +97,12 @@ export const CustomerCreateRequest = named(
           [
             Type.Object({
               ...commonCreateFields,
-              address: optional(withDescription(Address, 'Registered address of the business.')),
+              address: optional(
+                withDescription(
+                  Address,
+                  'Registered address of the business. Each field has at most 255 characters.',
+                ),
+              ),
               businessInfo: optional(Type.Partial(BusinessInfo)),
               kybStatus: ignoredField(KybStatus),
             }),
@@ -143,7 +149,9 @@ const { $id: _, ...PlainAddress } = Address;
 const clearableAddress = clearableFields({
   address: {
     ...(PlainAddress as typeof Address),
-    description: 'Complete address. It replaces the current address. Null clears it.',
+    description:
+      'Complete address. It replaces the current address. Each field has at most 255 characters. ' +
+      'Null clears it.',
   },
 });
 

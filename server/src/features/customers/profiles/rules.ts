@@ -1,6 +1,6 @@
 // Rules for customers that a schema cannot express, because they relate fields or require a country
-// list. They validate the complete customer that a request would produce, of any shape. Bodies that
-// fail the schema are also validated here, so that one reply reports all errors.
+// list. They validate the complete customer that a request would produce. Bodies that fail the
+// schema are also validated here, so that one reply reports all errors.
 import { countryName, isCountry } from '../../../catalog/identity/countries.ts';
 import {
   hasTaxIdentifierFormat,
@@ -22,7 +22,7 @@ const US_IDENTIFIERS = new Map<unknown, FieldConstraint & { pattern: string }>([
   ['EIN', { pattern: '^\\d{2}-\\d{7}$' }],
 ]);
 
-/** Starts with a letter or digit, so that a masked number copied from a reply is rejected. */
+/** The first character is a letter or digit, so that a masked number from a reply is rejected. */
 const NATIONAL_IDENTIFIER_PATTERN = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{N} .,'’&()/_-]*$/u;
 
 /** An EIN, or the SSN of a sole proprietor. */
@@ -135,7 +135,7 @@ export function identifierRule(report: Report, values: Json, prefix = ''): void 
   }
 }
 
-/** Fields that an identity number requires. */
+/** An identity number and its type require each other. A NON_US_TAX_ID also requires an issuer. */
 export function identifierPairRule(report: Report, values: Json, prefix = ''): void {
   const { idType, identifier, countryOfIssuance: issuer } = values;
   if (isPresent(idType) && !isPresent(identifier))

@@ -7,7 +7,7 @@ import { customerDigests, dataKeyOf, type Personal, personalOf, sealPersonal } f
 import { type CustomerRow, customers } from './store.ts';
 
 type SealedColumn = 'data_key' | 'personal' | (typeof DIGEST_COLUMNS)[number];
-type Stamps = 'created_at' | 'updated_at' | 'deleted_at';
+type TimeColumn = 'created_at' | 'updated_at' | 'deleted_at';
 
 /** Stages a new customer with its own data key. */
 export function addCustomer(
@@ -15,7 +15,7 @@ export function addCustomer(
   {
     personal,
     ...columns
-  }: Omit<NewRowOf<typeof customers>, SealedColumn | Stamps> & { personal: Personal },
+  }: Omit<NewRowOf<typeof customers>, SealedColumn | TimeColumn> & { personal: Personal },
 ): CustomerRow {
   const { id, email = null, phone = null } = columns;
   const data_key = ctx.vault.newKey(id);

@@ -1,4 +1,5 @@
-// Lists of customers: of a platform, and of all platforms for the operator without personal data.
+// Lists of customers: of a platform, and of all platforms for the operator. The list for the
+// operator omits personal data.
 import { iso } from '../../../kernel/effects.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import { pageInSteps } from '../../../runtime/db/steps.ts';

@@ -1,6 +1,6 @@
-// Personal data of a customer: the fields of its type and the identity number, encrypted as one
-// text with the data key of the customer. Owners, documents and events of the customer use the same
-// key, so that deleting it erases all of them.
+// Personal data of a customer: the fields of its type and the identity number. The personal data is
+// encrypted as one text with the data key of the customer. Owners, documents and events of the
+// customer use the same key, so that deleting it erases all of them.
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { digestsOf } from '../digests/index.ts';
 import type { CustomerDetails } from '../profiles/index.ts';

@@ -24,7 +24,7 @@ export const customers = table(
     type: col.enum<CustomerType>(),
     /** `kycStatus` of an individual, `kybStatus` of a business. */
     status: col.enum<CheckStatus>().mut,
-    /** In lower case. */
+    /** UMA address in lower case. */
     uma_address: col.text.mut,
     region: col.text.null,
     /** Null: the currencies of the platform apply, including later changes. */
@@ -36,7 +36,7 @@ export const customers = table(
     terms_consent: col.json<TermsConsent>().null.mut,
     /** Data key of the customer, encrypted with the master key, or null after erasure. */
     data_key: col.text.null.mut,
-    /** `Personal`, encrypted. */
+    /** `Personal`, encrypted with the data key, or null after erasure. */
     personal: col.text.null.mut,
     /** Keyed hashes by which an operator finds customers. */
     email_digest: col.text.null.mut,

@@ -1,7 +1,7 @@
-// Migrates customers that were stored before personal data was encrypted with a data key per
-// customer: fields unencrypted, the identity number encrypted with the master key. Runs in batches
-// at the first start of a new version. An interrupted migration resumes. Concurrent processes share
-// the work, because a row is updated only in the version that was read.
+// Encrypts the personal data of customers that a version without data keys stored. That version
+// encrypted only the identity number, with the master key. The migration runs in batches at the
+// first start of a new version and resumes after an interruption. Concurrent processes share the
+// work, because a row is updated only in the version that was read.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { CustomerDetails } from '../profiles/index.ts';

@@ -28,11 +28,11 @@ export interface Candidate {
   details: CustomerDetails;
   /** Identity number of an individual. */
   identifier: string | null;
-  /** Selected by this request. */
+  /** Currencies that this request selects. */
   currencies?: readonly string[] | undefined;
-  /** Set by this request, in lower case. */
+  /** UMA address that this request sets, in lower case. */
   umaAddress?: string | undefined;
-  /** Set by this request. */
+  /** Consent that this request records. */
   consent?: TermsConsent | undefined;
 }
 
@@ -207,6 +207,7 @@ export function assertCurrenciesOffered(
     (!selectedCurrencies && unsupportedCodes.length < requestedCurrencies.length)
   )
     return;
-  const reason = `Currencies that are not offered in ${region}: ${unsupportedCodes.join(', ')}.`;
+  const codes = unsupportedCodes.join(', ');
+  const reason = `These currencies are not offered in ${region}: ${codes}. Select other currencies.`;
   throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupportedCodes });
 }

@@ -30,14 +30,15 @@ export const SignedRequestChallenge = named(
       requestId: text('ID of the challenge, to be sent in the `Request-Id` header.'),
       expiresAt: withDescription(
         Timestamp,
-        'Time at which the challenge expires. Send the original request again to obtain ' +
-          'a new challenge.',
+        'Time at which the challenge expires, at most five minutes after its creation. Send the ' +
+          'original request again to obtain a new challenge.',
       ),
     },
     {
       description:
         'Signature challenge. Sign `payloadToSign` with the wallet and send the same ' +
-        'request again with the signature.',
+        'request again with the signature. Five invalid signatures invalidate a challenge. A ' +
+        'wallet has at most ten challenges. A further challenge invalidates the oldest.',
     },
   ),
 );
@@ -112,8 +113,11 @@ export const listCustomers = operation({
     createdBefore: timestampField('Return only customers created at or before this time.'),
     updatedAfter: timestampField('Return only customers changed at or after this time.'),
     updatedBefore: timestampField('Return only customers changed at or before this time.'),
-    region: oneOrMoreOf('Filter by region.', Type.String()),
-    currency: oneOrMoreOf('Filter by currency that the customer can use.', Type.String()),
+    region: oneOrMoreOf(
+      'Filter by region of the customer: ISO 3166-1 alpha-2 country code, or EU.',
+      Type.String(),
+    ),
+    currency: oneOrMoreOf('Filter by code of a currency that the customer can use.', Type.String()),
     umaAddress: oneOrMoreOf('Filter by UMA address.', Type.String()),
     isIncludingDeleted: optional(
       Type.Boolean({
@@ -201,9 +205,9 @@ export const getEndUserTerms = operation({
   tag: TAG,
   summary: 'Get the end-user terms',
   description:
-    'Returns the current version of the end-user terms and the URL of its text. ' +
-    ' Record the acceptance of a customer as `endUserTermsConsent` with ' +
-    '`createCustomer` or `updateCustomerById`.',
+    'Returns the current version of the end-user terms and the URL of its text. Record the ' +
+    'acceptance of a customer as `endUserTermsConsent` with `createCustomer` or ' +
+    '`updateCustomerById`.',
   permission: 'VIEW',
   replies: { 200: EndUserTerms },
   errors: [],

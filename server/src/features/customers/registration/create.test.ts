@@ -198,7 +198,7 @@ describe('createCustomer', () => {
       idType: 'EIN',
       pepStatus: 'MAYBE',
       purposeOfAccount: 'OTHER',
-      endUserTermsConsent: { acceptanceMethod: 'NOD' },
+      endUserTermsConsent: { acceptanceMethod: 'UNKNOWN' },
     });
     expect(response.status).toBe(400);
     expect(response.body.code).toBe('INVALID_INPUT');

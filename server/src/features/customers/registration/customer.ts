@@ -1,4 +1,4 @@
-// Maps a customer row to the API resource, and a status to its event. Pure.
+// Maps a customer row to the API resource, and a status to its event. The functions are pure.
 
 import type { Static } from '@sinclair/typebox';
 import { timestamps } from '../../../runtime/operation/context.ts';

@@ -160,7 +160,7 @@ describe('owners', () => {
       const business = await ctx.read(customers, owner.customerId);
       const key = business && dataKeyOf(business);
       const previousPersonal = row && business && ownerPersonal(ctx.vault, business, row);
-      if (!row || !key || !previousPersonal) throw new Error('no owner');
+      if (!row || !key || !previousPersonal) throw new Error('The owner was not found.');
       const { countryOfIssuance: _, ...rest } = previousPersonal;
       const identityWithoutCountry = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
       ctx.update(beneficialOwners, row, {

@@ -6,7 +6,7 @@ import type { Code, FieldError } from '../../../kernel/fault.ts';
 import { isIpAddress } from '../../../kernel/net/endpoint.ts';
 import type { TermsConsent } from '../profiles/index.ts';
 
-/** Oldest first. A consent to any of these versions is accepted. */
+/** Versions of the terms, oldest first. A consent to any of these versions is accepted. */
 const TERMS_VERSIONS = ['V1'] as const;
 
 export const currentTermsVersion = (): string =>

@@ -42,4 +42,4 @@ describe('normalizeUmaAddress', () => {
   });
 });
 
-const rejectRequest = () => Promise.reject(new Error('no network here'));
+const rejectRequest = () => Promise.reject(new Error('This test permits no request.'));

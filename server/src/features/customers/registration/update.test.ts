@@ -221,8 +221,9 @@ describe('updateCustomerById', () => {
     expect(body.currencies).toEqual(['EUR', 'MXN']);
     const secondResponse = await patchCustomer(customer.id, { currencies: ['USD', 'MXN'] });
     expect(secondResponse.status).toBe(200);
-    const list = await app.call('GET', `/customers/internal-accounts?customerId=${customer.id}`);
-    const codes = list.body.data.map(
+    const path = `/customers/internal-accounts?customerId=${customer.id}`;
+    const accounts = await app.call('GET', path);
+    const codes = accounts.body.data.map(
       (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
     );
     expect(codes.sort()).toEqual(['EUR', 'MXN', 'USD']);
@@ -293,15 +294,13 @@ describe('updateCustomerById', () => {
     expect((await patchCustomer(firstCustomer.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(
       200,
     );
-    const conflict = await patchCustomer(secondCustomer.id, { umaAddress: `$moved@${domain}` });
-    expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    const response = await patchCustomer(secondCustomer.id, { umaAddress: `$moved@${domain}` });
+    expect([response.status, response.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
     const foreignResponse = await patchCustomer(secondCustomer.id, {
       umaAddress: '$two@elsewhere.example',
     });
-    expect([foreignResponse.status, foreignResponse.body.code]).toEqual([
-      400,
-      'INVALID_UMA_ADDRESS',
-    ]);
+    const { status, body } = foreignResponse;
+    expect([status, body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
   it('resets the verification of a changed contact', async () => {
@@ -436,7 +435,7 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
 describe('deleteCustomerById', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
-  it('deletes permanently and keeps the record', async () => {
+  it('deletes the customer permanently and keeps the record', async () => {
     const customer = await createCustomer(individualBody({ platformCustomerId: 'gone' }));
     const eventCountBefore = (await app.events()).length;
     const { status, body } = await remove(customer.id);
@@ -454,18 +453,19 @@ describe('deleteCustomerById', () => {
     const customer = await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
     await remove(customer.id);
     await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
-    const conflict = await app.call(
+    const response = await app.call(
       'POST',
       '/customers',
       individualBody({ umaAddress: customer.umaAddress }),
     );
-    expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    expect([response.status, response.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
   });
 
   it('rejects the deletion while an account has a balance', async () => {
     const customer = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
-    const list = await app.call('GET', `/customers/internal-accounts?customerId=${customer.id}`);
-    const account = list.body.data[0].id;
+    const path = `/customers/internal-accounts?customerId=${customer.id}`;
+    const accounts = await app.call('GET', path);
+    const account = accounts.body.data[0].id;
     const fundPath = `/sandbox/internal-accounts/${account}/fund`;
     expect((await app.call('POST', fundPath, { amount: 500 })).status).toBe(200);
     const rejectedResponse = await remove(customer.id);
@@ -491,8 +491,8 @@ describe('deleteCustomerById', () => {
     const rejectedResponse = await remove(customer.id);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
     expect(rejectedResponse.headers['x-should-retry']).toBe('true');
-    const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
-    await app.runtime.db.query(settle, []);
+    const settleSql = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
+    await app.runtime.db.query(settleSql, []);
     expect((await remove(customer.id)).status).toBe(200);
   });
 });

@@ -76,12 +76,12 @@ function violationsAfter(
     ...candidate.details,
     identifier: candidate.identifier ?? undefined,
   };
-  const currentViolations = asViolations(customerErrors(customer));
-  const currentFields = new Set(currentViolations.map((error) => error.field));
-  const newViolations = violationsOf(candidate, platform, ctx.now).filter(
-    (each) => !currentFields.has(each.field),
+  const profileViolations = asViolations(customerErrors(customer));
+  const profileFields = new Set(profileViolations.map((error) => error.field));
+  const otherViolations = violationsOf(candidate, platform, ctx.now).filter(
+    (each) => !profileFields.has(each.field),
   );
-  return [...currentViolations, ...newViolations];
+  return [...profileViolations, ...otherViolations];
 }
 
 function patchFor(
@@ -177,11 +177,15 @@ export async function changeCustomer(
   }
   const previousPersonal = personalOf(ctx.vault, row);
   const emptyChange = { customerType: row.type } as Change;
-  const violationsBefore = violationsAfter(ctx, platform, row, previousPersonal, emptyChange).map(
-    (each) => each.field,
-  );
+  const invalidFieldsBefore = violationsAfter(
+    ctx,
+    platform,
+    row,
+    previousPersonal,
+    emptyChange,
+  ).map((each) => each.field);
   const violations = violationsAfter(ctx, platform, row, previousPersonal, body);
-  rejectViolations(violations.filter((each) => !violationsBefore.includes(each.field)));
+  rejectViolations(violations.filter((each) => !invalidFieldsBefore.includes(each.field)));
   assertCurrenciesOffered(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, deps, row, body, headers);
   if (challenge && 'rejected' in challenge) return challenge;

@@ -36,7 +36,7 @@ const knownOwners = (vault: Vault, { customer, owners }: Dossier): KnownOwner[] 
     personalInfo: { ...ownerPersonal(vault, customer, owner) },
   }));
 
-function knownOf(vault: Vault, dossier: Dossier): KnownCustomer {
+function knownCustomerOf(vault: Vault, dossier: Dossier): KnownCustomer {
   const { customer, documents } = dossier;
   const { details, identifier } = personalOf(vault, customer);
   return {
@@ -55,7 +55,7 @@ function knownOf(vault: Vault, dossier: Dossier): KnownCustomer {
 
 /** Missing data, independent of the verifier. */
 export const gapsOfDossier = (vault: Vault, dossier: Dossier): VerificationError[] =>
-  gapsIn(knownOf(vault, dossier));
+  gapsIn(knownCustomerOf(vault, dossier));
 
 /** Case that is submitted to a connector. */
 export function caseOf(vault: Vault, id: string, dossier: Dossier): IdentityCase {

@@ -100,12 +100,12 @@ describe('an individual', () => {
   it('with complete data has no gaps', () => expect(gapsIn(PERSON)).toEqual([]));
 
   it.each(PERSON_FIELDS)('requires %s', (field) => {
-    const gap = [['Customer:1', 'MISSING_FIELD', field]];
-    expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field) })).toEqual(gap);
+    const gaps = [['Customer:1', 'MISSING_FIELD', field]];
+    expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field) })).toEqual(gaps);
     expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field, ' ') })).toEqual(
-      gap,
+      gaps,
     );
-    expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
+    expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gaps);
   });
 
   it('requires two names and all required parts of an address', () => {
@@ -268,12 +268,12 @@ describe('a business', () => {
   it('with complete data has no gaps', () => expect(gapsIn(BUSINESS)).toEqual([]));
 
   it.each(BUSINESS_FIELDS)('requires %s', (field) => {
-    const gap = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
+    const gaps = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
     expect(summarizeGaps({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field) })).toEqual(
-      gap,
+      gaps,
     );
     expect(summarizeGaps({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field, []) })).toEqual(
-      gap,
+      gaps,
     );
   });
 

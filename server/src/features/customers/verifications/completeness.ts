@@ -139,7 +139,8 @@ const requiredIdentifier = (person: Json) =>
   });
 
 /**
- * Required paths of a person. The number is not required if `requiredTaxIdentifier` returns NONE.
+ * Required paths of a person. The identity number is not required if `requiredTaxIdentifier`
+ * returns NONE.
  */
 function requiredPaths(person: Json, paths: readonly string[]): string[] {
   if (requiredIdentifier(person) !== 'NONE') return [...paths];

@@ -34,7 +34,12 @@ const VerificationStatus = named(
 
 const VerificationErrorType = named(
   'VerificationErrorType',
-  oneOf(FINDING_TYPES, { description: 'Type of the error.' }),
+  oneOf(FINDING_TYPES, {
+    description:
+      'Cause of the error. MISSING types: data or a document is absent. INVALID_FIELD: the ' +
+      'value is invalid. Other DOCUMENT types: the document was not accepted. APPLICANT types: ' +
+      'the person or business was not accepted.',
+  }),
 );
 
 export const VerificationError = named(
@@ -176,7 +181,7 @@ export const verificationWebhooks: readonly WebhookContract[] = [
     description:
       'Sent for every submission with its result, and when a verification under review ' +
       'is decided. The customer event follows if the status of the customer ' +
-      'changes.',
+      'changes. `VERIFICATION.IN_PROGRESS` is reserved and not sent.',
     events: [
       verificationEvents.RESOLVE_ERRORS,
       verificationEvents.PENDING_MANUAL_REVIEW,

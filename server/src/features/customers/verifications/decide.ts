@@ -73,8 +73,8 @@ export async function transitionCustomer(
   transition: CheckTransition,
   owners: readonly OwnerRow[],
 ): Promise<void> {
-  const updatedCheck = await transitionCheck(ctx, customer, transition, owners);
-  if (updatedCheck === customer) requireCustomer(ctx, customer);
+  const updatedCustomer = await transitionCheck(ctx, customer, transition, owners);
+  if (updatedCustomer === customer) requireCustomer(ctx, customer);
 }
 
 /** Throws if the customer was deleted or has a final status. */
@@ -100,11 +100,16 @@ export async function decide(
 ): Promise<VerificationRow> {
   assertDecidable(customer);
   const { event, status, customerEvent } = TRANSITIONS[decision.state];
-  const [latest, owners] = await Promise.all([latestOf(ctx, customer.id), ownersOf(ctx, customer)]);
+  const [latestVerification, owners] = await Promise.all([
+    latestOf(ctx, customer.id),
+    ownersOf(ctx, customer),
+  ]);
   const outcome = { status, errors: decision.errors ?? [], decidedBy };
-  const isPending = latest && verificationStates.targetOf(latest.status, event) !== undefined;
+  const isPending =
+    latestVerification &&
+    verificationStates.targetOf(latestVerification.status, event) !== undefined;
   const row = isPending
-    ? changeVerification(ctx, customer, latest, outcome)
+    ? changeVerification(ctx, customer, latestVerification, outcome)
     : await addVerification(ctx, customer, ctx.id('Verification'), outcome);
   const outcomes = decision.state === 'unresolved' ? undefined : decision.owners;
   // A connector has no data on owners that were added after the submission. An operator decides

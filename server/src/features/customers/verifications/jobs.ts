@@ -81,7 +81,7 @@ async function applyVerdict(ctx: Ctx, id: string, hasArrived: boolean, verdict: 
       verdict.checkAfterMs,
       checkDelay(ctx.now - pendingVerification.row.created_at),
     );
-    // A received submission exists at the connector, even if a later response was lost.
+    // A received submission exists at the connector, even if a later response is missing.
     scheduleCheck(ctx, id, { state: hasArrived ? 'review' : 'unknown', checkAfterMs });
   } else {
     const dossier = await readDossier(ctx, pendingVerification.customer);

@@ -11,7 +11,7 @@ export const verificationOperations = (deps: VerificationDeps) => [
   handle(createVerification, async (ctx, { body }) => {
     const row = await submit(ctx, deps, body.customerId);
     const customer = await readCustomer(ctx, row.customer_id);
-    if (!customer) throw new Error(`no customer ${row.customer_id}`);
+    if (!customer) throw new Error(`customer ${row.customer_id} not found`);
     return { status: 200, body: presentVerification(ctx.vault, customer, row) };
   }),
 

@@ -59,7 +59,10 @@ async function subjectOf(reader: Reader, id: string): Promise<Subject> {
   }
   const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
   if (!row) throw notFound('verification, customer or owner');
-  if (!row.latest) throw conflict('A later verification has replaced this verification.');
+  if (!row.latest) {
+    const reason = 'A later verification has replaced this verification.';
+    throw conflict(`${reason} Use the ID of the customer.`);
+  }
   return { customer: await requireExistingCustomer(reader, row.customer_id) };
 }
 
@@ -121,15 +124,15 @@ export async function showVerification(runtime: Runtime, id: string) {
   const { vault } = runtime;
   const reader = readerOf(runtime);
   const { customer } = await subjectOf(reader, id);
-  const [dossier, latest] = await Promise.all([
+  const [dossier, latestRow] = await Promise.all([
     readDossier(reader, customer),
     latestOf(reader, customer.id),
   ]);
   const { id: _, ...submittedCase } = caseOf(vault, customer.id, dossier);
   const statuses = new Map(dossier.owners.map((each) => [each.id, each.status]));
   return {
-    verification: latest
-      ? { ...presentVerification(latest), errors: findingsOf(vault, customer, latest) }
+    verification: latestRow
+      ? { ...presentVerification(latestRow), errors: findingsOf(vault, customer, latestRow) }
       : null,
     status: customer.status,
     contactVerification: customer.contact_verification,
@@ -150,10 +153,11 @@ async function errorsFor(
 ): Promise<VerificationError[]> {
   const dossier = await readDossier(ctx, customer);
   const resourceIds = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
-  const strayFinding = findings.find(
+  const unrelatedFinding = findings.find(
     (each) => each.resourceId && !resourceIds.includes(each.resourceId),
   );
-  if (strayFinding) throw conflict(`${strayFinding.resourceId} does not belong to this customer.`);
+  if (unrelatedFinding)
+    throw conflict(`${unrelatedFinding.resourceId} does not belong to this customer.`);
   return errorsOf(dossier, findings);
 }
 
@@ -231,8 +235,11 @@ export async function decideVerification(
     const subject = await subjectOf(ctx, id);
     const { customer, owner } = subject;
     if (owner) {
-      if (findings.length)
-        throw conflict('Findings are recorded for the business, not for an owner.');
+      if (findings.length) {
+        throw conflict(
+          'Findings are recorded for the business. Decide about the business instead.',
+        );
+      }
       return decideOwner(ctx, { customer, owner }, state);
     }
     if (state === 'unresolved' && !findings.length) {

@@ -11,7 +11,7 @@ import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';
 import { latestOf } from './record.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 const service = openForFile(startIdentityService);
 const harness = openForFile(() => openOnboarding({ connectors: { identityUrl: service.url } }));
@@ -65,17 +65,17 @@ describe('a service', () => {
   });
 
   it('that reports a review is polled until its decision', async () => {
-    service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE_MS });
     const id = await createCompleteCustomer();
     const verification = await submitCustomer(id);
     expect(await harness.readEventTypes(id)).toEqual(PENDING_EVENTS);
-    await harness.app.advance(6 * MINUTE);
+    await harness.app.advance(6 * MINUTE_MS);
     expect(service.cases.map(({ id }) => id)).toEqual([verification.id, verification.id]);
     service.respondWith({ state: 'approved' });
-    await harness.app.advance(5 * MINUTE);
+    await harness.app.advance(5 * MINUTE_MS);
     expect(await harness.readEventTypes(id)).toEqual([...PENDING_EVENTS, ...APPROVED_EVENTS]);
     expect((await latestOf(harness.app.runtime, id))?.decided_by).toBe('connector');
-    await harness.app.advance(60 * MINUTE);
+    await harness.app.advance(60 * MINUTE_MS);
     expect(service.cases).toHaveLength(3);
   });
 
@@ -83,9 +83,9 @@ describe('a service', () => {
     service.respondWith((reply) => reply.socket?.destroy());
     const id = await createCompleteCustomer();
     expect((await submitCustomer(id)).verificationStatus).toBe('PENDING_MANUAL_REVIEW');
-    await harness.app.advance(MINUTE);
+    await harness.app.advance(MINUTE_MS);
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
-    await harness.app.advance(MINUTE);
+    await harness.app.advance(MINUTE_MS);
     expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
     const rejectionEvent = (await harness.app.events()).findLast(
       ({ type }) => type === 'VERIFICATION.REJECTED',
@@ -103,11 +103,11 @@ describe('a service', () => {
     service.respondWith((reply) => reply.socket?.destroy());
     const id = await createCompleteCustomer();
     await submitCustomer(id);
-    await harness.app.advance(24 * 60 * MINUTE);
+    await harness.app.advance(24 * 60 * MINUTE_MS);
     expect(service.cases.length).toBeGreaterThan(30);
     expect(service.cases.length).toBeLessThan(100);
     service.respondWith({ state: 'approved' });
-    await harness.app.advance(60 * MINUTE);
+    await harness.app.advance(60 * MINUTE_MS);
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
   });
 
@@ -122,12 +122,12 @@ describe('a service', () => {
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);
     expect(await harness.readStatuses(platform, id)).toEqual(['UNVERIFIED']);
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     await submitCustomer(id);
     const [document] = service.cases.at(-1)?.documents ?? [];
     const finding = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
     service.respondWith({ state: 'unresolved', findings: [finding] });
-    await harness.app.advance(2 * MINUTE);
+    await harness.app.advance(2 * MINUTE_MS);
     expect(await harness.readStatuses(platform, id)).toEqual(['HOLD']);
     const latestEvent = (await harness.app.events()).findLast(
       ({ data }) => data?.customerId === id,
@@ -141,19 +141,19 @@ describe('a service', () => {
   });
 
   it('that decides after an operator has no effect', async () => {
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     const id = await createCompleteCustomer();
     await submitCustomer(id);
     await decideManually(id, 'rejected');
     service.respondWith({ state: 'approved' });
     const eventTypesBefore = await harness.readEventTypes(id);
-    await harness.app.advance(5 * MINUTE);
+    await harness.app.advance(5 * MINUTE_MS);
     expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
     expect(await harness.readEventTypes(id)).toEqual(eventTypesBefore);
   });
 
-  it('that is superseded during its call has no effect', async () => {
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+  it('that is called while an operator decides has no effect', async () => {
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     const id = await createCompleteCustomer();
     await submitCustomer(id);
     let operatorDecision: Promise<void> | undefined;
@@ -161,7 +161,7 @@ describe('a service', () => {
       operatorDecision = decideManually(id, 'rejected');
       void operatorDecision.then(() => reply.writeHead(200).end('{"state":"approved"}'));
     });
-    await harness.app.advance(2 * MINUTE);
+    await harness.app.advance(2 * MINUTE_MS);
     await operatorDecision;
     expect(await harness.readStatuses(platform, id)).toEqual(['REJECTED']);
     expect((await harness.readEventTypes(id)).slice(2)).toEqual([
@@ -170,12 +170,12 @@ describe('a service', () => {
   });
 
   it('prevents deletion of documents uploaded before its decision', async () => {
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     const id = await createCompleteCustomer();
     await submitCustomer(id);
     const { id: utilityBillId } = await harness.addDocument(platform, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
-    await harness.app.advance(2 * MINUTE);
+    await harness.app.advance(2 * MINUTE_MS);
     const { id: laterDocumentId } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
     const deleteDocument = (documentId: string) =>
       harness.app.call('DELETE', `/documents/${documentId}`, undefined, { platform });
@@ -186,7 +186,7 @@ describe('a service', () => {
   });
 
   it('decides only the latest submission', async () => {
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     const id = await createCompleteCustomer();
     const firstVerification = await submitCustomer(id);
     service.respondWith({ state: 'review' });
@@ -195,7 +195,7 @@ describe('a service', () => {
       const state = submittedId === firstVerification.id ? 'rejected' : 'approved';
       reply.writeHead(200).end(JSON.stringify({ state }));
     });
-    await harness.app.advance(5 * MINUTE);
+    await harness.app.advance(5 * MINUTE_MS);
     // A review without a polling interval is decided by the operator.
     expect(service.cases.map(({ id }) => id)).toEqual([
       firstVerification.id,
@@ -207,16 +207,16 @@ describe('a service', () => {
   });
 
   it('has no effect on a deleted customer', async () => {
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     const id = await createCompleteCustomer();
     await submitCustomer(id);
     ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { platform }), 200);
     service.respondWith({ state: 'approved' });
-    await harness.app.advance(5 * MINUTE);
+    await harness.app.advance(5 * MINUTE_MS);
     expect(await harness.readEventTypes(id)).toEqual(PENDING_EVENTS);
   });
 
-  it('decides listed owners individually and the others with the business', async () => {
+  it('decides listed owners individually and the other owners with the business', async () => {
     const { id } = await harness.createBusiness(platform, 'REG-1');
     const owners = await harness.completeBusiness(platform, id, ['Hopper', 'Lamarr', 'Noether']);
     const [firstOwnerId, secondOwnerId] = owners.map((owner) => owner.id);
@@ -236,11 +236,11 @@ describe('a service', () => {
   it('does not decide owners that were added after the submission', async () => {
     const { id } = await harness.createBusiness(platform, 'REG-2');
     await harness.completeBusiness(platform, id);
-    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE_MS });
     await submitCustomer(id);
     const addedOwner = await harness.addOwner(platform, id, 'Late', 20);
     service.respondWith({ state: 'approved' });
-    await harness.app.advance(5 * MINUTE);
+    await harness.app.advance(5 * MINUTE_MS);
     expect(await harness.readStatuses(platform, id)).toEqual([
       'APPROVED',
       'APPROVED',

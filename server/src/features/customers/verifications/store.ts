@@ -16,7 +16,7 @@ export const verifications = table(
     /** `VerificationError[]`, encrypted with the data key of the customer, or null if empty. */
     findings: col.text.null.mut,
     /**
-     * Source of the findings, or of a decision after the submission. Null for missing data only,
+     * Source of the findings, or of a decision after the submission. Null if only data is missing,
      * while the review is pending, and for an approval or rejection at the submission.
      */
     decided_by: col.enum<'operator' | 'connector'>().null.mut,

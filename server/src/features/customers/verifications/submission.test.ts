@@ -30,7 +30,7 @@ async function createCompleteCustomer(fullName: string, overrides: object = {}) 
 
 const readCustomerRow = async (id: string) => {
   const customer = await harness.app.runtime.db.read(customers, id);
-  if (!customer) throw new Error('no customer');
+  if (!customer) throw new Error('The customer was not found.');
   return customer;
 };
 
@@ -136,10 +136,15 @@ describe('createVerification', () => {
     const { id } = await harness.createPerson(platform, 'Ada Lovelace 003');
     const passport = await harness.addDocument(platform, id, 'PASSPORT');
     ok(await harness.submitVerification(platform, id), 200);
-    const removal = await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, {
-      platform,
-    });
-    expect([removal.status, removal.body.code]).toEqual([409, 'CONFLICT']);
+    const deletionResponse = await harness.app.call(
+      'DELETE',
+      `/documents/${passport.id}`,
+      undefined,
+      {
+        platform,
+      },
+    );
+    expect([deletionResponse.status, deletionResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('permits the deletion of documents of an incomplete submission', async () => {
@@ -290,11 +295,14 @@ describe('concurrent requests', () => {
       const id = await createCompleteCustomer('Ada Lovelace 001');
       ok(await harness.submitVerification(platform, id), 200);
       const eventTypesBefore = await readEventTypes(id);
-      const approval = harness.app.operate(async (ctx) => {
+      const approvalOperation = harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
       }, platform);
-      const [response] = await Promise.all([harness.submitVerification(platform, id), approval]);
+      const [response] = await Promise.all([
+        harness.submitVerification(platform, id),
+        approvalOperation,
+      ]);
       expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
       const latestVerification = await latestOf(harness.app.runtime, id);
       expect([latestVerification?.status, latestVerification?.decided_by]).toEqual([
@@ -330,11 +338,14 @@ describe('concurrent requests', () => {
   it('include a concurrent change of an owner in the submission', async () => {
     const { id } = await harness.createBusiness(platform, 'REG-1');
     const [owner] = await harness.completeBusiness(platform, id);
-    const change = harness.app.operate(async (ctx) => {
+    const changeOperation = harness.app.operate(async (ctx) => {
       const ownerRow = await ctx.read(beneficialOwners, owner?.id as string);
       if (ownerRow) ctx.update(beneficialOwners, ownerRow, { share: 31, updated_at: ctx.now });
     }, platform);
-    const [response] = await Promise.all([harness.submitVerification(platform, id), change]);
+    const [response] = await Promise.all([
+      harness.submitVerification(platform, id),
+      changeOperation,
+    ]);
     expect(ok(response, 200).verificationStatus).toBe('APPROVED');
     const storedOwner = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
     expect([storedOwner?.status, storedOwner?.share]).toEqual(['APPROVED', 31]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { generateCode, LETTERS_AND_DIGITS } from './codes.ts';
 
-/** Effects that return these random bytes. */
+/** Effects that return `bytes` as random bytes, in order. */
 const randomReturning = (...bytes: number[]) => ({
   random(count: number) {
     if (count > bytes.length) throw new Error('no further random bytes');

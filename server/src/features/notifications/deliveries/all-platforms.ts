@@ -1,7 +1,7 @@
 // A page of the deliveries of all platforms, newest first. Most pages read the events by primary
 // key and then their deliveries, because an index of deliveries over all endpoints would slow every
-// delivery. Failed deliveries have a separate index. Pending deliveries are merged from their
-// endpoints unless these exceed `MAX_QUEUES`.
+// delivery. Failed deliveries have a separate index. The pending deliveries of up to `MAX_QUEUES`
+// endpoints are merged.
 import type { Static } from '@sinclair/typebox';
 import { invalid } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';

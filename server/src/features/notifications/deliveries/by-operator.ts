@@ -21,7 +21,7 @@ import {
 } from './present.ts';
 import {
   type DroppedEvent,
-  details,
+  deliveryDetails,
   droppedEvents,
   findAttempts,
   findEvent,
@@ -45,7 +45,7 @@ async function viewsOf(db: Database, keys: readonly PlatformKey[]): Promise<Pend
     const keysOfPlatform = keys.filter((key) => key.platformId === platform);
     const targets = await deliveryTargets(db, platform);
     const page = { order: 'asc' as const, limit: keys.length };
-    const rows = await details(db, { status: 'PENDING' }, keysOfPlatform, page);
+    const rows = await deliveryDetails(db, { status: 'PENDING' }, keysOfPlatform, page);
     views.push(...rows.map((row) => ({ platformId: platform, ...presentDelivery(row, targets) })));
   }
   return views;

@@ -13,7 +13,7 @@ import {
   withDescription,
 } from '../../../kernel/schema.ts';
 
-const TAG = 'Webhook deliveries';
+const TAG = 'Webhook Deliveries';
 const MAX_ID_LENGTH = 200;
 
 const optionalOf = <T extends TSchema>(schema: T) => Type.Optional(schema);
@@ -163,7 +163,8 @@ export const listWebhookDeliveries = operation({
       sortOrder: optionalOf(
         oneOf(['asc', 'desc'], {
           default: 'desc',
-          description: '`desc`: deliveries of the newest events first.',
+          description:
+            '`asc`: oldest events first. `desc`: newest events first. Defaults to `desc`.',
         }),
       ),
     },

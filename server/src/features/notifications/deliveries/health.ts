@@ -8,7 +8,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById } from '../../tenancy/platform/index.ts';
 import { endpointViews } from '../endpoints/index.ts';
 
-/** Larger counts are reported as this number. */
+/** Maximum count. Larger counts are reported as this number. */
 export const MAX_COUNTED = 1_000;
 /** Number of latest attempts in which the last success is searched. */
 const MAX_SEARCHED = 200;

@@ -4,18 +4,18 @@
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
 import {
-  candidates,
   type DeliveryFilter,
   type DeliveryRow,
   type DetailsFilter,
-  details,
+  deliveryDetails,
+  deliveryKeys,
   type PlatformKey,
   type Step,
 } from './store.ts';
 
 /** Minimum and maximum number of deliveries in a step of a filter that may skip many deliveries. */
-const FIRST_STEP = 250;
-const LONGEST_STEP = 2_000;
+const MIN_STEP_SIZE = 250;
+const MAX_STEP_SIZE = 2_000;
 /** Time after which no further step of a page begins. */
 const PAGE_MS = 100;
 
@@ -44,7 +44,7 @@ export const pageOfDeliveries = (
   filter: DeliveryFilter,
   step: Step,
 ): Promise<DeliveryPage> =>
-  pageOfCandidates(db, filter, step, (nextStep) => candidates(db, filter, nextStep));
+  pageOfCandidates(db, filter, step, (nextStep) => deliveryKeys(db, filter, nextStep));
 
 /** A page of the deliveries that match a filter, among candidates in the order of the list. */
 export async function pageOfCandidates(
@@ -55,13 +55,13 @@ export async function pageOfCandidates(
 ): Promise<DeliveryPage> {
   const startedAt = performance.now();
   const rows: DeliveryRow[] = [];
-  let length = isSelective(filter) ? Math.max(limit + 1, FIRST_STEP) : limit + 1;
+  let length = isSelective(filter) ? Math.max(limit + 1, MIN_STEP_SIZE) : limit + 1;
   let position = after;
   for (;;) {
     const keys = await readCandidates({ order, after: position, limit: length });
     const remainingCount = limit + 1 - rows.length;
     if (keys.length)
-      rows.push(...(await details(db, filter, keys, { order, limit: remainingCount })));
+      rows.push(...(await deliveryDetails(db, filter, keys, { order, limit: remainingCount })));
     if (rows.length > limit) {
       const page = rows.slice(0, limit);
       return { rows: page, end: keyOf(page.at(-1) as DeliveryRow) };
@@ -69,6 +69,6 @@ export async function pageOfCandidates(
     position = keys.at(-1);
     if (keys.length < length) return { rows, end: undefined };
     if (performance.now() - startedAt > PAGE_MS) return { rows, end: position };
-    length = Math.min(LONGEST_STEP, Math.max(FIRST_STEP, length * 2));
+    length = Math.min(MAX_STEP_SIZE, Math.max(MIN_STEP_SIZE, length * 2));
   }
 }

@@ -84,7 +84,7 @@ async function requireDelivery(ctx: Ctx, id: string) {
   return { key, row, targets };
 }
 
-const dataErased = () =>
+const erasedDataConflict = () =>
   new Fault('CONFLICT', 'The event cannot be sent again, because its data was erased.');
 
 /** Numbers of the endpoints that receive an event again. Throws NOT_FOUND and CONFLICT. */
@@ -126,7 +126,7 @@ export const deliveryOperations = [
     const row = requeuedEvents.length
       ? await findDelivery(ctx.db, ctx.caller.platformId, key)
       : undefined;
-    if (!row) throw dataErased();
+    if (!row) throw erasedDataConflict();
     return { status: 202, body: presentDelivery(row, targets) };
   }),
 
@@ -135,7 +135,7 @@ export const deliveryOperations = [
     if (event?.platformId !== ctx.caller.platformId) throw eventNotFound();
     const numbers = await receiversOf(ctx, event.type, body.endpointId);
     const requeuedEvents = await requeueEvents(ctx.db, [eventId], ctx.effects.now(), numbers);
-    if (!requeuedEvents.length) throw dataErased();
+    if (!requeuedEvents.length) throw erasedDataConflict();
     const deliveryIds = requeuedEvents.map(deliveryId);
     return { status: 202, body: { deliveryIds } };
   }),

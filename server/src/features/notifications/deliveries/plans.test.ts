@@ -1,8 +1,13 @@
-// The cost of a page of deliveries does not depend on the number of deliveries, because each statement reads
-// a range of an index. RAILHEAD_PLANNED_DELIVERIES sets the number of events.
+// The cost of a page of deliveries does not depend on the number of deliveries, because each
+// statement reads a range of an index. RAILHEAD_PLANNED_DELIVERIES sets the number of events.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';
+import {
+  type CheckPlan,
+  createPlanner,
+  idSql,
+  uuid,
+} from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { allCandidatesSql, MAX_QUEUES, pageOfAllDeliveries, QUEUES } from './all-platforms.ts';
 import { keyOf, pageOfDeliveries } from './list.ts';
@@ -15,15 +20,15 @@ import {
   detailsSql,
 } from './store.ts';
 
-const EVENTS = Number(process.env.RAILHEAD_PLANNED_DELIVERIES ?? 30_000);
+const EVENT_COUNT = Number(process.env.RAILHEAD_PLANNED_DELIVERIES ?? 30_000);
 /** Maximum blocks of a step of twenty deliveries of two endpoints. */
 const MAX_STEP_BLOCKS = 400;
 
 const app = testApp();
 let client: pg.Client;
-let checkPlan: Planned;
+let checkPlan: CheckPlan;
 let filter: DeliveryFilter;
-const middleKey: DeliveryKey = { eventId: `Webhook:${uuid(EVENTS / 2)}`, endpoint: 0 };
+const middleKey: DeliveryKey = { eventId: `Webhook:${uuid(EVENT_COUNT / 2)}`, endpoint: 0 };
 
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
@@ -34,19 +39,19 @@ beforeAll(async () => {
     select ${idSql('Webhook', 'n')}, ${platform},
       case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else 'INTERNAL_ACCOUNT.BALANCE_UPDATED' end,
       ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n)
-    from generate_series(1, ${EVENTS}) n`);
-  // Every tenth delivery of the configured endpoint failed. Every third delivery of the other endpoint is
-  // pending.
+    from generate_series(1, ${EVENT_COUNT}) n`);
+  // Every tenth delivery of the configured endpoint failed. Every third delivery of the other
+  // endpoint is pending.
   await client.query(`insert into webhook_attempts
       (platform_id, endpoint, event_id, attempt, at, status, ms, result)
     select ${platform}, e, ${idSql('Webhook', 'n')}, a, to_timestamp(1790000000 + n), 500, 5,
       case when n % 10 = 0 and e = 0 then case when a = 2 then 'dropped' else 'retry' end
         when a = 1 then 'retry' else 'delivered' end
-    from generate_series(1, ${EVENTS}) n, generate_series(0, 1) e, generate_series(1, 2) a
+    from generate_series(1, ${EVENT_COUNT}) n, generate_series(0, 1) e, generate_series(1, 2) a
     where not (e = 1 and n % 3 = 0)`);
   await client.query(`insert into webhook_queue (platform_id, endpoint, event_id, due_at)
     select ${platform}, 1, ${idSql('Webhook', 'n')}, to_timestamp(1990000000 + n)
-    from generate_series(1, ${EVENTS}) n where n % 3 = 0`);
+    from generate_series(1, ${EVENT_COUNT}) n where n % 3 = 0`);
   await client.query('vacuum analyze events, webhook_attempts, webhook_queue');
   await client.query(`insert into webhook_endpoints (id, platform_id, number, status, status_changed_at,
       standard_webhooks, format, keys, created_at, updated_at, version)
@@ -87,7 +92,7 @@ describe.each(['asc', 'desc'] as const)('a page in order %s', (order) => {
   });
 
   it.each<[string, Partial<DeliveryFilter>, number]>([
-    ['a type', { types: ['CARD.STATE_CHANGE'] }, 2 * Math.ceil(EVENTS / 20_000)],
+    ['a type', { types: ['CARD.STATE_CHANGE'] }, 2 * Math.ceil(EVENT_COUNT / 20_000)],
     ['a resource', { resourceId: `Transaction:${uuid(77)}` }, 6],
     ['a status and a type', { status: 'FAILED', types: ['TEST'] }, 0],
   ])('finds each delivery that matches a filter by %s once', async (_, filters, count) => {
@@ -140,16 +145,16 @@ describe('a page over all platforms', () => {
     const allDeliveries = await readAllPages(undefined, 1_000);
     expect(new Set(allDeliveries).size).toBe(allDeliveries.length);
     // One delivery of each event to each of the two endpoints.
-    expect(allDeliveries.length).toBe(2 * EVENTS);
+    expect(allDeliveries.length).toBe(2 * EVENT_COUNT);
     const failedDeliveries = await readAllPages('FAILED', 700);
-    expect(failedDeliveries).toHaveLength(EVENTS / 10);
-    expect(await readAllPages('PENDING', 999)).toHaveLength(EVENTS / 3);
+    expect(failedDeliveries).toHaveLength(EVENT_COUNT / 10);
+    expect(await readAllPages('PENDING', 999)).toHaveLength(EVENT_COUNT / 3);
   });
 
   it('reads events if too many endpoints have pending deliveries', async () => {
-    const insert = `insert into webhook_queue (platform_id, endpoint, event_id, due_at)
+    const insertSql = `insert into webhook_queue (platform_id, endpoint, event_id, due_at)
       select 'PlatformConfig:' || p, 0, $1, now() from generate_series(1, ${MAX_QUEUES + 1}) p`;
-    await client.query(insert, [`Webhook:${uuid(EVENTS + 1)}`]);
+    await client.query(insertSql, [`Webhook:${uuid(EVENT_COUNT + 1)}`]);
     await checkPlan({ text: QUEUES, values: [] }, 6 * MAX_QUEUES);
     const page = await pageOfAllDeliveries(app.runtime, { status: 'PENDING', limit: 50 });
     expect(page.data).toHaveLength(50);
@@ -159,7 +164,7 @@ describe('a page over all platforms', () => {
   });
 });
 
-it('countUndelivered counts to one above the maximum and returns the end of a range within it', async () => {
+it('countUndelivered counts to one above the maximum and returns the bound of a smaller range', async () => {
   const range = {
     platformId: app.platform.id,
     endpoint: 1,
@@ -175,6 +180,6 @@ it('countUndelivered counts to one above the maximum and returns the end of a ra
     ...undeliveredTotal,
     count: 50,
   });
-  const total = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENTS);
-  expect(total.count).toBe(Math.floor(EVENTS / 10) - Math.floor(EVENTS / 1000));
+  const total = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENT_COUNT);
+  expect(total.count).toBe(Math.floor(EVENT_COUNT / 10) - Math.floor(EVENT_COUNT / 1000));
 });

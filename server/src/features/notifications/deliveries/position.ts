@@ -28,7 +28,7 @@ export function deliveryOf(id: string): DeliveryKey | undefined {
     : { eventId: `Webhook:${uuid}`, endpoint: Number(endpoint) };
 }
 
-/** The cursor of the deliveries after this one, in the order of the list. */
+/** The cursor of the deliveries after this delivery, in the order of the list. */
 export const cursorAfter = ({ eventId, endpoint }: DeliveryKey): string =>
   Buffer.from(`${endpoint} ${uuidOf(eventId)}`).toString('base64url');
 

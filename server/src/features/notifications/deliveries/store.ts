@@ -159,12 +159,12 @@ export function detailsSql(
   return { text, values };
 }
 
-export function candidates(db: Database, filter: DeliveryFilter, step: Step) {
+export function deliveryKeys(db: Database, filter: DeliveryFilter, step: Step) {
   const { text, values } = candidatesSql(filter, step);
   return db.query<PlatformKey>(text, values);
 }
 
-export function details(
+export function deliveryDetails(
   db: Pick<Database, 'query'>,
   filter: DetailsFilter,
   keys: readonly PlatformKey[],
@@ -180,7 +180,7 @@ export async function findDelivery(
   platformId: string,
   key: DeliveryKey,
 ): Promise<DeliveryRow | undefined> {
-  return (await details(db, {}, [{ platformId, ...key }], { order: 'asc', limit: 1 }))[0];
+  return (await deliveryDetails(db, {}, [{ platformId, ...key }], { order: 'asc', limit: 1 }))[0];
 }
 
 const ATTEMPTS = `select attempt, at, status, error, ms, head, response, result

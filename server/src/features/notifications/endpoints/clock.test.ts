@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-
 
 const app = testApp();
 const receiver = openForFile(startReceiver);
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 afterEach(() => {
   receiver.behave(200);
@@ -41,7 +41,7 @@ describe('a rotated key', () => {
   it('signs until its expiry in real time, regardless of the clock, even after a reset', async () => {
     const { platform, call, path, secret } = await createPlatformWithEndpoint('Rotated');
     await call('POST', '/sandbox/clock', { advance: 'P30D', freeze: true });
-    const expiresAt = new Date(app.effects.now() + DAY).toISOString();
+    const expiresAt = new Date(app.effects.now() + DAY_MS).toISOString();
     expect((await call('POST', `${path}/keys/rotate`, {})).keys[1].expiresAt).toBe(expiresAt);
     const expectOverlap = async (isValid: boolean) => {
       receiver.arrivals.length = 0;
@@ -55,7 +55,7 @@ describe('a rotated key', () => {
     await expectOverlap(true);
     ok(await app.call('POST', '/sandbox/reset', {}, { platform }), 200);
     await expectOverlap(true);
-    await app.advance(DAY);
+    await app.advance(DAY_MS);
     await expectOverlap(false);
   });
 });
@@ -82,7 +82,7 @@ describe('retries', () => {
 describe('a failing endpoint', () => {
   const STATUS_REASON = 'Every attempt failed for five days.';
 
-  it('is paused after five days of an advanced clock, and the others receive an event', async () => {
+  it('is paused after five days of an advanced clock, and the other endpoints receive an event', async () => {
     const { platform, call, path, id } = await createPlatformWithEndpoint('Failing');
     const otherReceiver = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
@@ -93,7 +93,7 @@ describe('a failing endpoint', () => {
     await call('POST', '/sandbox/clock', { advance: 'P4D' });
     const { status, failingSince } = await call('GET', path);
     expect(status).toBe('ENABLED');
-    const pausedAt = new Date(Date.parse(failingSince) + 5 * DAY).toISOString();
+    const pausedAt = new Date(Date.parse(failingSince) + 5 * DAY_MS).toISOString();
     await call('POST', '/sandbox/clock', { advance: 'P4D' });
     const pausedFields = {
       status: 'PAUSED',
@@ -118,7 +118,7 @@ describe('a failing endpoint', () => {
     const statusOf = async ({ call, path }: typeof fastPlatform) =>
       (await call('GET', path)).status;
     const advanceDays = async (count: number) => {
-      app.effects.set(app.effects.now() + count * DAY);
+      app.effects.set(app.effects.now() + count * DAY_MS);
       await app.settle();
     };
     await advanceDays(4);

@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/schema.ts';
 import { MAX_ENDPOINTS } from './store.ts';
 
-const TAG = 'Webhook endpoints';
+const TAG = 'Webhook Endpoints';
 export const DEFAULT_OVERLAP_HOURS = 24;
 const MAX_OVERLAP_HOURS = 168;
 
@@ -30,9 +30,8 @@ const Delivery = named(
   'WebhookEndpointDelivery',
   oneOf(['PUSH', 'PULL'], {
     description:
-      'PUSH: deliveries are sent to the URL. PULL: they are read with ' +
-      '`pullWebhookDeliveries` and retained until they are acknowledged, each for at least ' +
-      'seven days.',
+      'PUSH: deliveries are sent to the URL. PULL: deliveries are read with ' +
+      '`pullWebhookDeliveries`. Each is retained until it is acknowledged, or for seven days.',
   }),
 );
 
@@ -88,8 +87,8 @@ const PROPERTIES = {
   failingSince: Type.Optional(
     time(
       'Time of the first failed attempt since the last success or since the endpoint was enabled. ' +
-        'Absent if no attempt has failed since then, and for the endpoint of the platform ' +
-        'configuration.',
+        'The endpoint is paused after five days without a success. Absent if no attempt has ' +
+        'failed since then, and for the endpoint of the platform configuration.',
     ),
   ),
   standardWebhooks: Type.Boolean({
@@ -242,10 +241,10 @@ export const createWebhookEndpoint = operation({
   tag: TAG,
   summary: 'Create a webhook endpoint',
   description:
-    'Adds an endpoint, which receives events that occur after its creation. With `delivery` ' +
-    'PULL it has no URL, for receivers behind a firewall. `secret` is returned only in this ' +
-    `response. A platform has at most ${MAX_ENDPOINTS} endpoints in addition to the endpoint of ` +
-    'its configuration.',
+    'Adds an endpoint. The endpoint receives events that occur after its creation. An endpoint ' +
+    'with `delivery` PULL has no URL and is for receivers behind a firewall. `secret` is ' +
+    `returned only in this response. A platform has at most ${MAX_ENDPOINTS} endpoints in ` +
+    'addition to the endpoint of its configuration.',
   permission: 'MANAGE',
   query: NO_QUERY,
   body: CreateRequest,
@@ -320,11 +319,12 @@ export const rotateWebhookEndpointKey = operation({
   summary: 'Rotate the signing key of a webhook endpoint',
   description:
     'Creates a signing key for the headers of Standard Webhooks. Until the overlap expires, ' +
-    'deliveries are signed with the new and the earlier key, so a receiver that verifies with ' +
-    'either key accepts all. Afterwards deliveries are signed with the new key only. `secret` ' +
-    'is returned only in this response. At most three keys are valid at a time. Deliveries to ' +
-    'the endpoint of the platform configuration are signed with the keys of the service, which ' +
-    'its operator rotates.',
+    'deliveries are signed with the new and the earlier key. A receiver can verify with either ' +
+    'key. Afterwards deliveries are signed with the new key only. `secret` is returned only in ' +
+    'this response. A rotation is rejected with `CONFLICT` while three keys are valid. ' +
+    'Deliveries to the endpoint of the ' +
+    'platform configuration are signed with the keys of the service. The operator rotates ' +
+    'these keys.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -338,7 +338,7 @@ export const rotateWebhookEndpointKey = operation({
             maximum: MAX_OVERLAP_HOURS,
             description:
               'Hours for which earlier keys still sign, 0 to 168. Defaults to 24. With 0 they ' +
-              'stop signing immediately. An earlier expiry of a key remains.',
+              'stop signing immediately. A key that expires earlier keeps its expiry.',
           }),
         ),
       },

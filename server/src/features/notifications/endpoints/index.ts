@@ -12,7 +12,11 @@ export { WebhookEndpoint } from './contract.ts';
 export { endpointOf, pulledEndpointOf } from './find.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { endpointViews, platformOfEndpoint, setEndpointStatus } from './operations.ts';
-export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';
+export {
+  type FailingEndpoint,
+  firstFailingEndpoint as firstFailing,
+  pauseFailing,
+} from './pausing.ts';
 export { configuredId } from './present.ts';
 export { dropExpiredDeliveries } from './retained.ts';
 export { CONFIGURED, type EndpointKey, type EventFormat } from './store.ts';

@@ -96,7 +96,8 @@ function changeConfigured(
   row: EndpointRow | undefined,
   change: Change,
 ) {
-  if (change.url !== undefined) throw invalidField('url', 'is set with updatePlatformConfig');
+  if (change.url !== undefined)
+    throw invalidField('url', 'must be changed with updatePlatformConfig');
   const { standardWebhooks } = change;
   const platform =
     standardWebhooks === undefined || standardWebhooks === previousPlatform.standard_webhooks
@@ -145,8 +146,8 @@ function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
   return { row: ctx.update(webhookEndpoints, row, { keys, updated_at: ctx.now }), secret };
 }
 
-const configuredConflict = (remedy: string) =>
-  new Fault('CONFLICT', `This is the endpoint of the platform configuration. ${remedy}`);
+const configuredConflict = (problem: string) =>
+  new Fault('CONFLICT', `The endpoint of the platform configuration ${problem}`);
 
 /** All endpoints of a platform as the API shows them, with their numbers. */
 export async function endpointViews(
@@ -248,7 +249,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
 
   handle(deleteWebhookEndpointById, async (ctx, { params }) => {
     const { platform, row } = await endpointOf(ctx, params.endpointId);
-    if (platform) throw configuredConflict('Pause it instead.');
+    if (platform) throw configuredConflict('cannot be deleted. Pause the endpoint.');
     const changes = { keys: [], deleted_at: ctx.now, updated_at: ctx.now };
     ctx.update(webhookEndpoints, row, changes);
     return { status: 204, body: undefined };
@@ -258,7 +259,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
     const endpoint = await endpointOf(ctx, params.endpointId);
     if (endpoint.platform) {
       throw configuredConflict(
-        'Its deliveries are signed with the keys of the service, which its operator rotates.',
+        'has no own keys. The operator of the service rotates the keys that sign its deliveries.',
       );
     }
     const hours = body.overlapHours ?? DEFAULT_OVERLAP_HOURS;

@@ -39,7 +39,7 @@ export interface FailingEndpoint {
  * The first endpoint of a platform that has failed for five days by `until`, and the time at which
  * the five days ended.
  */
-export async function firstFailing(
+export async function firstFailingEndpoint(
   db: Pick<Database, 'query'>,
   platformId: string,
   until: Time,

@@ -36,7 +36,7 @@ const DISCARD_EXPIRED = `with expired as (
     on conflict (platform_id, endpoint, event_id, attempt) do nothing)
   select event_id from expired`;
 const PAUSED_REASON = 'EXPIRED: the endpoint was paused for seven days';
-const PULLED_REASON = 'EXPIRED: not acknowledged for seven days';
+const PULLED_REASON = 'EXPIRED: the delivery was not acknowledged for seven days';
 
 async function dropExpired({ db }: Pick<Runtime, 'db'>, now: Time, platformId: string | null) {
   const values = [new Date(now), PAUSED_REASON, PULLED_REASON, platformId];
@@ -52,7 +52,8 @@ export async function dropExpiredDeliveries(
 }
 
 /**
- * Discards deliveries that were retained for seven days, paused or not pulled. Runs every minute.
+ * Discards deliveries that a paused endpoint retained, or that were not pulled, for seven days.
+ * Runs every minute.
  */
 export function retainedDeliverySweep(): Sweep {
   let nextRunAt: Time = 0;

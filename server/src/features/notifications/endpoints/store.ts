@@ -17,9 +17,9 @@ export type EventFormat = 'FULL' | 'THIN';
 /** A signing key of an endpoint. */
 export interface EndpointKey {
   id: string;
-  /** The secret, sealed. */
+  /** The secret, encrypted with the master key. */
   sealed: string;
-  /** Real time, like the expiry. */
+  /** Real time of the creation. The expiry is also in real time. */
   createdAt: Time;
   /** Time after which the key no longer signs, or null for the current key. */
   expiresAt: Time | null;
@@ -41,7 +41,7 @@ export const webhookEndpoints = table(
     status_changed_at: col.time.mut,
     standard_webhooks: col.bool.mut,
     format: col.enum<EventFormat>().mut,
-    /** The latest first. */
+    /** Signing keys, the latest first. */
     keys: col.json<EndpointKey[]>().mut,
     /** Time of the first failed attempt since the last success. Written by the deliverer. */
     failing_since: col.time.null.mut,

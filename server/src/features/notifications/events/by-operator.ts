@@ -86,7 +86,7 @@ export async function pageOfEventsByOperator(runtime: Runtime, query: OperatorEv
   if (errors.length) throw invalid(errors);
   if (platformId !== undefined) return pageOfPlatform(runtime, { ...query, platformId });
   for (const [field, value] of Object.entries({ resourceId, customerId })) {
-    if (value !== undefined) throw invalidField(field, 'needs `platformId`');
+    if (value !== undefined) throw invalidField(field, 'is allowed only with `platformId`');
   }
   const { rows, ...rest } = await pageInSteps(runtime.db, eventHeads, {
     ...(await listSteps(

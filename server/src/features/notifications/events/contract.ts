@@ -101,8 +101,8 @@ export const listEvents = operation({
       createdBefore: Type.Optional(time('Return only events at or before this time.')),
       after: Type.Optional(
         text(
-          'Return events after this position, oldest first: `after` of an earlier reply, or ' +
-            '`beginning` for the events of the retention period, except its first hour.',
+          'Return events after this position, oldest first. The value is `after` of an earlier ' +
+            'reply. `beginning` selects all events of the retention period except its first hour.',
           { maxLength: MAX_CURSOR },
         ),
       ),

@@ -12,7 +12,7 @@ export interface EventPosition {
 }
 
 export interface Cursor extends EventPosition {
-  /** Real time until which all events of the platform are before the position. */
+  /** All events that the platform emitted up to this real time are before the position. */
   at: Time;
 }
 

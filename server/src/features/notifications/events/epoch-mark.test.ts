@@ -1,5 +1,6 @@
-// The mark of the epochs after a recovery without its initial state on disk, as on a replica that becomes the
-// primary soon after the migration.
+// Recreation of the sequence that marks the epoch of events. The sequence is unreadable after a
+// recovery without its initial state on disk. A replica that becomes the primary soon after the
+// migration has no such state.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -22,7 +23,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 const countEpochs = (client: pg.Client) =>
   client.query('select epoch from event_epochs order by epoch').then(({ rows }) => rows.length);
 
-it('the mark is created again if it is unreadable after a recovery', async () => {
+it('the epoch mark is created again if it is unreadable after a recovery', async () => {
   const dir = fs.mkdtempSync(path.join(scratchFolder(), 'epoch-'));
   let server = await startEmbedded({ dir });
   try {

@@ -85,8 +85,8 @@ describe('listEvents', () => {
   it('filters by type, customer and time', async () => {
     const { person, account, paymentId } = await payFundedCustomer(app);
     const customerPage = await follow(app, { customerId: person.id });
-    const resources = new Set(customerPage.events.map((each) => each.resourceId));
-    for (const id of [person.id, account.id, paymentId]) expect(resources).toContain(id);
+    const resourceIds = new Set(customerPage.events.map((each) => each.resourceId));
+    for (const id of [person.id, account.id, paymentId]) expect(resourceIds).toContain(id);
     const otherEvents = (await follow(app)).events.filter(
       (each) => !idsOf({ data: customerPage.events }).includes(each.id),
     );
@@ -242,7 +242,7 @@ describe('getEventById', () => {
 describe('events of a server', () => {
   const app = testAppForEach();
 
-  it('are removed by week after the retention period, and older cursors are rejected', async () => {
+  it('are deleted by week after the retention period, and their cursors are rejected', async () => {
     const { after } = await follow(app);
     await payFundedCustomer(app);
     const oldPage = await follow(app, {}, after);

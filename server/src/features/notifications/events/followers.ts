@@ -178,8 +178,8 @@ export function createFollowers(options: FollowersOptions): Followers {
       let mayWait = true;
       return {
         async wait(position, ms) {
-          const isLast = isStopping;
-          await wait(platformId, position, isLast ? Math.min(ms, STOPPING_MS) : ms, disconnect);
+          const isLastWait = isStopping;
+          await wait(platformId, position, isLastWait ? Math.min(ms, STOPPING_MS) : ms, disconnect);
           if (isStopping) mayWait = false;
         },
         get isClosed() {

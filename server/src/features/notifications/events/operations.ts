@@ -39,7 +39,8 @@ function dataOf({ vault }: Ctx, log: Log, row: EventRow): Record<string, unknown
   try {
     return readData(vault, row);
   } catch (error) {
-    log.error({ err: error, event: row.id, platformId: row.platform_id }, 'event unreadable');
+    const fields = { err: error, event: row.id, platformId: row.platform_id };
+    log.error(fields, 'the data of an event is unreadable');
     return null;
   }
 }
@@ -69,7 +70,7 @@ function queryErrors(query: Query): FieldError[] {
     errors.push({ field: 'before', message: 'must be absent if `after` is set' });
   }
   if (wait > 0 && after === undefined) {
-    errors.push({ field: 'wait', message: 'needs `after`' });
+    errors.push({ field: 'wait', message: 'is allowed only with `after`' });
   }
   if (wait > 0 && createdBefore !== undefined) {
     errors.push({ field: 'wait', message: 'must be absent if `createdBefore` is set' });
@@ -137,7 +138,8 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
     horizon = await horizonOf(ctx.db);
   }
   if (from.position > horizon) {
-    throw invalid([{ field: 'after', message: 'is not a cursor of this service' }]);
+    const message = 'is not a cursor of this service. Use `after` of an earlier reply';
+    throw invalid([{ field: 'after', message }]);
   }
   const bounds = await boundsOf(ctx.db, filter, horizon);
   const walk = await readSteps(ctx.db, filter, { order: 'asc', ...bounds, from, limit });

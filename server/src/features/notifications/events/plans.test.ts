@@ -1,24 +1,29 @@
-// The cost of a page of events does not depend on the number of events, because each statement reads a range
-// of the index. RAILHEAD_PLANNED_EVENTS sets their number.
+// The cost of a page of events does not depend on the number of events, because each statement
+// reads a range of the index. RAILHEAD_PLANNED_EVENTS sets the number of events.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';
+import {
+  type CheckPlan,
+  createPlanner,
+  idSql,
+  uuid,
+} from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { HEADS } from './heads.ts';
 import { BOUNDARY, countSql, type EventFilter, LOWEST_POSITION, rangeSql } from './store.ts';
 import { readSteps } from './walk.ts';
 
-const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
+const EVENT_COUNT = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
 /** Number of events of one transaction. */
 const EVENTS_PER_POSITION = 7;
-const HIGHEST_POSITION = BigInt(Math.ceil(EVENTS / EVENTS_PER_POSITION));
+const HIGHEST_POSITION = BigInt(Math.ceil(EVENT_COUNT / EVENTS_PER_POSITION));
 const MIDDLE_POSITION = HIGHEST_POSITION / 2n;
 /** Maximum blocks of a page of twenty events, including one block for each event. */
 const MAX_PAGE_BLOCKS = 150;
 
 const app = testApp();
 let client: pg.Client;
-let checkPlan: Planned;
+let checkPlan: CheckPlan;
 let filter: EventFilter;
 
 const TYPES = `(array['OUTGOING_PAYMENT.PENDING', 'OUTGOING_PAYMENT.COMPLETED',
@@ -35,7 +40,7 @@ beforeAll(async () => {
       case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else ${TYPES} end,
       ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n), n / ${EVENTS_PER_POSITION},
       n % 32768
-    from generate_series(1, ${EVENTS}) n`);
+    from generate_series(1, ${EVENT_COUNT}) n`);
   await client.query('vacuum analyze events');
   // The planner prefers sequential scans, because the other tables are almost empty.
   await client.query('set enable_seqscan = off');
@@ -79,7 +84,7 @@ it('countSql reads the range of the index', async () => {
 
 it('BOUNDARY finds a time by binary search', async () => {
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
-    const time = new Date(1_790_000_000_000 + EVENTS * 500);
+    const time = new Date(1_790_000_000_000 + EVENT_COUNT * 500);
     await checkPlan(
       { text: BOUNDARY, values: [platformId, HIGHEST_POSITION, time] },
       MAX_PAGE_BLOCKS,
@@ -121,7 +126,7 @@ it.each(['asc', 'desc'] as const)(
       if (!page.hasMore) break;
       from = page.end;
     }
-    expect(ids).toHaveLength(Math.ceil(EVENTS / 20_000));
+    expect(ids).toHaveLength(Math.ceil(EVENT_COUNT / 20_000));
   },
 );
 

@@ -31,7 +31,7 @@ export interface EventFilter {
 }
 
 export interface Range {
-  /** Oldest first, or newest first. */
+  /** `asc`: oldest first. `desc`: newest first. */
   order: 'asc' | 'desc';
   /** Positions from `low` to below `high`. */
   low: bigint;
@@ -55,7 +55,7 @@ const JOINS = 'left join events b on b.id = e.base_id left join customers c on c
 
 const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({
   ...row,
-  // An event of an earlier version may refer to an event of a removed week.
+  // An event of an earlier version may refer to an event whose weekly partition was removed.
   data: completeEventData(row.data, base_id === null ? null : (base ?? '')),
 });
 
@@ -239,7 +239,7 @@ export async function boundsOf(
   return { low: after?.low ?? LOWEST_POSITION, high: before?.high ?? horizon };
 }
 
-/** Below the position of every event. */
+/** A position below the position of every event. */
 export const LOWEST_POSITION = -(2n ** 62n);
 
 const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION}

@@ -12,7 +12,7 @@ import {
   type Range,
 } from './store.ts';
 
-/** Positions of the first step. The length doubles while steps are fast. */
+/** Number of positions in the first step. The number doubles while steps are fast. */
 const FIRST_STEP = 4_096n;
 const SHORT_STEP_MS = 20;
 /** Time after which no further step of a page begins. */

@@ -43,7 +43,7 @@ interface NewMessage extends Content {
   channel: MessageChannel;
   /** An e-mail address, or a telephone number in E.164 form. */
   to: string;
-  /** Purpose. Not part of the message that is sent. */
+  /** Purpose of the message, for the operator only. */
   kind: string;
   /** The recipient, whose data key encrypts the message. */
   customer?: { id: string; data_key: string | null };
@@ -78,8 +78,8 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
 }
 
 /**
- * Returns a customer's data key, or undefined after an erasure. A port, because the customers
- * feature depends on messages.
+ * Returns a customer's data key, or undefined after an erasure. The function is a port, because the
+ * customers feature depends on messages.
  */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 

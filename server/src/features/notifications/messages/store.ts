@@ -31,7 +31,7 @@ export const messages = table(
     /** Purpose, such as `CONTACT_CODE`. Shown in the operator's list. */
     kind: col.text,
     status: col.enum<MessageStatus>().mut,
-    /** Encrypted, or null after an erasure. */
+    /** Address or number of the recipient, encrypted, or null after an erasure. */
     recipient: col.text.null.mut,
     /** `Content`, encrypted, or null after the message was sent, has failed or was erased. */
     content: col.text.null.mut,

@@ -6,8 +6,8 @@ import type { Content } from './store.ts';
 
 const formatCount = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-/** Rounded down, so that the text states at most the validity of the code. */
-function spanText(ms: number): string {
+/** A duration in words, rounded down, so that the text states at most the validity of the code. */
+function durationText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 120 && seconds !== 60) return formatCount(seconds, 'second');
   if (seconds % 3_600 === 0) return formatCount(seconds / 3_600, 'hour');
@@ -21,7 +21,7 @@ export const codeText = (senderName: string, code: string, validityMs: number): 
   subject: `Your code for ${senderName}`,
   text:
     `${code} is your code for ${senderName}. ` +
-    `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
+    `It expires in ${durationText(validityMs)}. Do not share it with anyone.`,
 });
 
 /** Control characters and line breaks in a description could imitate the text of the message. */
@@ -43,7 +43,7 @@ export const scaCodeText = (
         ...codeText(senderName, code, validityMs),
         text:
           `${code} is your code for ${senderName} to confirm: ${toOneLine(description)}. ` +
-          `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
+          `It expires in ${durationText(validityMs)}. Do not share it with anyone.`,
       };
 
 export const walletExportedText = (platformName: string): Content => ({
@@ -66,7 +66,7 @@ interface RecoveryNotice {
   dueAt: Time;
 }
 
-/** In UTC, because the time zone of the customer is unknown. */
+/** A time in UTC, because the time zone of the customer is unknown. */
 const timeText = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
 export const recoveryStartedText = ({
@@ -78,7 +78,7 @@ export const recoveryStartedText = ({
   text:
     `Account recovery was requested for your wallet at ${name}. It takes effect on ` +
     `${timeText(dueAt)} at the earliest. Codes sent to your ${contact} will then open ` +
-    'the wallet. If this was not you, sign in, which cancels the recovery, or contact ' +
+    'the wallet. If this was not you, sign in to cancel the recovery, or contact ' +
     `${name} immediately.`,
 });
 

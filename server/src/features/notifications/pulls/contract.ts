@@ -11,7 +11,7 @@ import {
   withDescription,
 } from '../../../kernel/schema.ts';
 
-const TAG = 'Webhook endpoints';
+const TAG = 'Webhook Endpoints';
 const MAX_WAIT_S = 60;
 const MAX_CURSOR = 400;
 const MAX_IDS = 1_000;

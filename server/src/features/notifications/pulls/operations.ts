@@ -1,5 +1,6 @@
-// The operations of pulled deliveries. An acknowledgment is one statement for each batch of rows, without a
-// change set, because it is idempotent and a position can follow very many deliveries.
+// The operations of pulled deliveries. An acknowledgment is one statement for each batch of rows.
+// No change set is used, because an acknowledgment is idempotent and can cover very many
+// deliveries.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -23,7 +24,7 @@ import {
   acknowledgeUpTo,
   type PulledEndpoint,
   type PullRow,
-  pullable,
+  pullableDeliveries,
 } from './store.ts';
 
 export interface PullDeps {
@@ -39,8 +40,8 @@ const DEFAULT_LIMIT = 20;
 const BATCH = 2_000;
 const MAX_ACKNOWLEDGED = 20_000;
 /**
- * Interval of checks for deliveries of a resumed endpoint and of events that are sent again. Neither
- * stores an event.
+ * Interval of checks for deliveries of a resumed endpoint and of events that are sent again. These
+ * deliveries are not announced, because no new event is stored.
  */
 const RECHECK_MS = 2_000;
 
@@ -60,7 +61,7 @@ async function readPage(
 ): Promise<Page> {
   for (;;) {
     const horizon = await horizonOf(ctx.db);
-    const events = await pullable(ctx.db, lane, horizon, after, limit + 1);
+    const events = await pullableDeliveries(ctx.db, lane, horizon, after, limit + 1);
     const { db, vault } = ctx;
     const rows = await openDeliveries({ db, vault, log }, events.slice(0, limit));
     const isComplete = rows.length > 0 || events.length === 0;
@@ -68,7 +69,10 @@ async function readPage(
   }
 }
 
-/** Reads until a delivery is found, the wait has timed out, the client disconnects, or the process stops. */
+/**
+ * Reads until a delivery is found, the wait has timed out, the client disconnects, or the process
+ * stops.
+ */
 async function pull(
   ctx: Ctx,
   { followers, log }: PullDeps,
@@ -110,7 +114,7 @@ async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
   const cursor = readPullCursor('cursor', lane.endpoint, text);
   // Only deliveries below the horizon can have been read.
   if (cursor.position >= (await horizonOf(ctx.db))) {
-    throw invalidField('cursor', 'is not a cursor of this service');
+    throw invalidField('cursor', 'is not a cursor of this service. Use `cursor` of a reply');
   }
   let totalCount = 0;
   let hasMore = true;

@@ -7,7 +7,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { waitUntilEventsVisible } from '../../../../test/kit/http/event-order.ts';
 
 const app = testApp();
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 interface Delivery {
   id: string;
@@ -22,18 +22,19 @@ interface Page {
   cursor?: string;
 }
 
-let endpoint: string;
+let endpointId: string;
 let secret: string;
 let sentCount = 0;
 
 const create = async (body: object = {}) =>
   ok(await app.call('POST', '/webhook-endpoints', { delivery: 'PULL', ...body }), 201);
-const change = (body: object, id = endpoint) => app.call('PATCH', `/webhook-endpoints/${id}`, body);
-const requestPull = (query = '', id = endpoint) =>
+const change = (body: object, id = endpointId) =>
+  app.call('PATCH', `/webhook-endpoints/${id}`, body);
+const requestPull = (query = '', id = endpointId) =>
   app.call('GET', `/webhook-endpoints/${id}/deliveries${query}`);
-const pull = async (query = '', id = endpoint): Promise<Page> =>
+const pull = async (query = '', id = endpointId): Promise<Page> =>
   ok(await requestPull(query, id), 200);
-const acknowledge = (body: object, id = endpoint) =>
+const acknowledge = (body: object, id = endpointId) =>
   app.call('POST', `/webhook-endpoints/${id}/acknowledgments`, body);
 const eventIdsOf = ({ data }: Page) => data.map((each) => each.eventId);
 const findAttempts = (id: string) =>
@@ -73,17 +74,17 @@ beforeEach(async () => {
   };
   sentCount = 0;
   const createdEndpoint = await create();
-  endpoint = createdEndpoint.id;
+  endpointId = createdEndpoint.id;
   secret = createdEndpoint.secret;
 });
 afterEach(async () => {
-  await app.call('DELETE', `/webhook-endpoints/${endpoint}`);
+  await app.call('DELETE', `/webhook-endpoints/${endpointId}`);
   await app.settle();
 });
 
 describe('an endpoint whose deliveries are pulled', () => {
   it('has no URL and rejects a URL, which other endpoints require', async () => {
-    const details = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
+    const details = ok(await app.call('GET', `/webhook-endpoints/${endpointId}`), 200);
     expect(details).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
     expect(details).not.toHaveProperty('url');
     const rejectedChange = await change({ url: 'https://example.com/hook' });
@@ -126,19 +127,19 @@ describe('an endpoint whose deliveries are pulled', () => {
     expect(bodies.some(({ data }) => data.id === customerId)).toBe(true);
   });
 
-  it('receives no requests, remains enabled, and loses deliveries after seven days', async () => {
+  it('receives no requests, remains enabled, and drops deliveries after seven days', async () => {
     await emitEvents();
     const idsBefore = eventIdsOf(await pull());
-    await app.advance(6 * DAY);
+    await app.advance(6 * DAY_MS);
     expect(sentCount).toBe(0);
     const metrics = (await app.server.inject('/metrics')).body;
     expect(metrics).toContain('railhead_deliveries_pending 0\n');
-    expect(ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200)).toMatchObject({
+    expect(ok(await app.call('GET', `/webhook-endpoints/${endpointId}`), 200)).toMatchObject({
       status: 'ENABLED',
     });
     expect(eventIdsOf(await pull())).toEqual(idsBefore);
     for (const id of idsBefore) expect(await findAttempts(id)).toEqual([]);
-    await app.advance(2 * DAY);
+    await app.advance(2 * DAY_MS);
     expect(eventIdsOf(await pull())).toEqual([]);
     const [id = ''] = idsBefore;
     expect(await findAttempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
@@ -230,7 +231,7 @@ describe('pullWebhookDeliveries', () => {
     ok(await acknowledge({ cursor: page.cursor }), 200);
     const [id = ''] = eventIdsOf(page);
     const pendingPull = pull('?wait=20');
-    const resentReply = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
+    const resentReply = await app.call('POST', `/events/${id}/resend`, { endpointId });
     expect(resentReply.status).toBeLessThan(300);
     expect(page.data[0]).toMatchObject({ eventId: id, attempt: 1 });
     expect((await pendingPull).data).toMatchObject([{ eventId: id, attempt: 2 }]);
@@ -285,15 +286,17 @@ describe('acknowledgeWebhookDeliveries', () => {
   });
 
   it('rejects a cursor beyond the deliveries that were read', async () => {
-    const [, number, , eventId] = ['', '1', '', 'Webhook:1'];
-    const forgedCursor = Buffer.from(`${number} ${2n ** 62n} ${eventId}`).toString('base64url');
+    const [endpointNumber, eventId] = ['1', 'Webhook:1'];
+    const forgedCursor = Buffer.from(`${endpointNumber} ${2n ** 62n} ${eventId}`).toString(
+      'base64url',
+    );
     expect((await acknowledge({ cursor: forgedCursor })).status).toBe(400);
   });
 });
 
 describe('permissions', () => {
   it('include VIEW for pulls and MANAGE for acknowledgments', async () => {
-    const path = `/webhook-endpoints/${endpoint}`;
+    const path = `/webhook-endpoints/${endpointId}`;
     const asViewer = { platform: await app.tokenWith(['VIEW']) };
     expect((await app.call('GET', `${path}/deliveries`, undefined, asViewer)).status).toBe(200);
     const body = { eventIds: ['x'] };
@@ -305,7 +308,7 @@ describe('permissions', () => {
 
   it('exclude endpoints of other platforms and endpoints with a URL', async () => {
     await emitEvents();
-    const path = `/webhook-endpoints/${endpoint}`;
+    const path = `/webhook-endpoints/${endpointId}`;
     const asOtherPlatform = { platform: app.other };
     const eventIds = eventIdsOf(await pull());
     expect((await app.call('GET', `${path}/deliveries`, undefined, asOtherPlatform)).status).toBe(

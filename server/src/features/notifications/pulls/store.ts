@@ -1,5 +1,5 @@
-// SQL of pulled deliveries. A pulled delivery is a row of the queue with a position. The row is deleted when
-// the delivery is acknowledged. An acknowledgment is recorded like an attempt.
+// SQL of pulled deliveries. A pulled delivery is a row of the queue with a position. The row is
+// deleted when the delivery is acknowledged. An acknowledgment is recorded like an attempt.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { completeEventData } from '../../../runtime/operation/event-data.ts';
@@ -53,8 +53,10 @@ const PULL = `
 
 const FIRST_POSITION: PullPosition = { position: -(2n ** 62n), eventId: '' };
 
-/** The oldest deliveries below `horizon` and after a position. None while the endpoint is paused. */
-export async function pullable(
+/**
+ * The oldest deliveries below `horizon` and after a position. None while the endpoint is paused.
+ */
+export async function pullableDeliveries(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
   horizon: bigint,

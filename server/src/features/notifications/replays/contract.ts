@@ -12,7 +12,7 @@ import {
   withDescription,
 } from '../../../kernel/schema.ts';
 
-const TAG = 'Webhook deliveries';
+const TAG = 'Webhook Deliveries';
 
 /** Maximum number of events and of days of a replay. */
 export const MAX_EVENTS = 100_000;

@@ -1,5 +1,6 @@
-// Processes a replay in steps. A job queues some events and stages in one change set the progress and either
-// the next job or the completion. A step that is repeated after a crash queues the same events again.
+// Processes a replay in steps. A job queues some events. One change set then stages the progress,
+// and either the next job or the completion. A step that is repeated after a crash queues the same
+// events again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -24,8 +25,8 @@ export const REPLAY_STEP = defineJob('webhooks.replay', Type.Object({ replayId: 
 /** Maximum number of events of one step. */
 const MAX_STEP_EVENTS = 500;
 /**
- * Maximum number of due deliveries of an endpoint. A replay waits at this number, because newer events are
- * delivered after the due ones.
+ * Maximum number of due deliveries of an endpoint. A replay waits at this number, because newer
+ * events are delivered after the due deliveries.
  */
 const MAX_DUE = 500;
 const WAIT_MS = 250;

@@ -57,8 +57,8 @@ async function rangeOf(
 }
 
 /**
- * Throws if another replay to the endpoint is in progress. Stops a stalled replay. The unique key permits one
- * of several concurrent requests to insert. The others find the inserted row.
+ * Throws if another replay to the endpoint is in progress. Stops a stalled replay. The unique key
+ * permits one of several concurrent requests to insert. The others find the inserted row.
  */
 async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promise<void> {
   const filter = {

@@ -9,8 +9,8 @@ import { replayJobs } from './jobs.ts';
 import { webhookReplays } from './store.ts';
 
 const app = testApp();
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 let receiver: Receiver;
 let endpointId: string;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   receiver.behave(200);
-  await app.advance(DAY);
+  await app.advance(DAY_MS);
   receiver.arrivals.length = 0;
 });
 
@@ -45,10 +45,10 @@ afterAll(() => receiver.close());
 describe('createWebhookReplay', () => {
   it('sends only undelivered events, as counted by the preview', async () => {
     await emitEvents(1);
-    const from = formatTime(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR_MS);
     receiver.behave(503);
     await emitEvents(3);
-    await app.advance(HOUR);
+    await app.advance(HOUR_MS);
     receiver.behave(200);
     const body = { endpointId, from };
     const previewBody = ok(await preview(body), 200);
@@ -162,7 +162,7 @@ describe('createWebhookReplay', () => {
       (await app.call(method, path, body, { platform })).body;
     const clockEndpoint = await call('POST', '/webhook-endpoints', { url: receiver.url });
     await call('POST', '/sandbox/clock', { advance: 'P40D' });
-    const from = formatTime(app.effects.now() + 39 * DAY);
+    const from = formatTime(app.effects.now() + 39 * DAY_MS);
     await createCustomer(app, { platform });
     await app.settle();
     await waitUntilEventsVisible(app);
@@ -176,7 +176,7 @@ describe('createWebhookReplay', () => {
   });
 
   it('permits one replay per endpoint', async () => {
-    const from = formatTime(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR_MS);
     const { id } = ok(await create({ endpointId, from }), 202);
     const reply = await create({ endpointId, from });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
@@ -187,7 +187,7 @@ describe('createWebhookReplay', () => {
   });
 
   it('permits one replay per endpoint under concurrent requests', async () => {
-    const from = formatTime(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR_MS);
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => create({ endpointId, from })),
     );
@@ -202,9 +202,9 @@ describe('createWebhookReplay', () => {
   });
 
   it('stops a replay without progress for an hour', async () => {
-    const from = formatTime(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR_MS);
     const { id } = ok(await create({ endpointId, from }), 202);
-    app.effects.set(app.effects.now() + HOUR);
+    app.effects.set(app.effects.now() + HOUR_MS);
     const nextReplay = ok(await create({ endpointId, from }), 202);
     expect(await get(id)).toMatchObject({
       status: 'FAILED',
@@ -268,7 +268,7 @@ describe('previewWebhookReplay', () => {
 
 describe('a replay', () => {
   it('is deleted after 30 days', async () => {
-    await app.advance(31 * DAY);
+    await app.advance(31 * DAY_MS);
     expect((await list()).data).toEqual([]);
   });
 });

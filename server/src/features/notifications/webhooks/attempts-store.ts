@@ -4,7 +4,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { StoredEvent } from './envelope.ts';
-import { type AttemptRow, type LaneId, restored, type Stored } from './store.ts';
+import { type AttemptRow, type LaneId, type Stored, withCompleteData } from './store.ts';
 
 const dateOf = (time: Time) => new Date(time);
 
@@ -41,12 +41,12 @@ const EVENT_BY_ID = `select e.id, e.platform_id, e.type, e.subject, e.data, b.da
 type EventWithAttempts = StoredEvent & { platform_id: string; attempts: number };
 
 /** A stored event with the number of attempts to the configured endpoint. */
-export async function storedEvent(
+export async function eventWithAttempts(
   db: Database,
   id: string,
 ): Promise<EventWithAttempts | undefined> {
   const [row] = await db.query<Stored<EventWithAttempts>>(EVENT_BY_ID, [id]);
-  return row && restored(row);
+  return row && withCompleteData(row);
 }
 
 /** The position of a pulled delivery: after all deliveries that could be read before. */

@@ -11,8 +11,8 @@ import { droppedEvents } from '../deliveries/store.ts';
 import { requeueEvents } from './attempts-store.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 let outbox: Outbox;
 let receiver: Receiver;
@@ -213,8 +213,8 @@ describe('retry schedule', () => {
       expect(Math.abs(delay / (expectedDelays[index] as number) - 1)).toBeLessThanOrEqual(0.1);
     }
     expect(new Set(delays.slice(5).map((delay) => delay % 1_000)).size).toBeGreaterThan(3);
-    expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY);
-    expect(outbox.clock.now - start).toBeLessThanOrEqual(7 * DAY);
+    expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY_MS);
+    expect(outbox.clock.now - start).toBeLessThanOrEqual(7 * DAY_MS);
     expect(new Set(receiver.arrivals.map((each) => each.body)).size).toBe(1);
     expect(new Set(receiver.arrivals.map((each) => each.headers['webhook-timestamp'])).size).toBe(
       delays.length + 1,
@@ -233,7 +233,7 @@ describe('retry schedule', () => {
     const id = await createEvent();
     const deliverer = outbox.deliverer();
     await deliverer.runDue();
-    outbox.clock.now += 8 * DAY;
+    outbox.clock.now += 8 * DAY_MS;
     await deliverer.runDue();
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 2 });
     receiver.behave(200);
@@ -324,7 +324,7 @@ describe('queue', () => {
     expect(receiver.maxConcurrent).toBe(8);
   });
 
-  it('reaches every platform when one poll cannot read them all', async () => {
+  it('reaches every platform when one poll cannot read all platforms', async () => {
     const platforms = await Promise.all(
       Array.from({ length: 1_100 }, () => outbox.platform(receiver.url)),
     );

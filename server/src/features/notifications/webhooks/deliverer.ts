@@ -1,9 +1,8 @@
-// Delivers the outbox: reads due events, sends them and records the results. Batches, pauses after
-// each poll, and throttling under load limit the effect on the requests that fill the outbox.
-// Delivery is at least once, because an event without a record is sent again, with the same ID and
-// bytes, when its lease expires. Events of an endpoint are read in the order of due time and ID.
-// Except for balance events, an event waits while an earlier event of its resource is in flight.
-// Concurrent requests can arrive in another order.
+// Delivers the outbox: reads due events, sends them and records the results. Delivery is at least
+// once, because an event without a record is sent again, with the same ID and bytes, when its lease
+// expires. Events of an endpoint are read in the order of due time and ID, but concurrent requests
+// can arrive in another order. Except for balance events, an event waits while an earlier event of
+// its resource is in flight.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -25,8 +24,8 @@ import { type AttemptOutcome, excerptOf, headOf, send } from './send.ts';
 import {
   type DueEvent,
   firstQueued,
-  heldByClocks,
   type Outcome,
+  platformsWithHeldClock,
   releasePlatforms,
 } from './store.ts';
 
@@ -47,7 +46,8 @@ interface DelivererOptions {
   tracer?: Tracer | undefined;
   limits?: Partial<Limits>;
   /**
-   * Whether the server is under load. Deliveries are then throttled, because they can use half of the CPU.
+   * Whether the server is under load. Deliveries are then throttled, because they can use half of
+   * the CPU.
    */
   isUnderLoad?: () => boolean;
   /** Defaults to `ANSWER_TIMEOUT_MS`. Shorter in tests. */
@@ -78,7 +78,7 @@ const MAX_PAUSE_MS = 1_000;
  * emptied.
  */
 const MAX_PER_ROUND_UNDER_LOAD = 8;
-/** Less than the usual grace period of process supervisors. */
+/** Maximum wait of a stop. Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
 
 function resultOf(attemptOutcome: AttemptOutcome, nextRetryAt: Time | null): AttemptResult {
@@ -143,7 +143,8 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
     recorded(event) {
       lanes.recorded(event);
       const { platform_id: id } = event;
-      // Releases the lease, so that a change of the clock in any process can start before its expiry.
+      // Releases the lease, so that a change of the clock in any process can start before its
+      // expiry.
       if (lanes.isIdle(id) && clockedPlatforms.delete(id)) runInBackground(releaseIdle(id), id);
     },
   });
@@ -160,7 +161,9 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
     if (outcome.result === 'dropped') log.warn(fields, 'event dropped');
   }
 
-  /** If the database is unavailable, the clock is unknown and an event that was read is still sent. */
+  /**
+   * The time of a platform. Real time while the database is unavailable, so that sending continues.
+   */
   async function timeOf(owner: Parameters<Clocks['timeOf']>[0]): Promise<PlatformTime> {
     try {
       return await clocks.timeOf(owner);
@@ -169,7 +172,7 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
     }
   }
 
-  async function deliver(event: DueEvent, after: () => void): Promise<void> {
+  async function deliver(event: DueEvent, onComplete: () => void): Promise<void> {
     // The lease was not renewed in time, so another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
@@ -189,13 +192,13 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
       recorder.add(event, outcome);
       lanes.done(event, { delivered: outcome.result === 'delivered', ms: attemptOutcome.ms });
     }
-    if (!isUnderLoad()) startDeliveries(after, Infinity);
-    after();
+    if (!isUnderLoad()) startDeliveries(onComplete, Infinity);
+    onComplete();
   }
 
-  function startDeliveries(after: () => void, maximum: number): void {
+  function startDeliveries(onComplete: () => void, maximum: number): void {
     for (const event of lanes.next(maximum)) {
-      const task = deliver(event, after).finally(() => tasks.delete(task));
+      const task = deliver(event, onComplete).finally(() => tasks.delete(task));
       tasks.add(task);
     }
   }
@@ -215,7 +218,10 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
       await releasePlatforms(db, holder, [platformId]);
     });
 
-  /** Stops new requests of a platform, and releases its lease after the requests in flight are recorded. */
+  /**
+   * Stops new requests of a platform, and releases its lease after the requests in flight are
+   * recorded.
+   */
   async function releasePlatform(platformId: string): Promise<void> {
     await runSequentially(async () => lanes.dropLease(platformId));
     while (!lanes.isIdle(platformId)) {
@@ -235,7 +241,7 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
   async function releaseHeldPlatforms(): Promise<void> {
     const now = effects.now();
     if (onlyPlatform !== undefined || !lanes.leased(now).length) return;
-    for (const id of await heldByClocks(db, holder, now)) {
+    for (const id of await platformsWithHeldClock(db, holder, now)) {
       // A platform without a lease in memory is already being released.
       if (lanes.leaseOf(id) > 0) runInBackground(releasePlatform(id), id);
     }
@@ -246,14 +252,18 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
     restart: reader.restart,
     attempts: () => attempts,
     /**
-     * Reads a batch and starts its deliveries. `after` runs after each delivery. If
+     * Reads a batch and starts its deliveries. `onComplete` runs after each delivery. If
      * `canBeThrottled`, fewer deliveries are started under load.
      */
-    deliverBatch: (now: Time, after: () => void, canBeThrottled: boolean): Promise<ReadBatch> =>
+    deliverBatch: (
+      now: Time,
+      onComplete: () => void,
+      canBeThrottled: boolean,
+    ): Promise<ReadBatch> =>
       runSequentially(async () => {
         const batch = await reader.readBatch(now, limits.buffered - lanes.total);
         const isThrottled = canBeThrottled && isUnderLoad();
-        startDeliveries(after, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
+        startDeliveries(onComplete, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
         return { ...batch, hasMore: batch.hasMore || (isThrottled && lanes.queued > 0) };
       }),
     /**
@@ -308,29 +318,29 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const pipeline = createPipeline(options, { holder: uuid7(effects) });
   let isStarted = false;
   let isRunning = false;
-  let pollRequested = false;
+  let isPollRequested = false;
   let ticker: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
 
   async function runRound(): Promise<void> {
     if (!isStarted) return;
     const startedAt = effects.now();
-    pollRequested = false;
+    isPollRequested = false;
     try {
       const { eventCount, hasMore } = await pipeline.deliverBatch(startedAt, poll, true);
-      if (eventCount > 0 || hasMore) pollRequested = true;
+      if (eventCount > 0 || hasMore) isPollRequested = true;
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
     const pauseMs = clamp(MIN_PAUSE_MS, effects.now() - startedAt, MAX_PAUSE_MS);
     pause = setTimeout(() => {
       isRunning = false;
-      if (pollRequested) poll();
+      if (isPollRequested) poll();
     }, pauseMs);
   }
 
   function poll(): void {
-    pollRequested = true;
+    isPollRequested = true;
     if (!isStarted || isRunning) return;
     isRunning = true;
     setImmediate(() => void runRound());

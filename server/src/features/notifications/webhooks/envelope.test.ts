@@ -150,8 +150,8 @@ describe('signatures of an event', () => {
       true,
       true,
     ]);
-    // ECDSA uses a random number for each signature, so an equal text shows that it was computed
-    // once.
+    // ECDSA uses a random number for each signature, so an equal text shows that the signature
+    // was computed once.
     expect(signatures.of(createEvent().id, 'FULL', fullBody, key)).toBe(firstSignature);
     expect(signatures.of(createEvent().id, 'THIN', thinBody, key)).toBe(secondSignature);
   });

@@ -33,7 +33,9 @@ interface SealedData {
   data_key: string | null;
 }
 
-/** The data of an event in clear, or undefined if it was erased. Throws if it cannot be decrypted. */
+/**
+ * The data of an event in clear, or undefined if it was erased. Throws if it cannot be decrypted.
+ */
 export function openData(vault: Pick<Vault, 'open'>, event: SealedData): string | undefined {
   const { id, data, sealed_for: owner, data_key: sealedKey } = event;
   // An erased event has no data, even if its customer still has a key.
@@ -51,8 +53,8 @@ interface WithAmounts {
 }
 
 /**
- * Sets the committed amounts in the account of a balance event. `balance` and `held` are the columns of the
- * event's row.
+ * Sets the committed amounts in the account of a balance event. `balance` and `held` are the
+ * columns of the event's row.
  */
 export function withBalances<T extends WithAmounts>(data: T, balance: bigint, held: bigint): T {
   return {
@@ -76,8 +78,8 @@ function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string
 }
 
 /**
- * The body of an event. It depends only on the row, the service name prefix and the format, so retries
- * send the same bytes.
+ * The body of an event. It depends only on the row, the service name prefix and the format, so
+ * retries send the same bytes.
  */
 export function bodyOf(event: StoredEvent, naming: Naming, format: EventFormat = 'FULL'): string {
   const testField = event.type === testEvent.type ? '"test":true,' : '';
@@ -92,13 +94,16 @@ const toBase64 = (bytes: Buffer) => bytes.toString('base64');
 
 const secondsOf = (now: Time) => String(Math.floor(now / 1_000));
 
-/** The text that Standard Webhooks signs. It contains the time, so each attempt has a different signature. */
+/**
+ * The text that Standard Webhooks signs. It contains the time, so each attempt has a different
+ * signature.
+ */
 export const signedText = (id: string, body: string, now: Time) =>
   `${id}.${secondsOf(now)}.${body}`;
 
 /**
- * The service's Ed25519 signatures of Standard Webhooks (`v1a`). After a rotation the superseded key also
- * signs, for receivers that have not changed to the new key.
+ * The service's Ed25519 signatures of Standard Webhooks (`v1a`). After a rotation the superseded
+ * key also signs, for receivers that have not changed to the new key.
  */
 export const standardSignature = (
   text: string,
@@ -115,12 +120,14 @@ export const standardHeaders = (id: string, now: Time, signature: string) => ({
   'webhook-signature': signature,
 });
 
-/** Signatures of the signature header of the service, which depend on event, format and key only. */
+/** Signatures of the service. A signature depends only on the event, the format and the key. */
 export interface Signatures {
   of(eventId: string, format: EventFormat, body: string, key: SigningKey): string;
 }
 
-/** Maximum number of cached signatures. Several endpoints receive an event at about the same time. */
+/**
+ * Maximum number of cached signatures. Several endpoints receive an event at about the same time.
+ */
 const MAX_CACHED_SIGNATURES = 512;
 
 /** The signature of the service over a body. */

@@ -1,6 +1,7 @@
-// Events that wait in one lane. Events of one resource leave the queue one at a time, which keeps a payment's
-// events in order. Balance events are sent concurrently, because a busy account emits them faster than a
-// distant receiver can respond sequentially. The cost of an event does not depend on the length of the queue.
+// Events that wait in one lane. Events of one resource leave the queue one at a time, so that the
+// events of a payment remain in order. Balance events are sent concurrently, because a busy account
+// emits them faster than a distant receiver can respond sequentially. The cost of an event does not
+// depend on the length of the queue.
 import type { DueEvent } from './store.ts';
 
 interface Item {
@@ -72,8 +73,8 @@ export function createLaneQueue(): LaneQueue {
   let arrivals = createFifo();
   let successors = createFifo();
   /**
-   * Later events of each resource with an event in `arrivals`, in `successors` or in flight, or null if there
-   * are none.
+   * Later events of each resource with an event in `arrivals`, in `successors` or in flight, or
+   * null if there are none.
    */
   let chains = new Map<string, Fifo | null>();
   /** Resources with an event in flight. */

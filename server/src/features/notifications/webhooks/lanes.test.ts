@@ -45,16 +45,16 @@ function fill(lanes: Lanes, platform: string): DueEvent[] {
   return lanes.next();
 }
 
-function finish(lanes: Lanes, events: DueEvent[], delivered: boolean, ms = 5): void {
+function finish(lanes: Lanes, events: DueEvent[], isDelivered: boolean, ms = 5): void {
   for (const each of events) {
-    lanes.done(each, { delivered, ms });
+    lanes.done(each, { delivered: isDelivered, ms });
     lanes.recorded(each);
   }
 }
 
 /** The number of concurrent requests to a platform after some rounds of deliveries. */
-function measureWidthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): number {
-  for (let i = 0; i < rounds; i++) finish(lanes, fill(lanes, 'A'), delivered, ms);
+function measureWidthAfter(lanes: Lanes, isDelivered: boolean, rounds: number, ms = 5): number {
+  for (let i = 0; i < rounds; i++) finish(lanes, fill(lanes, 'A'), isDelivered, ms);
   const events = fill(lanes, 'A');
   for (const each of events) lanes.done(each, null);
   lanes.clear();
@@ -62,21 +62,21 @@ function measureWidthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms 
 }
 
 describe('lane', () => {
-  it('starts with two slots and gains one per success up to the limit', () => {
+  it('starts with two concurrent requests and adds one per success up to the limit', () => {
     const lanes = createLanes(LIMITS);
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(measureWidthAfter(createLanes(LIMITS), true, 1)).toBe(4);
     expect(measureWidthAfter(createLanes(LIMITS), true, 20)).toBe(8);
   });
 
-  it('falls to one slot for a failing receiver and recovers', () => {
+  it('is reduced to one request for a failing receiver and recovers', () => {
     const lanes = createLanes(LIMITS);
     measureWidthAfter(lanes, true, 20);
     expect(measureWidthAfter(lanes, false, 3)).toBe(1);
     expect(measureWidthAfter(lanes, true, 20)).toBe(8);
   });
 
-  it('reads ahead for a fast receiver, and one event per slot for a slow or unknown receiver', () => {
+  it('reads ahead for a fast receiver, and one event per request for other receivers', () => {
     const lanes = createLanes(LIMITS);
     expect(lanes.capacity(laneIdOf('A'))).toBe(2);
     measureWidthAfter(lanes, true, 20);

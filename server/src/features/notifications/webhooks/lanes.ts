@@ -1,7 +1,7 @@
-// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane, whose number of slots
-// grows by one after a success and is halved after a failure. The lanes of one platform share its
-// maximum. A lane without a request in flight may exceed it by one, so that a slow endpoint does not stop
-// the others.
+// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane, whose number of
+// slots grows by one after a success and is halved after a failure. The lanes of one platform share
+// its maximum. A lane without a request in flight may exceed it by one, so that a slow endpoint
+// does not stop the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -23,7 +23,7 @@ const AHEAD_MS = 1_000;
 const AHEAD_ROUNDS = 64;
 /** Weight of the latest response time in a lane's moving average. */
 const LATEST_WEIGHT = 0.2;
-/** Number of lanes at which idle lanes are deleted, again each time the number has doubled. */
+/** Idle lanes are deleted at this number of lanes, and again each time the number has doubled. */
 const PRUNE_AT = 10_000;
 
 interface Platform {
@@ -61,7 +61,9 @@ export interface Lanes {
   buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
   add(event: DueEvent): void;
-  /** Removes up to `maximum` sendable events from the queues. The removed events count as in flight. */
+  /**
+   * Removes up to `maximum` sendable events from the queues. The removed events count as in flight.
+   */
   next(maximum?: number): DueEvent[];
   /** Completes an event that `next` returned. The outcome is null if the event was not sent. */
   done(event: DueEvent, outcome: DeliveryOutcome | null): void;
@@ -106,7 +108,9 @@ const createLane = (platform: Platform, slots: number): Lane => ({
   bufferedIds: new Set(),
 });
 
-/** The next event is chosen in constant time, because lanes that cannot send now are not visited. */
+/**
+ * The next event is chosen in constant time, because lanes that cannot send now are not visited.
+ */
 export function createLanes(limits: Limits): Lanes {
   const platforms = new Map<string, Platform>();
   /** Lanes with a buffered event. */
@@ -171,7 +175,10 @@ export function createLanes(limits: Limits): Lanes {
     if (!lane.bufferedIds.size) activeLanes.delete(lane);
   }
 
-  /** Drops all events of a queue after the first `maximum`. Dropped events remain due in the database. */
+  /**
+   * Drops all events of a queue after the first `maximum`. Dropped events remain due in the
+   * database.
+   */
   function shorten(lane: Lane, maximum: number): void {
     const droppedEvents = lane.queue.shorten(maximum);
     queuedCount -= droppedEvents.length;

@@ -24,7 +24,7 @@ describe('a loopback endpoint', () => {
   it('receives neither events nor test events if it was configured earlier', async () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
-      if (!row) throw new Error('no platform');
+      if (!row) throw new Error('The platform was not found.');
       ctx.update(platforms, row, { webhook_endpoint: receiver.url });
       ctx.emit(testEvent, row.id, {});
     });

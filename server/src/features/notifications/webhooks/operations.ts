@@ -1,5 +1,5 @@
-// Test of a webhook endpoint: one event, sent synchronously. The attempt is recorded outside the change set
-// of the request, so that it is recorded even if the request fails.
+// Test of a webhook endpoint: one event, sent synchronously. The attempt is recorded outside the
+// change set of the request, so that it is recorded even if the request fails.
 
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Bound } from '../../../kernel/contract/operation.ts';
@@ -30,12 +30,11 @@ export interface WebhookDeps {
 
 /** `url` if it is permitted and has the scheme and host of the endpoint, otherwise the endpoint. */
 function selectTestUrl(endpoint: string, url: string | undefined, rule: EndpointRule): string {
-  const requestedUrlObject = url === undefined ? undefined : readUrl(url);
-  if (url === undefined || !requestedUrlObject) return endpoint;
+  const parsedUrl = url === undefined ? undefined : readUrl(url);
+  if (url === undefined || !parsedUrl) return endpoint;
   const configuredUrl = new URL(endpoint);
   const isSameOrigin =
-    configuredUrl.protocol === requestedUrlObject.protocol &&
-    configuredUrl.host === requestedUrlObject.host;
+    configuredUrl.protocol === parsedUrl.protocol && configuredUrl.host === parsedUrl.host;
   return isSameOrigin && !endpointProblem(url, rule) ? url : endpoint;
 }
 
@@ -64,7 +63,8 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
   const outcome = await send({ effects: ctx.effects, ...deps }, event, { url, environment });
   await recordAttempt(ctx, deps, event, outcome);
   if (outcome.status === null) {
-    throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {
+    const reason = 'The webhook endpoint did not respond. Check that its URL is reachable.';
+    throw new Fault('WEBHOOK_DELIVERY_ERROR', reason, {
       url,
       error: outcome.error,
     });
@@ -84,7 +84,7 @@ async function recordAttempt(
   outcome: AttemptOutcome,
 ): Promise<void> {
   const result = isDelivered(outcome.status) ? 'delivered' : 'dropped';
-  // A test is not repeated, so no event is lost.
+  // Only events of the outbox count as `dropped`.
   deps.metrics.delivery(result === 'dropped' ? 'failed' : result);
   const { at, status, error, ms, responseText } = outcome;
   await recordTest(ctx.db, ctx.now, {

@@ -1,4 +1,5 @@
-// Number and age of pending deliveries, as gauges. A read is bounded and shared by consecutive scrapes.
+// Number and age of pending deliveries, as gauges. A read is bounded and shared by consecutive
+// scrapes.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
@@ -19,7 +20,8 @@ const COUNT = `select count(*)::int4 as pending from (
 const OLDEST_DUE_TIME = `select min(due_at) as due_at from (
   select position, due_at from webhook_queue limit ${MAX_READ}) queued where position is null`;
 
-// The first event of each endpoint, by steps along indexes. The time of an event is a part of its ID.
+// The first event of each endpoint, by steps along indexes. The time of an event is a part of its
+// ID.
 const FIRST_EVENTS = `with recursive endpoints as (
     (select platform_id, endpoint, 1 as place from webhook_queue
       order by platform_id, endpoint limit 1)

@@ -1,6 +1,6 @@
-// Reads due events into the lanes. Platforms that no other process delivers are leased. Each endpoint is read
-// up to the free capacity of its lane. Each batch continues after the previous batch, so every endpoint is
-// reached, regardless of the number of endpoints.
+// Reads due events into the lanes. A process leases a platform before it reads the events of the
+// platform. Each endpoint is read up to the free capacity of its lane. Each batch continues after
+// the previous batch, so every endpoint is reached, regardless of the number of endpoints.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -14,17 +14,17 @@ import {
   discardUnreadable,
   dueEvents,
   type LaneId,
+  lanesWithEvents,
   leasePlatforms,
   type QueuePosition,
   type ReadRequest,
   type SealedEvent,
   type WaitingEndpoint,
-  waitingLanes,
 } from './store.ts';
 
 /**
- * Time for which a crashed process blocks its platforms. A running process renews its leases every few
- * seconds.
+ * Time for which a crashed process blocks its platforms. A running process renews its leases every
+ * few seconds.
  */
 export const LEASE_MS = 10_000;
 /** Endpoints per batch. */
@@ -68,7 +68,8 @@ function openEvent<E extends SealedEvent>(vault: Vault, log: Log, event: E): E |
     const data = openData(vault, event);
     return data === undefined ? undefined : { ...event, data };
   } catch (error) {
-    log.error({ err: error, event: event.id, platformId: event.platform_id }, 'event unreadable');
+    const fields = { err: error, event: event.id, platformId: event.platform_id };
+    log.error(fields, 'the data of an event is unreadable');
     return undefined;
   }
 }
@@ -91,7 +92,7 @@ export async function openDeliveries<E extends SealedEvent & { endpoint: number 
 const bufferedEventsOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
   [...ids].map((id) => ({ id, endpoint }));
 
-/** Before the first endpoint of the first platform. */
+/** A position before the first endpoint of the first platform. */
 const FIRST_LANE: LaneId = { platformId: '', endpoint: -1 };
 
 const keyOf = ({ platformId, endpoint }: LaneId) =>
@@ -103,7 +104,8 @@ const keyOfEvent = (event: DueEvent) =>
 export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps, holder: string) {
   let after: LaneId | null = null;
   /**
-   * Position of the last buffered event of each endpoint, and the time until which reads continue from it.
+   * Position of the last buffered event of each endpoint, and the time until which reads continue
+   * from it.
    */
   const progress = new Map<string, { position: QueuePosition; until: Time }>();
 
@@ -153,8 +155,8 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
   /** Acquires missing leases and renews leases in the second half of their validity. */
   async function leasePending(platforms: readonly string[], now: Time): Promise<void> {
     const until = now + LEASE_MS;
-    const isShort = (each: string) => lanes.leaseOf(each) < now + LEASE_MS / 2;
-    const expiringPlatforms = [...new Set(platforms)].filter(isShort);
+    const isExpiringSoon = (each: string) => lanes.leaseOf(each) < now + LEASE_MS / 2;
+    const expiringPlatforms = [...new Set(platforms)].filter(isExpiringSoon);
     if (!expiringPlatforms.length) return;
     const leasedPlatforms = new Set(
       await leasePlatforms(db, holder, expiringPlatforms, now, until),
@@ -185,7 +187,7 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
   async function findWaiting(now: Time): Promise<WaitingEndpoint[]> {
     const position =
       onlyPlatform === undefined ? after : { platformId: onlyPlatform, endpoint: -1 };
-    const nextEndpoints = await waitingLanes(
+    const nextEndpoints = await lanesWithEvents(
       db,
       now,
       holder,
@@ -202,7 +204,8 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
       after = null;
     },
     /**
-     * A platform that is being released to another process is not leased again while its requests complete.
+     * A platform that is being released to another process is not leased again while its requests
+     * complete.
      */
     renew: (now: Time) =>
       leasePending(

@@ -83,7 +83,10 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
       size = 1;
       if (!isInvalidValue(error)) throw error;
       if (batch.length > 1) return;
-      log.error({ err: error, event: batch[0]?.event.id }, 'delivery cannot be recorded');
+      log.error(
+        { err: error, event: batch[0]?.event.id },
+        'an invalid delivery result was not recorded',
+      );
     }
     pendingDeliveries.splice(0, batch.length);
     for (const { event } of batch) recorded(event);
@@ -101,7 +104,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
 
   function runInBackground(): void {
     writeSequentially().catch((error: unknown) =>
-      log.error({ err: error }, 'deliveries not recorded yet'),
+      log.error({ err: error }, 'delivery results could not be written and are retried'),
     );
   }
 

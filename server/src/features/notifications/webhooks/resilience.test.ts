@@ -1,6 +1,5 @@
-// Delivery under adverse conditions: unavailable receivers and databases, several processes, crashes,
-// backlogs.
-
+// Delivery under adverse conditions: unavailable receivers and databases, several processes,
+// crashes, and backlogs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { execute, type TestServer } from '../../../../test/kit/app/database.ts';
@@ -256,8 +255,10 @@ describe('unavailable database', () => {
     expect(idsOf(receiver).sort()).toEqual(ids);
     for (const id of ids) expect(await attemptsOf(outbox.db, id)).toHaveLength(1);
   });
+});
 
-  it('is distinguished from an invalid result, which alone is discarded', async () => {
+describe('invalid result', () => {
+  it('is discarded, and the other results are recorded', async () => {
     const platform = await outbox.platform('https://hooks.example.com');
     const ids = await outbox.events(platform, emptyObjects(5));
     const { now } = outbox.clock;
@@ -302,8 +303,8 @@ describe('backlog', () => {
     const deliverer = outbox.deliverer();
     const startedAt = performance.now();
     expect(await deliverer.runDue()).toBe(10_000);
-    const perSecond = Math.round(10_000_000 / (performance.now() - startedAt));
-    console.log(`${perSecond} deliveries a second, receiver in the same process`);
+    const deliveriesPerSecond = Math.round(10_000_000 / (performance.now() - startedAt));
+    console.log(`${deliveriesPerSecond} deliveries a second, receiver in the same process`);
     expect(new Set(idsOf(receiver)).size).toBe(10_000);
     expect(receiver.arrivals).toHaveLength(10_000);
     expect(await outbox.countUndelivered()).toBe(0);

@@ -12,7 +12,7 @@ const effectsWith = (byte: () => number): Effects => ({
   call: () => Promise.reject(new Error('no network')),
 });
 
-// 0x800000 of 2^24 is zero jitter.
+// The random value 0x800000 of 2^24 results in a jitter of zero.
 const effectsWithoutJitter = effectsWith(
   (
     (count) => () =>

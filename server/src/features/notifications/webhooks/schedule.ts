@@ -1,5 +1,6 @@
-// Retry schedule of webhook delivery, as suggested by Standard Webhooks. The first delays are short, for a
-// receiver that restarts. Later delays extend over a week, for a receiver that needs manual repair.
+// Retry schedule of webhook delivery, as suggested by Standard Webhooks. The first delays are
+// short, for a receiver that restarts. Later delays extend over a week, for a receiver that needs
+// manual repair.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { PlatformTime } from '../../../runtime/clocks/clocks.ts';
 
@@ -8,7 +9,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** From the end of one attempt to the next. The last delay repeats. */
+/** Delays from the end of one attempt to the next attempt. The last delay repeats. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -18,7 +19,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   10 * HOUR,
 ];
 
-/** No retry is scheduled later than this after the event. */
+/** Maximum time from an event to a retry. */
 export const RETRY_PERIOD_MS = 7 * DAY;
 
 /** Response timeout, including the connection. */
@@ -36,7 +37,7 @@ export type AttemptResult = 'delivered' | 'retry' | 'dropped';
 export const isDelivered = (status: number | null): boolean =>
   status !== null && ((status >= 200 && status < 300) || status === 409);
 
-/** From -1 (inclusive) to 1. */
+/** A random number from -1 (inclusive) to 1 (exclusive). */
 function jitterOf(effects: Effects): number {
   const [a = 0, b = 0, c = 0] = effects.random(3);
   return ((a * 256 + b) * 256 + c) / 2 ** 23 - 1;

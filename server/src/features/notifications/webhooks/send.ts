@@ -1,5 +1,5 @@
-// One delivery attempt, for the deliverer, a test of the endpoint or a synchronous webhook. Errors are part
-// of the result and never thrown.
+// One delivery attempt, for the deliverer, a test of the endpoint or a synchronous webhook. Errors
+// are part of the result and never thrown.
 
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -45,11 +45,13 @@ export interface SendDeps {
 export interface Target {
   url: string;
   environment: Mode;
-  /** Whether the delivery has the headers of Standard Webhooks. Default true. */
+  /** Whether the delivery has the headers of Standard Webhooks. Defaults to true. */
   standard?: boolean;
-  /** Default FULL. */
+  /** Defaults to FULL. */
   format?: EventFormat;
-  /** Keys that sign the headers of Standard Webhooks. If absent or null, the keys of the service. */
+  /**
+   * Keys that sign the headers of Standard Webhooks. If absent or null, the keys of the service.
+   */
   keys?: EndpointKey[] | null;
 }
 
@@ -61,16 +63,17 @@ export interface AttemptOutcome {
   error: string | null;
   ms: number;
   headers: Record<string, string>;
-  /** Response body, up to `MAX_ANSWER` bytes. */
+  /** Response body, up to `MAX_RESPONSE_BYTES`. */
   responseText: string | null;
 }
 
 /**
- * Maximum bytes to read. Exceeds the stored length, so that connections remain open after ordinary responses.
+ * Maximum number of bytes to read. It exceeds the stored length, so that connections remain open
+ * after ordinary responses.
  */
-const MAX_ANSWER = 16_384;
-const STORED_ANSWER = 1_024;
-const STORED_ERROR = 200;
+const MAX_RESPONSE_BYTES = 16_384;
+const MAX_STORED_RESPONSE_BYTES = 1_024;
+const MAX_STORED_ERROR_LENGTH = 200;
 
 /** PostgreSQL text cannot contain a NUL character. */
 const withoutNul = (text: string) => text.replaceAll('\0', '');
@@ -78,22 +81,22 @@ const withoutNul = (text: string) => text.replaceAll('\0', '');
 /** The stored part of a response: at most 1 KB, masked. */
 export function excerptOf(responseText: string | null): string | null {
   if (responseText === null) return null;
-  // A secret that is divided by the end of the excerpt would not be recognized.
+  // The body is masked before it is cut, because a cut secret would not be recognized.
   const bytes = Buffer.from(withoutNul(maskBody(responseText)));
-  if (bytes.length <= STORED_ANSWER) return bytes.toString('utf8');
+  if (bytes.length <= MAX_STORED_RESPONSE_BYTES) return bytes.toString('utf8');
   // The last character may be incomplete.
-  return bytes.toString('utf8', 0, STORED_ANSWER).replace(/\uFFFD$/, '');
+  return bytes.toString('utf8', 0, MAX_STORED_RESPONSE_BYTES).replace(/\uFFFD$/, '');
 }
 
 function errorText(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   const parts = [code, message].filter((each) => typeof each === 'string' && each !== '');
-  return withoutNul(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
+  return withoutNul(parts.join(': ') || 'the request failed').slice(0, MAX_STORED_ERROR_LENGTH);
 }
 
 /** Headers of the connection, and headers without information beyond the attempt. */
 const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
-const STORED_HEAD = 1_024;
+const MAX_STORED_HEADER_BYTES = 1_024;
 
 /**
  * The stored part of the response headers: up to about 1 KB of JSON, secrets masked, or null
@@ -105,7 +108,7 @@ export function headOf(headers: Readonly<Record<string, string>>): string | null
     if (OMITTED_HEADERS.has(name)) continue;
     const value = withoutNul(maskHeader(name, String(headers[name])));
     const member = `${JSON.stringify(withoutNul(name))}:${JSON.stringify(value)}`;
-    if (Buffer.byteLength(head) + Buffer.byteLength(member) > STORED_HEAD) continue;
+    if (Buffer.byteLength(head) + Buffer.byteLength(member) > MAX_STORED_HEADER_BYTES) continue;
     head = head ? `${head},${member}` : member;
   }
   return head ? `{${head}}` : null;
@@ -167,7 +170,9 @@ const failedAttempt = (startedAt: Time, ms: number, error: string): AttemptOutco
   responseText: null,
 });
 
-/** Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. `traceparent` is the header of a sampled trace. */
+/**
+ * Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. `traceparent` is the header of a sampled trace.
+ */
 export async function send(
   deps: SendDeps,
   event: StoredEvent,
@@ -185,7 +190,7 @@ export async function send(
       ...{ url, method: 'POST', body },
       headers: traceparent === undefined ? headers : { ...headers, traceparent },
       timeoutMs: deps.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
-      maxBytes: MAX_ANSWER,
+      maxBytes: MAX_RESPONSE_BYTES,
       publicOnly: mustBePublic(url),
       repeatable: true,
     });

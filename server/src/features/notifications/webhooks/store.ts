@@ -44,8 +44,8 @@ export interface DueEvent extends SealedEvent {
   /** Keys of the endpoint, or null for the endpoint of the configuration. */
   keys: EndpointKey[] | null;
   /**
-   * Time of the endpoint's first failure since its last success, or null without one. Always null for the
-   * configured endpoint.
+   * Time of the endpoint's first failure since its last success, or null without one. Always null
+   * for the configured endpoint.
    */
   failing_since: Time | null;
 }
@@ -57,7 +57,8 @@ export interface WaitingEndpoint extends LaneId {
   /** Whether another process holds the lease of the platform. */
   isLeasedByOther: boolean;
   /**
-   * `url`: events are sent. `retained`: events are retained (paused or pulled). `none`: events are discarded.
+   * `url`: events are sent. `retained`: events are retained (paused or pulled). `none`: events are
+   * discarded.
    */
   target: 'url' | 'retained' | 'none';
 }
@@ -67,7 +68,7 @@ export interface AttemptRow {
   platform_id: string;
   endpoint: number;
   event_id: string;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: number;
   at: Time;
   status: number | null;
@@ -111,8 +112,8 @@ export const ENQUEUE = statement(
 );
 
 /**
- * A reset retains endpoints, because they are configuration, without the time of their first failure. A reset
- * retains leases, because they belong to processes.
+ * A reset retains endpoints, because they are configuration, without the time of their first
+ * failure. A reset retains leases, because they belong to processes.
  */
 export const webhookReset: ResetRules = {
   retained: { webhook_endpoints: 'true', webhook_lanes: 'true' },
@@ -151,8 +152,11 @@ const WAITING_ENDPOINTS = `
     left join webhook_lanes l on l.platform_id = q.platform_id
   order by q.step`;
 
-/** Up to `limit` endpoints with undelivered events, after `after` in the order of platform and number. */
-export const waitingLanes = (
+/**
+ * Up to `limit` endpoints with undelivered events, after `after` in the order of platform and
+ * number.
+ */
+export const lanesWithEvents = (
   db: Database,
   now: Time,
   holder: string,
@@ -192,7 +196,11 @@ const CLOCK_LANES_SQL = `select l.platform_id from webhook_lanes l
   where l.holder = $1 and c.held_until > $2 and c.holder <> $1`;
 
 /** Platforms that this process has leased and whose clock is held by another holder. */
-export async function heldByClocks(db: Database, holder: string, now: Time): Promise<string[]> {
+export async function platformsWithHeldClock(
+  db: Database,
+  holder: string,
+  now: Time,
+): Promise<string[]> {
   const rows = await db.query<{ platform_id: string }>(CLOCK_LANES_SQL, [holder, dateOf(now)]);
   return rows.map((each) => each.platform_id);
 }
@@ -235,8 +243,8 @@ export interface ReadRequest extends LaneId {
 /** Position in an endpoint's queue, which is ordered by due time and ID. */
 export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 
-// Events are looked up one by one in subqueries that the planner cannot join. A join would read the full
-// table, because the planner expects many more rows than `take`.
+// Events are looked up one by one in subqueries that the planner cannot join. A join would read the
+// full table, because the planner expects many more rows than `take`.
 const DUE_EVENTS = `
   select e.*, a.endpoint, d.attempts, d.due_at, coalesce(w.url, p.webhook_endpoint) as url,
     p.environment, case when a.endpoint = 0 then p.standard_webhooks else w.standard_webhooks end
@@ -267,7 +275,7 @@ const DUE_EVENTS = `
 /** A stored event, with the data of the event from which it differs. */
 export type Stored<E> = E & { base: string | null };
 
-export const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
+export const withCompleteData = <E extends StoredEvent>(row: Stored<E>): E => ({
   ...row,
   data: completeEventData(row.data, row.base),
 });
@@ -296,7 +304,7 @@ export async function dueEvents(
     bufferedEvents.map((each) => each.endpoint),
   ]);
   return rows
-    .map((row) => restored<DueEvent>(row))
+    .map((row) => withCompleteData<DueEvent>(row))
     .sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
 
@@ -351,7 +359,8 @@ export interface Failing extends LaneId {
 }
 
 /**
- * Records or clears the first failure of endpoints. A recorded time of the first failure remains.
+ * Records or clears the time of the first failure of endpoints. A recorded time is not replaced by
+ * a later time.
  */
 export async function noteFailing(
   db: Database,
@@ -384,8 +393,8 @@ const DISCARD = `
   select event_id from discarded`;
 
 /**
- * Removes the events of deleted endpoints, and the due events of endpoints that were removed from the
- * configuration. Returns their number.
+ * Removes the events of deleted endpoints, and the due events of endpoints that were removed from
+ * the configuration. Returns their number.
  */
 export async function discardUndeliverable(
   db: Database,

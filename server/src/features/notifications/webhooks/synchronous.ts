@@ -7,7 +7,7 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import { CONFIGURED } from '../endpoints/index.ts';
-import { storedEvent } from './attempts-store.ts';
+import { eventWithAttempts } from './attempts-store.ts';
 import { type AttemptOutcome, excerptOf, headOf, type SendDeps, send } from './send.ts';
 import { recordOutcomes } from './store.ts';
 
@@ -31,12 +31,12 @@ export async function sendSynchronously(
   { eventId, endpoint, environment }: SynchronousEvent,
 ): Promise<AttemptOutcome> {
   const { effects, db } = runtime;
-  const event = await storedEvent(db, eventId);
+  const event = await eventWithAttempts(db, eventId);
   if (!event) throw new Error(`event ${eventId} not found`);
   const outcome = await send({ effects, ...deps }, event, { url: endpoint, environment });
   const { at, status, error, ms, responseText } = outcome;
   const result = status !== null && VALID_STATUSES.includes(status) ? 'delivered' : 'dropped';
-  // The job of the approval decides whether to send again, so no event is lost.
+  // Only events of the outbox count as `dropped`. The job of the approval can send the event again.
   deps.metrics.delivery(result === 'dropped' ? 'failed' : result);
   const attempt = event.attempts + 1;
   const response = excerptOf(responseText);

@@ -94,7 +94,8 @@ export const getExchangeRates = operation({
   query: Type.Object({
     sourceCurrency: Type.Optional(
       currencyCode(
-        'Filter by sending currency. Default: all currencies that the platform can send.',
+        'Filter by code of the sending currency. Default: all currencies that the platform can ' +
+          'send.',
       ),
     ),
     destinationCurrency: Type.Optional(
@@ -132,7 +133,7 @@ const Discovery = named(
   Type.Object(
     {
       bankName: Type.String({ description: 'Exact value for `bankName` of account details.' }),
-      displayName: Type.String({ description: 'Name for display.' }),
+      displayName: Type.String({ description: 'Name of the institution, for display.' }),
       country: withDescription(CountryCode, 'Country of the institution, ISO 3166-1 alpha-2.'),
       currency: Type.String({ description: 'Currency code of the accounts at the institution.' }),
     },
@@ -152,7 +153,9 @@ export const getDiscoveries = operation({
     '`createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object({
-    country: Type.Optional(withDescription(CountryCode, 'Filter by country.')),
+    country: Type.Optional(
+      withDescription(CountryCode, 'Filter by country of the institution, ISO 3166-1 alpha-2.'),
+    ),
     currency: Type.Optional(
       Type.String({ pattern: '^[A-Z]{3}$', description: 'Filter by currency code.' }),
     ),

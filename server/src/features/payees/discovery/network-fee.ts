@@ -23,7 +23,7 @@ async function convertFee(
   if (!rate) {
     throw new Fault(
       'QUOTE_RATE_UNAVAILABLE',
-      `No exchange rate from ${from} to ${currency} is available.`,
+      `No exchange rate from ${from} to ${currency} is available. Repeat the request later.`,
     );
   }
   const fullConversionRate = price

@@ -1,6 +1,6 @@
-// Exchange rates and institutions. The price list has a row for each corridor and rail that a quote can
-// use. The rail or network must be connected in the caller's environment, and the platform must be able to
-// send the currency.
+// Exchange rates and institutions. The price list has a row for each corridor and rail that a quote
+// can use. The rail or network must be connected in the caller's environment, and the platform must
+// be able to send the currency.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
@@ -101,10 +101,7 @@ async function pricesOf(
     const midRate = await cachedRates.rate(from, to);
     const service = midRate && (await findServiceFee(ports, corridor, rail));
     const sendingMoney = { currency: from, amount };
-    return (
-      service &&
-      priceRow({ corridor, rail, service, sendingMoney: sendingMoney, midRate: midRate, platform })
-    );
+    return service && priceRow({ corridor, rail, service, sendingMoney, midRate, platform });
   };
   const rows: Awaited<ReturnType<typeof priceRail>>[] = [];
   for (let index = 0; index < selectedCorridors.length; index += CORRIDORS_PER_BATCH) {
@@ -118,7 +115,10 @@ async function pricesOf(
   return rows.filter((row) => row !== undefined);
 }
 
-/** Undefined if the network fee cannot be converted. A quote is not possible either. */
+/**
+ * The service fee, or undefined if the network fee cannot be converted. A quote is then rejected
+ * for the same reason.
+ */
 async function findServiceFee(
   ports: Pick<Connectors, 'networkFees' | 'rates'>,
   { sourceCurrency: from, destinationCurrency: to }: Corridor,
@@ -134,8 +134,8 @@ async function findServiceFee(
 }
 
 /**
- * The currencies that the platform can send. With `requestedCurrency`, only this currency if the platform
- * can send it.
+ * The currencies that the platform can send. With `requestedCurrency`, only this currency if the
+ * platform can send it.
  */
 async function sourcesOf(ctx: Ctx, requestedCurrency: string | undefined): Promise<string[]> {
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;

@@ -15,7 +15,7 @@ const platformWith = (overrides: Partial<PlatformRow> = {}) =>
 
 function priceOf(to: string, sendingAmount: bigint, pricedPlatform: PlatformRow = platformWith()) {
   const corridor = corridors('USD', to)[0];
-  if (!corridor) throw new Error(`no corridor to ${to}`);
+  if (!corridor) throw new Error(`The corridor to ${to} was not found.`);
   const midRate = { rate: referenceRate('USD', to) as Rate, at: 0 };
   const money = { currency: 'USD', amount: sendingAmount };
   const rail = corridor.rail as PaymentRail;

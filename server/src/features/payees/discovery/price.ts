@@ -1,4 +1,5 @@
-// One indicative price: an amount after fees at the mid rate, with the limits of the corridor. Pure.
+// One indicative price: an amount after fees at the mid rate, with the limits of the corridor.
+// The functions are pure.
 
 import type { WithdrawalNetwork } from '../../../catalog/crypto/crypto-networks.ts';
 import type { Corridor } from '../../../catalog/currencies/corridors.ts';

@@ -1,5 +1,5 @@
-// Compares the exchange rates with the quotes: every pair of the sandbox platform's currencies, over every
-// rail that can pay an account of the destination currency.
+// Compares the exchange rates with the quotes for every pair of the sandbox platform's currencies.
+// Each pair is compared over every rail that can pay an account of the destination currency.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -74,7 +74,7 @@ async function createPayee(customerId: string, currency: string, info: Account) 
 /** About 300 dollars in minor units. */
 function amountOf(currency: string): number {
   const rate = referenceRate('USD', currency);
-  if (!rate) throw new Error(`no rate for ${currency}`);
+  if (!rate) throw new Error(`The rate of ${currency} was not found.`);
   return Number(divide(scale(300_00n, rate, 'floor'), 1n, 'floor'));
 }
 
@@ -128,7 +128,7 @@ describe('getExchangeRates compared with createQuote', () => {
             amount,
           );
           if (response.status !== 201) {
-            // An account type without currencies allows all, and SWIFT supports only some of them.
+            // SWIFT does not support every currency of an account type without a currency list.
             expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
             continue;
           }
@@ -174,8 +174,8 @@ describe('getExchangeRates compared with createQuote', () => {
     const payee = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
     const { maxSendingAmount: max } = price as Price;
     ok(await requestQuote('USD', payee?.id ?? '', undefined, max), 201);
-    const aboveMaximum = await requestQuote('USD', payee?.id ?? '', undefined, max + 1);
-    expect([aboveMaximum.status, aboveMaximum.body.code]).toEqual([
+    const aboveMaximumResponse = await requestQuote('USD', payee?.id ?? '', undefined, max + 1);
+    expect([aboveMaximumResponse.status, aboveMaximumResponse.body.code]).toEqual([
       400,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     ]);

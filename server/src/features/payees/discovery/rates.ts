@@ -1,5 +1,5 @@
-// Mid rates for the price list, cached for five minutes. The cache prevents a thousand requests to the
-// rate port for a list of a thousand prices. Quotes do not use the cache.
+// Mid rates for the price list, cached for five minutes. The cache prevents a thousand requests to
+// the rate port for a list of a thousand prices. Quotes do not use the cache.
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { ConversionRate, Rate } from '../../../kernel/money.ts';
@@ -11,7 +11,7 @@ interface MidRate {
 
 const IDENTITY_RATE: Rate = { num: 1n, den: 1n };
 
-/** Undefined if there is no rate. */
+/** The mid rate of two currencies, or undefined if there is no rate. */
 export const midRate = async (
   rates: RatePort | undefined,
   from: string,

@@ -1,4 +1,5 @@
-// Rules of external accounts: validation of the details, initial status, duplicates. Pure.
+// Rules of external accounts: validation of the details, initial status, duplicates. The functions are
+// pure.
 import { createHash } from 'node:crypto';
 import {
   completeAccountInfo,
@@ -53,7 +54,8 @@ function ownershipErrors({ info, ownershipType, isCounterpartyRequired }: Propos
 }
 
 /**
- * A decodable Lightning invoice must not have expired. The sandbox accepts invoices that cannot be decoded.
+ * A decodable Lightning invoice must not have expired. The sandbox accepts invoices that cannot be
+ * decoded.
  */
 function invoiceErrors({ info, now }: Proposal): FieldError[] {
   const invoice = 'invoice' in info ? parseBolt11(String(info.invoice)) : undefined;

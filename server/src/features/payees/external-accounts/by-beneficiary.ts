@@ -11,7 +11,9 @@ const LEGAL_NAME = "info #>> '{beneficiary,legalName}'";
 
 const MAX_MATCHES = 2_000;
 
-/** The latest accounts of a beneficiary, by the expression of the index. Exported to test its plan. */
+/**
+ * The latest accounts of a beneficiary, by the expression of the index. Exported to test its plan.
+ */
 export const BY_BENEFICIARY = `select id from external_accounts
   where ${normalizedSql(`coalesce(${FULL_NAME}, ${LEGAL_NAME})`)} = ${normalizedSql('$1')}
     and (${FULL_NAME} is not null or ${LEGAL_NAME} is not null)

@@ -1,5 +1,5 @@
-// Schemas of external accounts, and the operations on those of customers and of the platform. The two
-// groups differ in the owner of the accounts only.
+// Schemas of external accounts, and the operations on those of customers and of the platform. The
+// two groups differ in the owner of the accounts only.
 import { Type } from '@sinclair/typebox';
 import {
   accountInfoCreateSchema,
@@ -47,10 +47,11 @@ const BeneficiaryVerificationStatus = named(
   oneOf(BENEFICIARY_STATUSES, {
     description:
       'Result of the comparison of the beneficiary name with the name at the ' +
-      'institution. It does not restrict payments. MATCHED, PARTIAL_MATCH, ' +
-      'NOT_MATCHED: result of the comparison. UNSUPPORTED: no comparison is ' +
-      'available. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
-      'name at payment. PENDING: the result is not available yet. Absent for wallets.',
+      'institution. It does not restrict payments. MATCHED: the names match. ' +
+      'PARTIAL_MATCH: the names are similar. NOT_MATCHED: the names differ, or the account ' +
+      'does not exist. UNSUPPORTED: no comparison is available. CHECKED_BY_RECEIVING_FI: the ' +
+      'receiving institution checks the name at payment. PENDING: the result is not available ' +
+      'yet. Absent for wallets.',
   }),
 );
 
@@ -191,7 +192,7 @@ export const listCustomerExternalAccounts = operation({
   permission: 'VIEW',
   query: Type.Object({
     currency: currencyFilter,
-    customerId: optional(Type.String({ description: 'Filter by customer.' })),
+    customerId: optional(Type.String({ description: 'Filter by ID of the customer.' })),
     ...PageQuery,
   }),
   replies: { 200: List },

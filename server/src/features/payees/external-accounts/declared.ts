@@ -1,5 +1,6 @@
-// Declared wallets: the custodian is known, or the owner has proved control of the keys. A job releases the
-// deposits that were held for an undeclared wallet, because this feature cannot import deposits.
+// Declared wallets: the custodian is known, or the owner has proved control of the keys. A job
+// releases the deposits that were held for an undeclared wallet, because this feature cannot import
+// deposits.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -23,7 +24,9 @@ export const isDeclared = ({ info, status, proven_at, deleted_at }: ExternalAcco
   status === 'ACTIVE' &&
   deleted_at === null;
 
-/** Stages the release of deposits if the wallet is declared. `row` is the account after its change. */
+/**
+ * Stages the release of deposits if the wallet is declared. `row` is the account after its change.
+ */
 export function stageWalletDeclared(ctx: Ctx, row: ExternalAccountRow): void {
   if (isDeclared(row)) ctx.later(WALLET_DECLARED, { externalAccountId: row.id });
 }

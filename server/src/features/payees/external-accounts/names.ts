@@ -1,6 +1,6 @@
-// The name check of an external account by its institution. It runs during the request. If it is pending, a
-// job repeats it. A late result emits an event only if the account does not exist, because other
-// results do not affect the use of the account.
+// The name check of an external account by its institution. It runs during the request. If it is
+// pending, a job repeats it. A late result emits an event only if the account does not exist,
+// because other results do not affect the use of the account.
 
 import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';

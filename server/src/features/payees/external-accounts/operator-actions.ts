@@ -1,6 +1,6 @@
 // Lists, history and transitions of external accounts for operators. A transition follows the
-// result of a bank, a check or a review. It emits an event and is recorded with its reason.
-// Payments that a bank has accepted continue. Operators cannot record proofs of ownership.
+// result of a bank, a check or a review, emits an event and is recorded with its reason. Payments
+// that a bank has accepted continue. Operators cannot record proofs of ownership.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -73,7 +73,7 @@ async function idsOfNumber(db: Database, accountNumber: string): Promise<string[
 }
 
 interface ListInput extends PageInput {
-  /** Only this account. */
+  /** Restricts the list to this account. */
   accountId?: string | undefined;
   platformId?: string | undefined;
   status?: string | undefined;
@@ -155,7 +155,8 @@ function applyTransition(
   reason: string | null,
 ): ExternalAccountRow {
   if (externalAccountStates.targetOf(row.status, event) === undefined) {
-    throw conflict(`This action is not possible while the account is ${row.status}.`);
+    const sources = externalAccountStates.sourcesOf(event).join(' or ');
+    throw conflict(`The account is ${row.status}. This action requires the status ${sources}.`);
   }
   if (event === 'check' && !hasInstitution(row.info)) {
     throw conflict('A wallet cannot be checked by a bank. Use a review instead.');

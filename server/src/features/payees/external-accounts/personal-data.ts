@@ -1,5 +1,5 @@
-// Export and erasure of a customer's external accounts. An erasure marks the accounts as deleted and removes
-// all details except the type.
+// Export and erasure of a customer's external accounts. An erasure marks the accounts as deleted
+// and removes all details except the type.
 import {
   CUSTOMER_ROWS_SQL,
   changedRows,

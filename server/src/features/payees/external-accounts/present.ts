@@ -8,7 +8,9 @@ import { statusUpdated } from './contract.ts';
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
-/** The resource `ExternalAccount`. `masked` shows only the last four characters of account numbers. */
+/**
+ * The resource `ExternalAccount`. `masked` shows only the last four characters of account numbers.
+ */
 export function presentExternalAccount(row: ExternalAccountRow, { masked = false } = {}) {
   const info = masked ? maskAccountInfo(row.info) : row.info;
   const rails = hasInstitution(info) ? { paymentRails: railsOf(row.info) } : {};
@@ -40,7 +42,9 @@ export const presentTo = (ctx: Ctx, row: ExternalAccountRow) =>
 /** The owner whose accounts a group of paths contains. */
 export type Owner = 'customer' | 'platform';
 
-/** An external account of the caller's platform, of `owner` if specified. Throws ACCOUNT_NOT_FOUND. */
+/**
+ * An external account of the caller's platform, of `owner` if specified. Throws ACCOUNT_NOT_FOUND.
+ */
 export async function externalAccountOf(
   ctx: Ctx,
   id: string,

@@ -216,7 +216,7 @@ describe('createCustomerExternalAccount', () => {
     expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
 
-  it('performs no name check for a wallet and drops fields of other account types', async () => {
+  it('registers a wallet without a name check and without fields of other account types', async () => {
     const { status, body } = await add(
       walletBody({ customerId: adaId }, { paymentRails: ['ACH'] }),
     );

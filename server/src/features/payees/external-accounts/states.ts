@@ -1,5 +1,5 @@
-// The lifecycle of an external account, as a table. Events are results of bank checks, reviews and proofs of
-// ownership.
+// The lifecycle of an external account, as a table. Events are results of bank checks, reviews and
+// proofs of ownership.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const EXTERNAL_ACCOUNT_STATUSES = [
@@ -28,8 +28,8 @@ export const externalAccountStates = stateTable<ExternalAccountStatus, ExternalA
   {
     PENDING: { pass: 'ACTIVE', review: 'UNDER_REVIEW', reject: 'INACTIVE' },
     UNDER_REVIEW: { pass: 'ACTIVE', reject: 'INACTIVE' },
-    // `check`: an operator requested a check of a bank account. `disprove`: an optional proof of ownership
-    // failed.
+    // `check`: an operator requested a check of a bank account. `disprove`: an optional proof of
+    // ownership failed.
     ACTIVE: {
       check: 'PENDING',
       review: 'UNDER_REVIEW',

@@ -40,11 +40,11 @@ export const externalAccounts = table(
      * the type remains after an erasure.
      */
     info: col.json<AccountInfo>(),
-    /** Equal for duplicates. */
+    /** Hash of the details and the currency, equal for duplicates of an account. */
     duplicate_key: col.text,
     /**
-     * Time at which the owner exempted payments to the account from a second factor. Such an account cannot
-     * be deleted.
+     * Time at which the owner exempted payments to the account from a second factor. Such an
+     * account cannot be deleted.
      */
     trusted_at: col.time.null.mut,
     /** Time of the last proof of ownership. */
@@ -59,10 +59,10 @@ export const externalAccounts = table(
       external_accounts_same: () =>
         new Fault('DUPLICATE_EXTERNAL_ACCOUNT', 'This account is already registered.'),
       external_accounts_default: () =>
-        contentionFault('Another default account was set at the same time. Retry.'),
+        contentionFault('Another default account was set at the same time.'),
     },
-    // On conflict the operation runs again with the other account as former default, so the last request
-    // takes effect.
+    // On conflict the operation runs again with the other account as former default, so the last
+    // request takes effect.
     contendedKeys: ['external_accounts_default'],
     lifecycles: [{ state: (row) => row.status, states: externalAccountStates }],
   },

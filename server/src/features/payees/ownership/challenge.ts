@@ -1,5 +1,5 @@
-// Rules of ownership challenges: which wallets can be proved, by which signatures, validity, and the
-// message to sign. Pure.
+// Rules of ownership challenges: which wallets can be proved, by which signatures, validity, and
+// the message to sign. The functions are pure.
 import {
   isSelfCustody,
   primaryIdentifierOf,

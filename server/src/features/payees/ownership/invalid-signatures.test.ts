@@ -38,7 +38,7 @@ describe('a rejected signature', () => {
     ]);
   });
 
-  it('can be a valid signature after expiry', async () => {
+  it('can be valid except that its challenge has expired', async () => {
     for (const [offsetMs, status, accountStatus] of [
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
@@ -50,7 +50,7 @@ describe('a rejected signature', () => {
     }
   });
 
-  it('can be a signature for a superseded challenge', async () => {
+  it('can be valid except that its challenge was superseded', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const { messageToSign: newerMessage } = ok(await ownership.challenge(id), 201);
     expect(newerMessage).not.toBe(messageToSign);
@@ -101,7 +101,7 @@ describe('a rejected signature', () => {
     ).toBe(409);
   });
 
-  it('leaves the account unchanged if it is malformed', async () => {
+  it('with a malformed value leaves the account unchanged', async () => {
     const { id } = await ownership.createPendingProof();
     for (const body of [
       {},

@@ -1,6 +1,6 @@
-// The liveness check of a wallet owner: the hosted page, and a job that polls the provider. The page
-// authenticates the owner by the link alone, so a link is a secret, works once, and expires with its
-// challenge.
+// The liveness check of a wallet owner: the hosted page, and a job that polls the provider. The
+// page authenticates the owner by the link alone, so a link is a secret, works once, and expires
+// with its challenge.
 
 import { Type } from '@sinclair/typebox';
 import { displayIdentifier } from '../../../catalog/accounts/account-info.ts';
@@ -132,7 +132,7 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
   notes: [
     {
       title: 'Why confirmation is required',
-      lines: ['Payments to a wallet may need proof of who controls it.'],
+      lines: ['Payments to a wallet can require a proof that you control the wallet.'],
     },
     {
       title: 'What happens next',
@@ -144,7 +144,9 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
   ],
 });
 
-/** The page of a verification link. Showing the page has no effect. The button completes the check. */
+/**
+ * The page of a verification link. Showing the page has no effect. The button completes the check.
+ */
 export function livenessPage(runtime: Runtime, deps: Deps): HostedPage {
   async function find(token: string) {
     const check = await findByToken(runtime, token);

@@ -1,5 +1,5 @@
-// Creates and verifies ownership challenges, for wallets of customers and of the platform. The rejection of
-// an invalid or late signature commits a change set, which also changes the account.
+// Creates and verifies ownership challenges, for wallets of customers and of the platform. The
+// rejection of an invalid or late signature commits a change set, which also changes the account.
 
 import type { Static } from '@sinclair/typebox';
 import { primaryIdentifierOf, rowOf } from '../../../catalog/accounts/account-info.ts';
@@ -44,13 +44,17 @@ interface OwnershipDeps {
 }
 
 type VerifyRequest = Static<(typeof verifyExternalAccountOwnership)['body']>;
-type Terms = Pick<OwnershipChallengeRow, 'method' | 'nonce' | 'message' | 'token_hash'>;
+type NewChallenge = Pick<OwnershipChallengeRow, 'method' | 'nonce' | 'message' | 'token_hash'>;
 
-async function saveChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms): Promise<number> {
+async function saveChallenge(
+  ctx: Ctx,
+  account: ExternalAccountRow,
+  newChallenge: NewChallenge,
+): Promise<number> {
   const expires_at = ctx.now + CHALLENGE_MS;
-  const values = { ...terms, issued_at: ctx.now, expires_at };
-  const challengeBefore = await ctx.read(ownershipChallenges, account.id);
-  if (challengeBefore) ctx.update(ownershipChallenges, challengeBefore, values);
+  const values = { ...newChallenge, issued_at: ctx.now, expires_at };
+  const previousChallenge = await ctx.read(ownershipChallenges, account.id);
+  if (previousChallenge) ctx.update(ownershipChallenges, previousChallenge, values);
   else {
     const { id, platform_id } = account;
     ctx.insert(ownershipChallenges, { id, platform_id, ...values });
@@ -74,8 +78,8 @@ async function startLiveness(ctx: Ctx, account: ExternalAccountRow, origin: stri
   const method = 'LIVENESS' as const;
   const nonce = uuid7(ctx.effects);
   const token = randomText(ctx.effects, '');
-  const terms = { method, nonce, message: null, token_hash: sha256Hex(token) };
-  const expiresAt = await saveChallenge(ctx, account, terms);
+  const newChallenge = { method, nonce, message: null, token_hash: sha256Hex(token) };
+  const expiresAt = await saveChallenge(ctx, account, newChallenge);
   const { platform_id: platformId, id: accountId } = account;
   ctx.later(LIVENESS_CHECK, { platformId, accountId, nonce });
   const verificationLink = `${origin}${LIVENESS_PATH}/${token}`;
@@ -100,7 +104,10 @@ async function start(
   return { status: 201, body: await startLiveness(ctx, account, origin()) } as const;
 }
 
-/** Whether the contract wallet approves the signature. Throws SERVICE_UNAVAILABLE if no node responds. */
+/**
+ * Whether the contract wallet approves the signature. Throws SERVICE_UNAVAILABLE if no node
+ * responds.
+ */
 async function isApproved(
   { contractWallets }: Connectors,
   { info }: ExternalAccountRow,

@@ -26,7 +26,7 @@ export const ownershipChallenges = table(
   {
     unique: {
       ownership_challenges_pkey: () =>
-        contentionFault('Another challenge was created at the same time. Retry.'),
+        contentionFault('Another challenge was created at the same time.'),
     },
     // On conflict the operation runs again and replaces the other challenge.
     contendedKeys: ['ownership_challenges_pkey'],

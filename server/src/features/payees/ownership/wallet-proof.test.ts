@@ -17,7 +17,7 @@ import {
 } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { ownershipChallenges } from './store.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 const ownership = openForFile(startOwnership);
 
@@ -27,7 +27,7 @@ describe.each([
 ] as const)('%s', (_operation, owner) => {
   it('verifies a wallet by its signature', async () => {
     const { id, wallet, messageToSign, expiresAt } = await ownership.createPendingProof(owner);
-    expect(Date.parse(expiresAt)).toBe(ownership.app.effects.now() + HOUR);
+    expect(Date.parse(expiresAt)).toBe(ownership.app.effects.now() + HOUR_MS);
     expect(messageToSign.split('\n')).toEqual([
       'Railhead ownership check',
       `Account: ${id}`,
@@ -250,7 +250,7 @@ describe('a challenge', () => {
 });
 
 describe('concurrent requests', () => {
-  it('accept a signature once', async () => {
+  it('succeed once for the same signature', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const signature = wallet.sign(messageToSign);
     const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.verify(id, signature)));

@@ -1,5 +1,6 @@
-// Payee discovery for external accounts: the currency of the account, within the limits of its rails and of
-// the platform. Rail limits are in the sending currency and are converted to the receiving currency.
+// Payee discovery for external accounts: the currency of the account, within the limits of its
+// rails and of the platform. Rail limits are in the sending currency and are converted to the
+// receiving currency.
 
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
@@ -17,7 +18,9 @@ import type { Offer } from './payee-discovery.ts';
 import type { DiscoveryResult } from './save-discovery.ts';
 import type { Sender } from './sender.ts';
 
-/** Statuses of accounts that can receive payments. The last two statuses permit only small amounts. */
+/**
+ * Statuses of accounts that can receive payments. The last two statuses permit only small amounts.
+ */
 const PAYABLE_STATUSES: readonly string[] = [
   'ACTIVE',
   'PENDING_OWNERSHIP_VERIFICATION',
@@ -77,7 +80,9 @@ export async function findAccount(
   const connectedCorridors = corridorsTo(connectors, sender.currency, account);
   const rate = await midRate(connectors.rates, sender.currency, currency);
   if (!rate) {
-    const reason = `No exchange rate from ${sender.currency} to ${currency} is available.`;
+    const reason =
+      `No exchange rate from ${sender.currency} to ${currency} is available. ` +
+      'Repeat the request later.';
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
   const sendingAmount = (amount: bigint) => ({ currency: sender.currency, amount });

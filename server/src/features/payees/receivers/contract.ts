@@ -1,5 +1,5 @@
-// Operations on receivers: lookups, providers and VASPs, and fee estimates. A lookup stores a payee
-// discovery for a later quote. All other operations are read-only.
+// Operations on receivers: payee discovery, providers and VASPs, and fee estimates. A payee
+// discovery is stored for a later quote. All other operations are read-only.
 import { Type } from '@sinclair/typebox';
 import { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import {
@@ -61,7 +61,7 @@ const discoveryFields = {
         'it.',
     }),
   ),
-  lookupId: text('ID of the lookup for `createQuote`. Valid for 10 minutes.'),
+  lookupId: text('ID of the payee discovery for `createQuote`. Valid for 10 minutes.'),
 };
 
 const senderQuery = Type.Object({
@@ -78,7 +78,7 @@ export const lookupUma = operation({
   method: 'GET',
   path: '/receiver/uma/{receiverUmaAddress}',
   tag: TAG,
-  summary: 'Look up a UMA address',
+  summary: 'Discover a payee by UMA address',
   description:
     'Requests the accepted currencies, limits and required sender information of ' +
     'a UMA address from its provider. A payment to a UMA address requires this ' +
@@ -96,7 +96,7 @@ export const lookupUma = operation({
       'ReceiverUmaLookupResponse',
       Type.Object(
         { receiverUmaAddress: text('UMA address in lower case.'), ...discoveryFields },
-        { description: 'Result of a UMA address lookup.' },
+        { description: 'Result of the payee discovery of a UMA address.' },
       ),
     ),
   },
@@ -133,7 +133,7 @@ export const lookupExternalAccount = operation({
   method: 'GET',
   path: '/receiver/external-account/{accountId}',
   tag: TAG,
-  summary: 'Look up an external account',
+  summary: 'Discover a payee by external account',
   description:
     'Returns the currency, limits and required sender information of a registered ' +
     'external account. Payments to external accounts do not require this operation. ' +
@@ -146,7 +146,7 @@ export const lookupExternalAccount = operation({
       'ReceiverExternalAccountLookupResponse',
       Type.Object(
         { accountId: text('ID of the external account.'), ...discoveryFields },
-        { description: 'Result of an external account lookup.' },
+        { description: 'Result of the payee discovery of an external account.' },
       ),
     ),
   },
@@ -282,7 +282,10 @@ export const getAvailableUmaProviders = operation({
   permission: 'VIEW',
   query: Type.Object({
     countryCode: Type.Optional(
-      withDescription(CountryCode, 'Filter by country of residence of the customers.'),
+      withDescription(
+        CountryCode,
+        'Filter by country of residence of the customers, ISO 3166-1 alpha-2.',
+      ),
     ),
     currencyCode: Type.Optional(
       text('Filter by currency that the customers can receive.', { pattern: '^[A-Z]{3,10}$' }),
@@ -295,7 +298,11 @@ export const getAvailableUmaProviders = operation({
     ),
     ...PageQuery,
     sortOrder: Type.Optional(
-      oneOf(['asc', 'desc'], { default: 'desc', description: 'Order by name.' }),
+      oneOf(['asc', 'desc'], {
+        default: 'desc',
+        description:
+          'Order of the names: `asc` from A to Z, `desc` from Z to A. Defaults to `desc`.',
+      }),
     ),
   }),
   replies: {

@@ -11,7 +11,6 @@ const get = (path: string, platform = app.platform) =>
   app.call('GET', path, undefined, { platform });
 const namesOf = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
 
-/** All pages of a list. */
 async function readAllPages(path: string) {
   const pages = [];
   for (let cursor = ''; ; ) {

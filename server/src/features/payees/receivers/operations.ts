@@ -1,6 +1,6 @@
-// Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs. A fee
-// estimate uses the calculation of payments, so that they differ by the rates only.
-// Cursors of the static lists contain the last name, so entries that a later version adds or removes do not
+// Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs. A
+// fee estimate uses the calculation of payments, so that they differ by the rates only. Cursors of
+// the static lists contain the last name, so entries that a later version adds or removes do not
 // shift pages.
 
 import type { Static } from '@sinclair/typebox';
@@ -62,7 +62,10 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   const fees = await addNetworkFee(connectors, cryptoNetwork, [currency, currency]);
   const { service, cost, networkFee } = fees;
   if (!networkFee) {
-    throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);
+    throw new Fault(
+      'NOT_IMPLEMENTED',
+      `The fee of ${cryptoNetwork} is not available. Use another network.`,
+    );
   }
   const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
   const totalFee: Money = { currency, amount: calculateFees(amount.amount, service).total };

@@ -1,4 +1,4 @@
-// Payee discovery of UMA addresses and external accounts, as a quote uses it.
+// Payee discovery of UMA addresses and external accounts, and its use by quotes.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   accountInfos,
@@ -87,8 +87,8 @@ describe('lookupUma', () => {
   });
 
   it('accepts each sandbox host, any letter case, and an unencoded dollar sign', async () => {
-    const discovery = ok(await discoverUma('$Success.EUR@Sandbox.Word.uma.money'), 200);
-    expect(discovery.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
+    const discovery = ok(await discoverUma('$Success.EUR@Sandbox.Northwind.uma.money'), 200);
+    expect(discovery.receiverUmaAddress).toBe('$success.eur@sandbox.northwind.uma.money');
     const rawResponse = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
     expect(rawResponse.status).toBe(200);
   });
@@ -193,10 +193,10 @@ describe('lookupUma of a customer of this server', () => {
     );
     expect(body.receiverUmaAddress).toBe(secondCustomer.umaAddress);
     expect(currencyCodesOf(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
-    const btc = body.supportedCurrencies.find(
+    const btcOffer = body.supportedCurrencies.find(
       (each: { currency: { code: string } }) => each.currency.code === 'BTC',
     );
-    expect(btc.estimatedExchangeRate).toBeCloseTo(1 / 120_048, 12);
+    expect(btcOffer.estimatedExchangeRate).toBeCloseTo(1 / 120_048, 12);
     const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
     expect(row.receiver_customer_id).toBe(secondCustomer.id);
   });
@@ -439,13 +439,13 @@ describe('payee discovery', () => {
     const find = (platform?: TestPlatform, discoveryId = id) =>
       app.operate((ctx) => payeeDiscoveryOf(ctx, discoveryId), platform ?? app.platform);
     expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
-    const notFound = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
-    await expect(find(app.other)).rejects.toMatchObject(notFound);
-    await expect(find(undefined, 'nonsense')).rejects.toMatchObject(notFound);
+    const notFoundError = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
+    await expect(find(app.other)).rejects.toMatchObject(notFoundError);
+    await expect(find(undefined, 'nonsense')).rejects.toMatchObject(notFoundError);
     await app.advance(10 * 60_000 - 1);
     expect((await find()).id).toBe(id);
     await app.advance(1);
-    await expect(find()).rejects.toMatchObject(notFound);
+    await expect(find()).rejects.toMatchObject(notFoundError);
   });
 
   it('is deleted after expiry', async () => {
@@ -467,9 +467,9 @@ describe('payee discovery', () => {
       expect.objectContaining({ code: 'INVALID_CURRENCY' }),
     );
     const usd = (amount: bigint) => ({ currency: 'USD', amount });
-    const outOfRange = expect.objectContaining({ code: 'AMOUNT_OUT_OF_RANGE' });
-    expect(() => checkOffer(offer, usd(99n))).toThrow(outOfRange);
-    expect(() => checkOffer(offer, usd(100_000_01n))).toThrow(outOfRange);
+    const outOfRangeError = expect.objectContaining({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(() => checkOffer(offer, usd(99n))).toThrow(outOfRangeError);
+    expect(() => checkOffer(offer, usd(100_000_01n))).toThrow(outOfRangeError);
     checkOffer(offer, usd(1_00n));
     expect(missingPayerData(row, {})).toEqual(['FULL_NAME']);
     expect(missingPayerData(row, { FULL_NAME: '' })).toEqual(['FULL_NAME']);

@@ -1,5 +1,5 @@
-// A payee discovery as a quote uses it: currencies, limits and required payer data. An unknown or expired
-// ID, or an ID of another platform, is not found.
+// A payee discovery as a quote uses it: currencies, limits and required payer data. An unknown or
+// expired ID, or an ID of another platform, is not found.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
@@ -15,7 +15,7 @@ export async function payeeDiscoveryOf(ctx: Ctx, id: string): Promise<PayeeDisco
   if (row?.platform_id !== ctx.caller.platformId || row.expires_at <= ctx.now) {
     throw new Fault(
       'LOOKUP_REQUEST_NOT_FOUND',
-      'Lookup not found or expired. Create a new lookup.',
+      'Payee discovery not found or expired. Request a new payee discovery.',
     );
   }
   return row;
@@ -29,8 +29,8 @@ export interface Offer {
 }
 
 /**
- * The offer in `currency`, or in the preferred currency of the receiver. Throws INVALID_CURRENCY if it is not
- * offered.
+ * The offer in `currency`, or in the preferred currency of the receiver. Throws INVALID_CURRENCY if
+ * it is not offered.
  */
 export function offerOf(
   discovery: PayeeDiscoveryRow,

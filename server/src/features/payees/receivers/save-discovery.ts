@@ -1,5 +1,5 @@
-// The common part of both lookups: estimates the rate of each currency, stores the payee discovery for a
-// later quote, and presents it. Currencies without a rate are omitted.
+// The common part of both kinds of payee discovery. Estimates the rate of each currency, and stores
+// the payee discovery for a later quote. Currencies without a rate are omitted.
 
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { currencyView, findCurrency } from '../../../catalog/currencies/currencies.ts';
@@ -29,8 +29,8 @@ function wholeUnits({ num, den, from, to }: ConversionRate): number {
   return Number(toDecimal(fullRate, MAX_DIGITS));
 }
 
-const limitToMinimum = (amount: bigint) => (amount < 1n ? 1n : amount);
-const limitToMaximum = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
+const raiseToMinimum = (amount: bigint) => (amount < 1n ? 1n : amount);
+const reduceToMaximum = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
 
 async function priceOffers(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
   const supportedOffers = offers.filter((offer) => findCurrency(offer.currency));
@@ -39,14 +39,14 @@ async function priceOffers(rates: RatePort | undefined, from: string, offers: re
       const rate = await midRate(rates, from, currency);
       if (!rate) return undefined;
       const estimatedExchangeRate = wholeUnits(rate);
-      const range = { min: Number(limitToMinimum(min)), max: Number(limitToMaximum(max)) };
+      const range = { min: Number(raiseToMinimum(min)), max: Number(reduceToMaximum(max)) };
       return { code: currency, estimatedExchangeRate, ...range };
     }),
   );
   return pricedOffers.filter((each) => each !== undefined);
 }
 
-/** Stages the payee discovery and returns the common fields of both lookups. */
+/** Stages the payee discovery and returns the fields that both kinds of reply contain. */
 export async function saveDiscovery(
   ctx: Ctx,
   rates: RatePort | undefined,
@@ -55,7 +55,9 @@ export async function saveDiscovery(
 ) {
   const currencies = await priceOffers(rates, sender.currency, discovery.offers);
   if (currencies.length === 0) {
-    const reason = `No exchange rate from ${sender.currency} to a currency of the receiver is available.`;
+    const reason =
+      `No exchange rate from ${sender.currency} to a currency of the receiver is available. ` +
+      'Repeat the request later.';
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
   const requiredFields = [...discovery.requiredFields];

@@ -1,7 +1,7 @@
-// The sender of a payee discovery: a customer by ID or UMA address, or the platform. A lookup has
-// no source currency. Its rates start from the first sendable currency of the platform in which the
-// sender has an ACTIVE account. Without such an account, they start from the first sendable
-// currency, or from USD if the platform can send none.
+// The sender of a payee discovery: a customer by ID or UMA address, or the platform. A payee
+// discovery has no source currency. Its rates start from the first sendable currency of the
+// platform in which the sender has an ACTIVE account. Without such an account, they start from the
+// first sendable currency, or from USD if the platform can send none.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -54,7 +54,7 @@ async function currencyOf(
   );
 }
 
-/** `address` is a UMA address in lower case. */
+/** The sender by ID or UMA address, or the platform. `address` is in lower case. */
 export async function senderOf(
   ctx: Ctx,
   { address, customerId }: { address?: string | undefined; customerId?: string | undefined },

@@ -1,5 +1,6 @@
-// Payee discoveries for later quotes: the receiver, its currencies, and the payer data that it requires. A
-// row belongs to one platform, never changes, and is invalid after its expiry. A sweep deletes it.
+// Payee discoveries for later quotes: the receiver, its currencies, and the payer data that it
+// requires. A row belongs to one platform, never changes, and is invalid after its expiry. A sweep
+// deletes it.
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 

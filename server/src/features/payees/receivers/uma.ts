@@ -65,7 +65,11 @@ async function resolveExternalReceiver(
   sender: Sender,
   { address }: UmaAddress,
 ): Promise<DiscoveryResult> {
-  const reply = await port.lookup({ receiver: address, sender: sender.address, at: ctx.now });
+  const reply = await port.discoverPayee({
+    receiver: address,
+    sender: sender.address,
+    at: ctx.now,
+  });
   if (reply.state === 'rejected') throw new Fault(reply.code, reply.reason);
   rejectUnknownFields(reply.requiredPayerData);
   return {
@@ -76,7 +80,9 @@ async function resolveExternalReceiver(
   };
 }
 
-/** Currencies that a customer can receive, starting with the currency of its default UMA account. */
+/**
+ * Currencies that a customer can receive, starting with the currency of its default UMA account.
+ */
 async function findReceivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
   const [externalAccounts, internalAccounts] = await Promise.all([
     findExternalAccounts(ctx.db, {
@@ -165,7 +171,10 @@ export async function findUma(
   receiver: UmaAddress,
 ): Promise<DiscoveryResult> {
   if (receiver.address === sender.address) {
-    throw new Fault('SELF_PAYMENT', 'The sender and the receiver are the same.');
+    throw new Fault(
+      'SELF_PAYMENT',
+      'The sender and the receiver are the same. Use another receiver.',
+    );
   }
   rejectBlockedProvider(uma, receiver.address);
   if (uma?.reaches(receiver.address)) return resolveExternalReceiver(ctx, uma, sender, receiver);

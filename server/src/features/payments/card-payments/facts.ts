@@ -1,12 +1,12 @@
-// The facts of a card payment, in minor units of the currency of the card: the authorized amount, and each
-// clearing, refund and funding debit. All totals are sums of these facts, so a total always equals its
-// parts. Pure.
+// The facts of a card payment: the authorized amount, and each clearing, refund and funding debit.
+// Amounts are in minor units of the currency of the card. All totals are sums of these facts, so a
+// total always equals its parts. The functions are pure.
 import type { CardMerchant } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
 
 /**
- * STUCK: the debit failed and the funds are held until an operator decides. FAILED: the debit failed and no
- * funds are held.
+ * STUCK: the debit failed and the funds are held until an operator decides. FAILED: the debit
+ * failed and no funds are held.
  */
 export type FundingDebitStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
 
@@ -31,8 +31,8 @@ export interface CardFacts {
   /** The part of the refunds that the operator keeps, because the account did not pay it. */
   recovered: bigint;
   /**
-   * Number of clearings reversed with a late approval, which `clearings` excludes. Null if the approval was
-   * in time.
+   * Number of clearings reversed with a late approval, which `clearings` excludes. Null if the
+   * approval was in time.
    */
   undoneClearings: number | null;
   /** Number of reversed refunds, which `refunds` excludes. */
@@ -47,7 +47,10 @@ export interface CardDetails {
   currency: string;
 }
 
-/** The facts as columns. The constraint `transactions_card_amounts` states the relations of the facts. */
+/**
+ * The facts as columns. The constraint `transactions_card_amounts` states the relations of the
+ * facts.
+ */
 export type CardFactColumns = {
   card_authorized: bigint;
   card_closed: boolean;

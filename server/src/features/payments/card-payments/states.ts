@@ -1,6 +1,6 @@
-// The lifecycle of a card payment, as a table. An authorization is cleared in one or several clearings, and
-// a clearing can be refunded. EXCEPTION: the network was paid and the cardholder's account could not be
-// debited, until an operator decides.
+// The lifecycle of a card payment, as a table. An authorization is cleared in one or several
+// clearings, and a clearing can be refunded. EXCEPTION: the network was paid, but the cardholder's
+// account could not be debited. An operator resolves the exception.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATUSES = [

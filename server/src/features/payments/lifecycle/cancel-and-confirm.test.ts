@@ -1,4 +1,5 @@
-// Operations of a platform on a transaction: cancellation, and confirmation that a receipt was delivered.
+// Operations of a platform on a transaction: cancellation, and confirmation that a receipt was
+// delivered.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -13,7 +14,8 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
-const cancel = (id: string) => app.call('POST', `/transactions/${id}/cancel`, { reason: 'Oh no' });
+const cancel = (id: string) =>
+  app.call('POST', `/transactions/${id}/cancel`, { reason: 'Wrong amount' });
 
 async function startPayout(suffix: string, rail: string, currency = 'USD') {
   const { person, account } = await createFundedCustomer(app);
@@ -51,7 +53,7 @@ describe('cancelTransaction', () => {
     expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('is applied to an unsubmitted payment after its submission', async () => {
+  it('applies the cancellation of an unsubmitted payment after its submission', async () => {
     const { quote, id } = await startPayout('003', 'WIRE');
     await execute(quote.id);
     ok(await cancel(id), 200);
@@ -60,7 +62,7 @@ describe('cancelTransaction', () => {
     expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('is rejected for rails and states without support for cancellation', async () => {
+  it('rejects rails and states without support for cancellation', async () => {
     const instantPayment = await startPayout('003', 'RTP');
     await execute(instantPayment.quote.id);
     expect(await cancelStatusAndCode(instantPayment.id)).toEqual([400, 'INVALID_INPUT']);

@@ -60,7 +60,7 @@ export const confirmReceiptDelivery = operation({
         receiptDeliveryConfirmedAt: Type.Optional(
           withDescription(
             Timestamp,
-            'Time of delivery, not in the future. Default: the current time.',
+            'Time of delivery. Must not be in the future. Defaults to the current time.',
           ),
         ),
       },

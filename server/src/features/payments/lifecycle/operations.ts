@@ -22,7 +22,10 @@ export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
-/** The transfer of a transaction that could be canceled: its job and rail, and whether it is in progress. */
+/**
+ * The transfer of a transaction that could be canceled: its job and rail, and whether it is in
+ * progress.
+ */
 async function readCancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const isAwaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {

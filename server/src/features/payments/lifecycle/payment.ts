@@ -48,7 +48,10 @@ export interface ReceivedFunds extends Money {
   chain?: OnChain | undefined;
 }
 
-/** The status of a payment whose funds are available. A payment funded by debit is already PROCESSING. */
+/**
+ * The status of a payment whose funds are available. A payment funded by debit is already
+ * PROCESSING.
+ */
 const processingStatusOf = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
@@ -59,8 +62,8 @@ const paymentLegsOf = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.call
 const isWaitingForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /**
- * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. Called before a proof is
- * requested from the customer. The commit that holds the funds repeats the check.
+ * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. Called before a
+ * proof is requested from the customer. The commit that holds the funds repeats the check.
  */
 export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
@@ -87,8 +90,8 @@ function emitPending(ctx: Ctx, row: OutgoingRow): void {
 }
 
 /**
- * The payment waits for the customer's authorization of its first or a further step. No funds are held. The
- * PENDING event of a REALTIME_FUNDING payment is emitted when its funds arrive.
+ * The payment waits for the customer's authorization of its first or a further step. No funds are
+ * held. The PENDING event of a REALTIME_FUNDING payment is emitted when its funds arrive.
  */
 export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const isFurtherStep = row.status === 'PENDING_AUTHORIZATION';
@@ -108,8 +111,8 @@ export const releasePayment = (ctx: Ctx, row: OutgoingRow): OutgoingRow =>
   });
 
 /**
- * Fails a payment whose authorization has expired. No funds were posted. The velocity usage of an agent is
- * reversed.
+ * Fails a payment whose authorization has expired. No funds were posted. The velocity usage of an
+ * agent is reversed.
  */
 export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
@@ -252,14 +255,14 @@ export async function settlePayout(
 }
 
 /**
- * Fails a payment before or after settlement. Debited funds are refunded, or posted to suspense if a refund
- * is impossible. A payment that has not started is unchanged.
+ * Fails a payment before or after settlement. Debited funds are refunded, or posted to suspense if
+ * a refund is impossible. A payment that has not started is unchanged.
  */
 export async function failPayout(
   ctx: Ctx,
   row: OutgoingRow,
   reason: FailureReason,
-  refundable: boolean,
+  isRefundable: boolean,
 ): Promise<OutgoingRow> {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
   const hasBegun = row.status === 'PROCESSING' || row.status === 'COMPLETED';
@@ -284,7 +287,7 @@ export async function failPayout(
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
   emitPayment(ctx, outgoingPayment.REFUND_PENDING, refundingPayment);
-  ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
+  ctx.later(PAY_REFUND, { transactionId: row.id, refundable: isRefundable });
   return refundingPayment;
 }
 

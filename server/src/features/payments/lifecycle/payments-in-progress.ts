@@ -6,8 +6,8 @@ const PAYMENT_IN_PROGRESS_SQL = `select 1 from transactions
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
-// Only platform accounts receive fees. The closure of such an account is rare, so a scan of the platform's
-// payments is acceptable.
+// Only platform accounts receive fees. The closure of such an account is rare, so a scan of the
+// platform's payments is acceptable.
 const FEE_IN_PROGRESS_SQL = `select 1 from transactions
   where platform_id = $2 and platform_fee_account = $1
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED') or refund ->> 'status' = 'PENDING')

@@ -13,8 +13,8 @@ export const BY_RESULT = `select transaction_id as id from rail_results
 type Reporter = Awaited<ReturnType<typeof providerModes>>[number];
 
 /**
- * IDs that a deposit with this reference can have. Each currency has one for the operators of each
- * environment and one for each reporter.
+ * IDs that a deposit with this reference can have. Each currency has one ID for the operators of
+ * each environment and one ID for each reporter.
  */
 export const depositIdsOf = (reference: string, reporters: readonly Reporter[] = []): string[] =>
   CURRENCIES.flatMap(({ code: currency }) => {

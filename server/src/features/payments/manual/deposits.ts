@@ -17,7 +17,7 @@ import {
   returnHeldDeposit,
   reverseDeposit,
 } from '../pay-ins/index.ts';
-import { type FundsNotice, receiveFunds, reverseFunding } from '../quotes/index.ts';
+import { fundingReversalTime, receiveFunds, reverseFunding } from '../quotes/index.ts';
 import { transactionIdOfReference } from '../suspense/index.ts';
 import {
   type FailureReason,
@@ -28,6 +28,8 @@ import {
   type TransactionRow,
 } from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
+
+type FundsNotice = Parameters<typeof receiveFunds>[1];
 
 /**
  * The ID is environment, currency, reporting provider and bank reference, so an entry is recorded
@@ -112,7 +114,9 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
 export interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
-  /** The provider that reported the entry, and its environment. Absent for an entry of an operator. */
+  /**
+   * The provider that reported the entry, and its environment. Absent for an entry of an operator.
+   */
   reportedBy?: DepositReporter | undefined;
   /** The credited account. Absent with `paymentReference`. */
   accountId?: string | undefined;
@@ -164,8 +168,8 @@ const sharedKeyOf = (
 ) => [environment, currency, bankReference, amount].join('/');
 
 /**
- * The deposit that another source recorded for the same entry: for a provider the deposit of an
- * operator, for an operator the deposit of any provider. References of two providers are
+ * The deposit that another source recorded for the same entry. For a provider, the other source is
+ * an operator. For an operator, the other source is any provider. References of two providers are
  * independent.
  */
 async function findSharedDeposit(
@@ -330,7 +334,7 @@ async function applyStep(
   work: Step,
   ctx: Ctx,
   row: TransactionRow,
-  reason: FailureReason | undefined,
+  { reason, requirement }: { reason: FailureReason | undefined; requirement: string },
 ): Promise<void> {
   if (row.type !== 'INCOMING' || !(isDeposit(row) || isUnderReview(row))) {
     throw conflict('The transaction is not a deposit.');
@@ -338,7 +342,7 @@ async function applyStep(
   const { status, funds } = row;
   const paymentAfter = await work(ctx, row, reason);
   if (paymentAfter.status === status && paymentAfter.funds === funds) {
-    throw conflict(`This action is not possible while the deposit is ${status}.`);
+    throw conflict(`The deposit is ${status}. ${requirement}`);
   }
 }
 
@@ -349,7 +353,10 @@ async function applyStep(
 const decide =
   (work: Step) =>
   async (runtime: Runtime, { transactionId, reason }: DecisionInput): Promise<DepositResult> => {
-    await onAnyTransaction(runtime, transactionId, (ctx, row) => applyStep(work, ctx, row, reason));
+    const requirement = 'Only a held deposit can be released or rejected.';
+    await onAnyTransaction(runtime, transactionId, (ctx, row) =>
+      applyStep(work, ctx, row, { reason, requirement }),
+    );
     return resultOf(runtime, transactionId);
   };
 
@@ -379,16 +386,23 @@ export async function stageDepositReturn(
     const message = 'The funds came from an internal payment.';
     throw conflict(`${message} Return the deposit that funded ${row.quote_id}.`);
   }
-  return applyStep(reverseDeposit, ctx, row, reason);
+  const requirement = 'Only a held or completed deposit can be returned.';
+  return applyStep(reverseDeposit, ctx, row, { reason, requirement });
 }
 
-/** Whether the bank has reversed the deposit of an incoming transaction. */
-export const isReversed = (row: TransactionRow): boolean =>
-  row.type === 'INCOMING' && row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
+/** Time at which the bank reversed a deposit, or undefined. */
+export async function reversalTimeOf(
+  { db }: Pick<Runtime, 'db'>,
+  row: TransactionRow,
+): Promise<Time | undefined> {
+  if (row.type === 'OUTGOING') return fundingReversalTime(db, row.id);
+  const isReversed = row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
+  return isReversed ? row.updated_at : undefined;
+}
 
 /**
- * Records that the bank reversed a deposit. The sandbox is supported too, because its bank never reverses
- * deposits.
+ * Records that the bank reversed a deposit. The sandbox is supported too, because its bank never
+ * reverses deposits.
  */
 export async function recordDepositReturn(
   runtime: Runtime,

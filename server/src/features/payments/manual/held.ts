@@ -1,6 +1,6 @@
-// Lists funds that are held for review, oldest first. Mutable columns of transactions are not indexed, so
-// the funds are found by their pending job `incoming.review-expiry`. Jobs of decided transactions are
-// skipped.
+// Lists funds that are held for review, oldest first. Mutable columns of transactions are not
+// indexed, so the funds are found by their pending job `incoming.review-expiry`. Jobs of decided
+// transactions are skipped.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';

@@ -1,4 +1,5 @@
-// Applies the result that an operator records for a transfer, by the same steps as a result from a rail.
+// Applies the result that an operator records for a transfer, by the same steps as a result from a
+// rail.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -59,14 +60,19 @@ export const onProductionTransaction = <R>(
 ): Promise<R> =>
   onAnyTransaction(runtime, id, (ctx, row) => {
     if (ctx.caller.environment === 'production') return work(ctx, row);
-    throw conflict('The transaction is in the sandbox, where account numbers determine outcomes.');
+    throw conflict(
+      'The transaction is in the sandbox, where account numbers determine results. Record results ' +
+        'in production only.',
+    );
   });
 
 /** The kind of the transfer whose result is awaited. Throws CONFLICT if there is none. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
   const awaitedRow = await awaitedResultOf(ctx, row);
   if (awaitedRow && isExpected(row, awaitedRow.kind)) return awaitedRow.kind;
-  throw conflict(`No result is expected while the transaction is ${row.status}.`);
+  throw conflict(
+    `No result is expected, because the transaction is ${row.status} and no manual transfer is pending.`,
+  );
 }
 
 /** Suffix that is appended to the transaction ID to form the ID of an instruction. */

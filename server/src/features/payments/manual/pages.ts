@@ -1,5 +1,5 @@
-// Pages of the lists of manual work, oldest first. A page continues after the time and the transaction
-// of the last item, so that decisions between two pages do not shift items.
+// Pages of the lists of manual work, oldest first. A page continues after the time and the
+// transaction of the last item, so that decisions between two pages do not shift items.
 import type { Time } from '../../../kernel/effects.ts';
 import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
 

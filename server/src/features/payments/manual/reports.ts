@@ -1,13 +1,13 @@
-// Functions for messages and statements of providers. They apply the same steps as the results that an
-// operator records.
+// Functions for messages and statements of providers. They apply the same steps as the results that
+// an operator records.
 import {
   depositIdOf,
   depositReportedBy,
   depositsById,
   depositsOf,
   depositsReportedIn,
-  isReversed,
   prepareDeposit,
+  reversalTimeOf,
   stageDeposit,
   stageDepositReturn,
 } from './deposits.ts';
@@ -22,7 +22,7 @@ export const providerReports = {
   depositsById,
   depositsOf,
   depositsReportedIn,
-  isReversed,
+  reversalTimeOf,
   prepareDeposit,
   stageDeposit,
   stageDepositReturn,

@@ -39,8 +39,8 @@ interface SuspenseQuery extends ListQuery {
 }
 
 /**
- * The oldest items of one environment or of both. The rows do not contain the environment, so this function
- * filters them.
+ * The oldest items of one environment or of both. The rows do not contain the environment, so this
+ * function filters them.
  */
 async function suspenseItemsOf(
   { db }: Runtime,
@@ -77,9 +77,10 @@ async function suspenseItemsOf(
 async function findReturnDestination(runtime: Runtime, row: TransactionRow) {
   const account = await findSuspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
-  // The balance that paid the funds is closed, and no external account of its owner is known.
-  const fromBalance = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
-  if (fromBalance || row.type === 'CARD') {
+  // The account that paid is closed or its owner is deleted, and no external account of the owner is known.
+  const isFromBalance =
+    isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
+  if (isFromBalance || row.type === 'CARD') {
     return { to: 'outside', outside: null };
   }
   const refund = await refundOf(runtime, row);

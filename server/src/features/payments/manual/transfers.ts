@@ -1,5 +1,6 @@
-// Transfers over manual rails. The list shows payouts, debits and refunds with their account details. The
-// other functions record the result. A second result is rejected, so that a repeated call has no effect.
+// Transfers over manual rails. The list shows payouts, debits and refunds with their account
+// details. The other functions record the result. A second result is rejected, so that a repeated
+// call has no effect.
 
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
@@ -145,13 +146,17 @@ async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
   const account = id === null ? undefined : await readExternalAccount(ctx, id);
   const type = account?.info.accountType ?? '';
   const network = isAccountType(type) ? ACCOUNT_TYPE_ROWS[type].network : undefined;
-  if (!network) throw conflict('A transaction hash applies only to payments over a blockchain.');
+  if (!network) {
+    throw conflict('A transaction hash applies only to payments over a blockchain. Omit the hash.');
+  }
   return network;
 }
 
 interface SettleInput {
   transactionId: string;
-  /** Bank reference. Default: the transaction hash, or without a hash the reference of the payment. */
+  /**
+   * Bank reference. Default: the transaction hash, or without a hash the reference of the payment.
+   */
   reference?: string | undefined;
   transactionHash?: string | undefined;
 }
@@ -202,7 +207,8 @@ function isOverRail(row: TransactionRow, kind: TransferKind): boolean {
 /** Whether the transfer has settled and was not returned. */
 export function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
   if (kind === 'debit') {
-    // A debit has settled when its funds arrived, regardless of the status of the payment that it funds.
+    // A debit has settled when its funds arrived, regardless of the status of the payment that it
+    // funds.
     if (row.type === 'OUTGOING') return row.funded_amount !== null;
     if (row.type === 'INCOMING' && isHeld(row)) return row.pending_reason !== null;
   }
@@ -212,7 +218,9 @@ export function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
 interface ReturnInput {
   transactionId: string;
   reason: FailureReason;
-  /** The returned transfer of a payment with two transfers. Default: the payout, if there is one. */
+  /**
+   * The returned transfer of a payment with two transfers. Default: the payout, if there is one.
+   */
   kind?: TransferKind | undefined;
 }
 

@@ -1,4 +1,5 @@
-// Payments and quotes of all platforms for the operator, without personal data, and payment metrics.
+// Payments and quotes of all platforms for the operator, without personal data, and payment
+// metrics.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { metricsSweep } from './metrics-sweep.ts';
 

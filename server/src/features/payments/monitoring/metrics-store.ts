@@ -104,7 +104,7 @@ export async function count(
   return (await db.query(COUNT, [platform_id, version, ids, ...markValues])).length > 0;
 }
 
-/** Marks of platforms, without the row of the claim, whose `platform_id` is empty. */
+/** Marks of platforms. The row with an empty `platform_id` is the claim and is excluded. */
 export const readMarks = (db: Database): Promise<Mark[]> =>
   db.query(`select ${COLUMNS} from payment_metric_marks where platform_id <> $1`, ['']);
 
@@ -114,7 +114,8 @@ const START_MARKS = `insert into payment_metric_marks
   on conflict do nothing returning ${COLUMNS}`;
 
 /**
- * Creates the marks of new platforms. Earlier payments are counted first, then the events from `position`.
+ * Creates the marks of new platforms. Earlier payments are counted first, then the events from
+ * `position`.
  */
 export const startMarks = (
   db: Database,
@@ -164,8 +165,8 @@ const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = 
   returning 1`;
 
 /** Claims the maintenance of the metrics until a time. False if another process has the claim. */
-export const claim = async (db: Database, process: string, now: Time, until: Time) =>
-  (await db.query(CLAIM, [process, new Date(now), new Date(until)])).length > 0;
+export const claim = async (db: Database, processId: string, now: Time, until: Time) =>
+  (await db.query(CLAIM, [processId, new Date(now), new Date(until)])).length > 0;
 
 const SET_COMPLETE = `update payment_metric_marks set complete_until = $1 where platform_id = ''
   and complete_until is distinct from $1`;

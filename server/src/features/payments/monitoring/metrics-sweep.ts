@@ -1,6 +1,6 @@
-// Maintains payment metrics. One process follows the events of each platform below the horizon, like the
-// clients of the event list. Commits of every process are therefore counted, including late commits
-// (decisions 0076, 0085).
+// Maintains payment metrics. One process follows the events of each platform below the horizon,
+// like the clients of the event list. Commits of every process are therefore counted, including
+// late commits (decisions 0076, 0085).
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -68,7 +68,10 @@ async function readAllMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
     : marks;
 }
 
-/** Marks of platforms with events below the horizon, or with earlier payments, that are not counted yet. */
+/**
+ * Marks of platforms with events below the horizon, or with earlier payments, that are not counted
+ * yet.
+ */
 async function findPendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
   const followingMarks = marks.filter((mark) => mark.stage === 'follow');
   const cursors = followingMarks.map(({ platform_id: platformId, position, event_id: id }) => ({
@@ -109,28 +112,29 @@ interface StartBound {
 
 export function metricsSweep(): Sweep {
   let nextRunAt: Time = 0;
-  let process: string | undefined;
-  let startedBefore: StartBound | undefined;
+  let processId: string | undefined;
+  let previousBound: StartBound | undefined;
   return {
     name: 'payments.metrics',
     async run(runtime) {
       const { effects, db } = runtime;
       const now = effects.now();
       if (now < nextRunAt) return 0;
-      process ??= Buffer.from(effects.random(12)).toString('hex');
-      if (!(await claim(db, process, now, now + CLAIM_MS))) {
+      processId ??= Buffer.from(effects.random(12)).toString('hex');
+      if (!(await claim(db, processId, now, now + CLAIM_MS))) {
         nextRunAt = now + EVERY_MS;
         return 0;
       }
       const { horizon, end } = await frontierOf(db);
       const { count: workCount, isComplete } = await advance(runtime, horizon);
       if (!isComplete) return workCount;
-      // Transactions that started before a time are complete after the horizon has passed their positions.
-      const completeStart = [{ at: now, end }, startedBefore].find(
+      // Transactions that started before a time are complete after the horizon has passed their
+      // positions.
+      const completeBound = [{ at: now, end }, previousBound].find(
         (each) => each && each.end <= horizon,
       );
-      if (completeStart) await setComplete(db, completeStart.at);
-      if (completeStart || !startedBefore) startedBefore = { at: now, end };
+      if (completeBound) await setComplete(db, completeBound.at);
+      if (completeBound || !previousBound) previousBound = { at: now, end };
       nextRunAt = now + EVERY_MS;
       return workCount;
     },

@@ -1,5 +1,5 @@
-// Random payments and outcomes in concurrent transactions, some of them long or rolled back, while two
-// processes maintain the sums. Afterwards the sums equal a direct count.
+// Random payments and outcomes in concurrent transactions, while two processes maintain the sums.
+// Some transactions are long or rolled back. Afterwards the sums equal a direct count.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -16,7 +16,7 @@ import { lengthOf } from '../../../../test/kit/length.ts';
 import { clear, type Mark, OUTCOME, PAYMENT_COLUMNS, startMarks } from './metrics-store.ts';
 import { metricsSweep, recountPayments } from './metrics-sweep.ts';
 
-const app = testApp();
+const app = testApp({ isRandom: true });
 let pool: pg.Pool;
 let templateId: string;
 
@@ -49,7 +49,7 @@ const STORED_SUMS_SQL = `select platform_id, grain, bucket, type, currency, rail
 
 const rowsOf = async (text: string) => (await pool.query(text)).rows;
 
-const INSERT = `insert into transactions (id, platform_id, platform_customer_id, type, direction,
+const INSERT_PAYMENT_SQL = `insert into transactions (id, platform_id, platform_customer_id, type, direction,
     status, funds, source, destination, destination_account, sent_amount, sent_currency,
     received_amount, received_currency, fees, platform_fees, exchange_rate, rail, created_at,
     updated_at)
@@ -58,7 +58,7 @@ const INSERT = `insert into transactions (id, platform_id, platform_customer_id,
     exchange_rate, $5, $6, $6
   from transactions where id = $7`;
 
-const EVENT = `insert into events (id, platform_id, type, subject, data, created_at)
+const INSERT_EVENT_SQL = `insert into events (id, platform_id, type, subject, data, created_at)
   values ($1, $2, $3, $4, '{}', $5)`;
 
 const STATUSES = ['PROCESSING', 'COMPLETED', 'FAILED', 'PENDING_AUTHORIZATION', 'EXPIRED'];
@@ -100,11 +100,11 @@ async function commit(run: number, change: Change) {
     await client.query('begin');
     const [currency, rail] = [payment % 2 ? 'USD' : 'EUR', payment % 5 ? 'ACH' : null];
     const input = [id, platform, 100 + payment, currency, rail, createdAt, templateId];
-    await client.query(`${INSERT} on conflict do nothing`, input);
+    await client.query(`${INSERT_PAYMENT_SQL} on conflict do nothing`, input);
     await client.query('update transactions set status = $2, settled_at = $3 where id = $1', [
       ...[id, status, isSettled ? createdAt : null],
     ]);
-    await client.query(EVENT, [
+    await client.query(INSERT_EVENT_SQL, [
       nextEventId(),
       platform,
       `OUTGOING_PAYMENT.${status}`,

@@ -53,8 +53,9 @@ interface Sums {
   returned_amount: string;
 }
 
-// Platforms are a separate condition, because plans do not depend on the values. Rows of some platforms are
-// ranges of the primary key. Rows of all platforms are a range of the index by time.
+// The condition on platforms is absent for all platforms, because a plan does not depend on the
+// values of parameters. Rows of some platforms are ranges of the primary key. Rows of all platforms
+// are a range of the index by time.
 export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: boolean) => {
   const labelNames = [
     'type',

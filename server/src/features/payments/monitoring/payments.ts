@@ -1,5 +1,5 @@
-// Payments of all platforms for the operator, without personal data. Parties and texts of senders are
-// omitted. Accounts are shown by their IDs.
+// Payments of all platforms for the operator, without personal data. Parties and texts of senders
+// are omitted. Accounts are shown by their IDs.
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isAnyId, isId } from '../../../kernel/id.ts';
@@ -21,7 +21,7 @@ import { readTransaction, type TransactionRow, transactionPages } from '../trans
 export interface PaymentQuery extends OperatorListQuery {
   type?: TransactionRow['type'] | undefined;
   status?: string | undefined;
-  /** Sent or received. */
+  /** Sent or received currency. */
   currency?: string | undefined;
   rail?: string | undefined;
   /** Debited or credited account. */
@@ -115,7 +115,9 @@ export async function pageOfPayments(runtime: Runtime, query: PaymentQuery) {
   return { data: rows.map(presentPayment), ...pageInfo };
 }
 
-/** A payment of any platform, with the results of banks and providers. Throws TRANSACTION_NOT_FOUND. */
+/**
+ * A payment of any platform, with the results of banks and providers. Throws TRANSACTION_NOT_FOUND.
+ */
 export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
   const isTransactionId = isId(id, 'Transaction') || isId(id, 'CardTransaction');
   const row = isTransactionId ? await readTransaction(db, id) : undefined;

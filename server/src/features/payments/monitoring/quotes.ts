@@ -1,6 +1,6 @@
-// Quotes of all platforms for the operator. Every quote has a transaction, so quotes are listed in the
-// order of their transactions. The frequently written table of quotes therefore needs no index for the
-// list.
+// Quotes of all platforms for the operator. Every quote has a transaction, so quotes are listed in
+// the order of their transactions. The frequently written table of quotes therefore needs no index
+// for the list.
 import { hasFirmRate } from '../../../catalog/currencies/rate-details.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

@@ -1,5 +1,5 @@
-// The approval webhook over real HTTP: the effect of each response, or of a missing response, on the state,
-// the events in order, and the balances.
+// The approval webhook over real HTTP. Each response, and a missing response, has the expected
+// effect on the state, the order of events, and the balances.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -90,9 +90,9 @@ describe('approval webhook', () => {
     const completedPayment = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
     expect(completedPayment.status).toBe('COMPLETED');
     expect(completedPayment).not.toHaveProperty('requestedReceiverCustomerInfoFields');
-    const requestedNames = JSON.parse(fixture.requests()[0]?.body ?? '').data
+    const requestedFields = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
-    expect(requestedNames).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
+    expect(requestedFields).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
     const failedPayment = await receiveAndRead('{}');
     expect(failedPayment).toMatchObject({
       status: 'FAILED',
@@ -126,12 +126,12 @@ describe('approval webhook', () => {
     });
   });
 
-  it('is sent again after one crash and is not sent after two', async () => {
+  it('is sent again after one crash, but not after two crashes', async () => {
     fixture.respond({ status: 409 });
     const settleAfterAttempts = async (attempts: number) => {
       const { payment } = await fixture.createPendingPayment();
-      const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
-      await app.runtime.db.query(set, [attempts]);
+      const setAttemptsSql = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
+      await app.runtime.db.query(setAttemptsSql, [attempts]);
       await app.settle();
       return fixture.read(payment.id);
     };

@@ -6,8 +6,8 @@ import { named, oneOf } from '../../../kernel/schema.ts';
 import { IncomingTransaction, OutgoingTransaction } from '../presentation/index.ts';
 import { FAILURE_REASONS } from '../transactions/index.ts';
 
-// The schema is an object without a union, so that clients can parse each result as the usual incoming
-// payment.
+// The schema is an object without a union, so that clients can parse each result as the usual
+// incoming payment.
 export const DecidedTransaction = named(
   'DecidedTransaction',
   Type.Object(
@@ -99,8 +99,9 @@ export const rejectPendingPayment = operation({
         reason: Type.Optional(
           Type.String({
             description:
-              'Reason for the rejection, at most 255 characters for an action of an agent, ' +
-              'which shows it as `rejectionReason`. The sender of a payment does not receive it.',
+              'Reason for the rejection. For an action of an agent, at most 255 characters, ' +
+              'returned as `rejectionReason` of the action. The sender of a payment does not ' +
+              'receive the reason.',
           }),
         ),
       },

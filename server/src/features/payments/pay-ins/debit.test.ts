@@ -228,7 +228,7 @@ describe('createTransferIn', () => {
     expect([reply.status, reply.body.code]).toEqual([status, code]);
   });
 
-  it('rejects customers who are not ready and enforces platform settings', async () => {
+  it('rejects customers who are not ready, and transfers outside the platform settings', async () => {
     const unverifiedAccounts = await createAccounts('000', app.unregulated);
     const rejectedResponse = await transferIn(
       unverifiedAccounts.source.id,

@@ -20,7 +20,13 @@ import {
   insertTransaction,
   transactionFeature,
 } from '../transactions/index.ts';
-import { dispositionAt, holdArrived, isHeld, releaseDeposit, reverseDeposit } from './deposit.ts';
+import {
+  dispositionAt,
+  holdArrivedFunds,
+  isHeld,
+  releaseDeposit,
+  reverseDeposit,
+} from './deposit.ts';
 import { completeOn, fail, failAndReturn, followUp, hold, incomingReason } from './final-steps.ts';
 import { DEBIT } from './kinds.ts';
 import { postHeld } from './postings.ts';
@@ -102,7 +108,7 @@ async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
 async function settleDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.funds !== 'AWAITED' && !isHeld(row)) return row;
   const { account, disposition } = await targetOf(ctx, row);
-  if (account && disposition === 'hold') return holdArrived(ctx, row, account);
+  if (account && disposition === 'hold') return holdArrivedFunds(ctx, row, account);
   if (isHeld(row)) return releaseDeposit(ctx, row);
   if (account && disposition === 'credit') return completeOn(ctx, row, account);
   return reverseUsageOnFailure(ctx, row, failAndReturn(ctx, row, 'COLLECTION_FAILED'));

@@ -31,12 +31,12 @@ const HELD_DEPOSITS_SQL = `select id from transactions
   order by id limit ${BATCH_SIZE}`;
 
 async function findHeldDeposits(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
-  const ids = await ctx.db.query<{ id: string }>(HELD_DEPOSITS_SQL, [
+  const rows = await ctx.db.query<{ id: string }>(HELD_DEPOSITS_SQL, [
     accountIds,
     RESOLVED_REASONS,
     after,
   ]);
-  return ids.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** Releases the owner's held deposits from this wallet, starting after the deposit `after`. */

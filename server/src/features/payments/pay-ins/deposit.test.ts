@@ -33,7 +33,7 @@ import {
 
 const incomingEventTypes = (statuses: string) =>
   statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
-const DAY = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 const WALLET_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const app = testApp();
@@ -47,7 +47,7 @@ async function createAccountHolder(currency = 'USD') {
 async function receiveFunds(accountId: string, amount: number, overrides: Partial<Deposit> = {}) {
   return app.operate(async (ctx) => {
     const account = await ctx.read(internalAccounts, accountId);
-    if (!account) throw new Error('no account');
+    if (!account) throw new Error('The account was not found.');
     const owner = account.customer_id ? await ctx.read(customers, account.customer_id) : undefined;
     const origin = { accountHolderName: 'Grace Hopper', accountIdentifier: '12345000' };
     const notification = {
@@ -124,7 +124,7 @@ describe('receiveDeposit', () => {
     expect(approvalResponse.status).toBe(409);
   });
 
-  it('holds a deposit to a frozen account, and returns it at the end of a review', async () => {
+  it('holds a deposit while the account is frozen, and returns it after the unfreeze', async () => {
     const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
@@ -133,10 +133,10 @@ describe('receiveDeposit', () => {
       pendingReason: 'COMPLIANCE_REVIEW',
     });
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
-    await app.advance(31 * DAY);
+    await app.advance(31 * DAY_MS);
     expect((await readPayment(id)).status).toBe('PENDING');
     await transition(account.id, 'unfreeze');
-    await app.advance(31 * DAY);
+    await app.advance(31 * DAY_MS);
     expect((await readPayment(id)).status).toBe('FAILED');
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
@@ -189,7 +189,7 @@ describe('releaseDeposit', () => {
       [0, 500],
       [500, 500],
     ]);
-    await app.advance(31 * DAY);
+    await app.advance(31 * DAY_MS);
     expect((await readPayment(id)).status).toBe('COMPLETED');
   });
 });
@@ -217,7 +217,7 @@ describe('returnHeldDeposit', () => {
   it('runs automatically after thirty days', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_DECLARATION_REQUIRED' });
-    await app.advance(30 * DAY - 1);
+    await app.advance(30 * DAY_MS - 1);
     expect((await readPayment(id)).status).toBe('PENDING');
     await app.advance(1);
     const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
@@ -267,7 +267,7 @@ describe('reverseDeposit', () => {
   it('debits the available balance', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500);
-    await app.advance(3 * DAY);
+    await app.advance(3 * DAY_MS);
     await changeIncoming(id, (ctx, row) =>
       applyIncomingStatus(ctx, row, 'debit', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
@@ -310,14 +310,18 @@ describe('reverseDeposit', () => {
       return Number((row as { balance: bigint }).balance);
     };
     expect(await readReceivable()).toBe(-260);
-    const accountAfterFirst = await fundAccount(app, account.id, 100);
-    expect([accountAfterFirst.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
+    const accountAfterFirstDeposit = await fundAccount(app, account.id, 100);
+    expect([accountAfterFirstDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([
+      0, 160,
+    ]);
     const heldDepositId = await receiveFunds(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
     expect(await readOwedAmount(account.id)).toBe(160);
     await changeIncoming(heldDepositId, releaseDeposit);
     expect(await readOwedAmount(account.id)).toBe(110);
-    const accountAfterLast = await fundAccount(app, account.id, 200);
-    expect([accountAfterLast.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
+    const accountAfterLastDeposit = await fundAccount(app, account.id, 200);
+    expect([accountAfterLastDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([
+      90, 0,
+    ]);
     expect(await readReceivable()).toBe(0);
     expect((await readBalances(app, account.id)).total).toBe(90);
     await expectBalancedBooks(app);

@@ -150,7 +150,7 @@ export function scheduleReviewExpiry(ctx: Ctx, row: IncomingRow): void {
 }
 
 /** Holds the settled funds of a payment whose account is frozen. */
-export async function holdArrived(
+export async function holdArrivedFunds(
   ctx: Ctx,
   row: IncomingRow,
   account: InternalAccountRow,
@@ -166,7 +166,7 @@ export async function holdArrived(
   });
 }
 
-/** Records a deposit that cannot be credited as failed, and returns it. */
+/** Records a deposit that cannot be credited, as FAILED, and starts the return of its funds. */
 export function rejectDeposit(ctx: Ctx, deposit: RejectedDeposit): IncomingRow {
   const failedColumns = {
     status: 'FAILED',

@@ -39,7 +39,7 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 import { APPROVAL_TIMEOUT_MS, type Decision, type Info, requestedFields } from './approval.ts';
-import { dispositionAt, holdArrived } from './deposit.ts';
+import { dispositionAt, holdArrivedFunds } from './deposit.ts';
 import {
   complete,
   completeOn,
@@ -72,7 +72,7 @@ function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): 
   if (requiresTermsConsent(platform, customer)) {
     throw new Fault(
       'END_USER_TERMS_NOT_ACCEPTED',
-      'The customer has not accepted the end-user terms.',
+      'The customer has not accepted the end-user terms. Record the consent with updateCustomerById.',
     );
   }
   checkReady(customer);
@@ -253,7 +253,7 @@ async function creditOrForward(ctx: Ctx, row: IncomingRow): Promise<void> {
   const owner = await readCustomer(ctx, row.customer_id ?? '');
   const disposition = dispositionAt(account, owner ?? null);
   if (!account || disposition === 'reject') failAndReturn(ctx, row, 'QUOTE_EXECUTION_FAILED');
-  else if (disposition === 'hold') await holdArrived(ctx, row, account);
+  else if (disposition === 'hold') await holdArrivedFunds(ctx, row, account);
   else await completeOn(ctx, row, account);
 }
 

@@ -68,7 +68,7 @@ export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailIn
   };
 }
 
-/** A refund to the account that was debited, or to the payer, with the details in the source. */
+/** A refund to the debited account, or to the payer that the source describes. */
 export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const source =
     row.source.sourceType === 'ACCOUNT'

@@ -48,7 +48,7 @@ async function runPaymentJobs(id: string, responses: Progress[]) {
     if (result) await operate(app.runtime, result.caller, result.stage);
     await app.runtime.db.query('delete from jobs where id = $1', [job.id]);
   }
-  throw new Error('the jobs of the payment did not finish');
+  throw new Error('The payment has jobs after 20 rounds.');
 }
 
 const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;

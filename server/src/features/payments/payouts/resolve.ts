@@ -96,8 +96,8 @@ const requireUnchanged = (ctx: Ctx, row: CardPaymentRow): void =>
 const missingReferenceFault = (): Fault =>
   new Fault(
     'CONFLICT',
-    'The funds return to an external account. Send them, then repeat this with the bank ' +
-      'reference.',
+    'The funds return to an external account. Send the funds, then repeat the request with the ' +
+      'bank reference.',
   );
 
 /** Records that funds of a card payment for a closed account were sent to its owner manually. */

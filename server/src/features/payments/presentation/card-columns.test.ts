@@ -1,5 +1,5 @@
-// The amounts of card payments in the database: rejections by the constraints, and the preservation of
-// every payment by the migration to columns.
+// The amounts of card payments in the database: rejections by the constraints, and the preservation
+// of every payment by the migration to columns.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -18,7 +18,7 @@ const readTransactionRows = async (): Promise<TransactionRow[]> =>
   app.runtime.db.find(transactions, {}, { orderBy: 'id' });
 
 /** A process whose commits exceed the time limit of the network. */
-const processPastDeadline = (): Runtime => ({
+const createProcessPastDeadline = (): Runtime => ({
   ...app.runtime,
   committer: {
     async commit(set) {
@@ -53,7 +53,7 @@ beforeAll(async () => {
   const openRequest = network.message(id, 5_00);
   await network.send(openRequest);
   const lateRequest = network.message(id, 4_00);
-  await cardNetwork(app, processPastDeadline()).send(lateRequest, app.effects.now() + 2_000);
+  await cardNetwork(app, createProcessPastDeadline()).send(lateRequest, app.effects.now() + 2_000);
   await network.request(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
 });
 
@@ -69,21 +69,23 @@ describe('card amount constraints', () => {
     ],
     ['a funding debit without a status', "card_funding_debit_statuses = '{}'"],
     ['an unknown status', "card_funding_debits = '{1}', card_funding_debit_statuses = '{OTHER}'"],
-    ['more refunded than cleared', "card_refunds = '{1000000}'"],
-    ['more released than debited', 'card_released = 1000000'],
-    ['more written off than cleared', 'card_written_off = 1000000'],
-    ['more recovered than refunded', 'card_recovered = 1000000'],
+    ['refunds above the cleared amount', "card_refunds = '{1000000}'"],
+    ['a release above the debited amount', 'card_released = 1000000'],
+    ['a write-off above the cleared amount', 'card_written_off = 1000000'],
+    ['a recovery above the refunded amount', 'card_recovered = 1000000'],
   ])('reject %s', async (_, change) => {
     const cardPaymentSql =
       "select id from transactions where type = 'CARD' and direction = 'DEBIT' limit 1";
-    const update = `update transactions set ${change} where id = (${cardPaymentSql})`;
-    await expect(query(update)).rejects.toMatchObject({ constraint: 'transactions_card_amounts' });
+    const updateSql = `update transactions set ${change} where id = (${cardPaymentSql})`;
+    await expect(query(updateSql)).rejects.toMatchObject({
+      constraint: 'transactions_card_amounts',
+    });
   });
 
   it('reject amounts on other transactions', async () => {
     const [cardRow] = (await readTransactionRows()).filter(({ type }) => type === 'CARD');
-    const update = "update transactions set type = 'INCOMING', card = null where id = $1";
-    await expect(query(update, [cardRow?.id])).rejects.toMatchObject({
+    const updateSql = "update transactions set type = 'INCOMING', card = null where id = $1";
+    await expect(query(updateSql, [cardRow?.id])).rejects.toMatchObject({
       constraint: 'transactions_columns',
     });
   });

@@ -1,5 +1,5 @@
-// A card payment in the list of transactions. The schema of the list is the same for platforms without
-// cards.
+// Schema of a card payment in the list of transactions. The list has the same schema for platforms
+// without cards.
 
 import { Type } from '@sinclair/typebox';
 import {
@@ -12,15 +12,15 @@ import {
 } from '../../../kernel/schema.ts';
 import { CARD_STATUSES } from '../card-payments/index.ts';
 
-const summarySchema = (name: string, description: string, overrides = {}) =>
+const summarySchema = (name: string, itemsName: string, description: string, overrides = {}) =>
   named(
     name,
     Type.Object(
       {
-        count: Type.Integer({ minimum: 0, description: 'Number of items.' }),
+        count: Type.Integer({ minimum: 0, description: `Number of ${itemsName}.` }),
         totalAmount: Type.Integer({
           format: 'int64',
-          description: 'Sum, in minor units of the currency of the card.',
+          description: `Sum of the ${itemsName}, in minor units of the currency of the card.`,
         }),
         ...overrides,
       },
@@ -30,6 +30,7 @@ const summarySchema = (name: string, description: string, overrides = {}) =>
 
 const PullSummary = summarySchema(
   'CardPullSummary',
+  'debits',
   'Debits of the account that funds the card, without failed debits. Absent for a merchant credit.',
   {
     pendingCount: Type.Optional(
@@ -68,9 +69,9 @@ export const CardTransaction = named(
       status: oneOf(CARD_STATUSES, {
         description:
           'AUTHORIZED: authorized and not cleared. PARTIALLY_SETTLED: cleared in part. ' +
-          'SETTLED: cleared, or the remaining authorization was released. REFUNDED: ' +
-          'merchants refunded the full settled amount. EXCEPTION: the network settled ' +
-          'an amount that could not be debited. The operator resolves it.',
+          'SETTLED: cleared, or the remaining authorization was released, at the latest ' +
+          'after 30 days. REFUNDED: merchants refunded the full settled amount. EXCEPTION: ' +
+          'the network settled an amount that could not be debited. The operator resolves it.',
       }),
       direction: oneOf(['CREDIT', 'DEBIT'], {
         description: 'DEBIT: a purchase. CREDIT: a merchant credit.',
@@ -99,11 +100,16 @@ export const CardTransaction = named(
       ),
       pullSummary: Type.Optional(PullSummary),
       refundSummary: Type.Optional(
-        summarySchema('CardRefundSummary', 'Refunds by merchants. Absent if there are none.'),
+        summarySchema(
+          'CardRefundSummary',
+          'refunds',
+          'Refunds by merchants. Absent if there are none.',
+        ),
       ),
       settlementSummary: Type.Optional(
         summarySchema(
           'CardSettlementSummary',
+          'clearings',
           'Clearings by the network. Absent if there are none.',
         ),
       ),

@@ -1,5 +1,5 @@
-// Card payments in the list of transactions. Platforms and agents list and filter card payments like all
-// other transactions. Card payments are read-only.
+// Card payments in the list of transactions. Platforms and agents list and filter card payments
+// like all other transactions. Card payments are read-only.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 const list = async (query: string) =>
   ok(await app.call('GET', `/transactions?${query}`), 200).data as typeof allTransactions;
 
-const ids = (rows: typeof allTransactions) => rows.map((each) => each.id);
+const idsOf = (rows: typeof allTransactions) => rows.map((each) => each.id);
 
 describe('listTransactions', () => {
   it('includes each card payment as its complete resource', async () => {
@@ -72,7 +72,7 @@ describe('listTransactions', () => {
     ['a status of other types', () => 'status=COMPLETED', [0]],
   ])('filters card payments by %s', async (_, query, indexes) => {
     const listedTransactions = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
-    expect(ids(listedTransactions)).toEqual(indexes.map((index) => allTransactions[index].id));
+    expect(idsOf(listedTransactions)).toEqual(indexes.map((index) => allTransactions[index].id));
   });
 
   it('lists all pages', async () => {
@@ -81,10 +81,10 @@ describe('listTransactions', () => {
     do {
       const path = `/transactions?customerId=${person.id}&limit=1${cursor && `&cursor=${cursor}`}`;
       const page = ok(await app.call('GET', path), 200);
-      listedIds.push(...ids(page.data));
+      listedIds.push(...idsOf(page.data));
       cursor = page.nextCursor ?? '';
     } while (cursor);
-    expect(listedIds).toEqual(ids(allTransactions).reverse());
+    expect(listedIds).toEqual(idsOf(allTransactions).reverse());
   });
 });
 

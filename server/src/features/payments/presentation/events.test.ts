@@ -215,14 +215,14 @@ describe('balance event', () => {
     const balanceEvents = (await app.events()).filter(
       (each) => each.subject === id && each.balance !== null,
     );
-    const balances = balanceEvents.slice(-3);
+    const latestEvents = balanceEvents.slice(-3);
     const path = `/customers/internal-accounts?customerId=${account.customerId}&currency=USD`;
     const [currentAccount] = ok(await app.call('GET', path, undefined, options), 200).data;
-    for (const { data } of balances) {
+    for (const { data } of latestEvents) {
       const { balance, totalBalance } = data;
       expect(data).toEqual({ ...currentAccount, balance, totalBalance });
     }
-    expect(balances.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
+    expect(latestEvents.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
 
     const incrementVersionSql = 'update internal_accounts set version = version + 1 where id = $1';
     await app.runtime.db.query(incrementVersionSql, [id]);

@@ -1,6 +1,6 @@
 // The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from
 // the facts of the payment, in the currency of the card. Empty summaries of clearings and refunds
-// are omitted. Pure.
+// are omitted. The functions are pure.
 
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';

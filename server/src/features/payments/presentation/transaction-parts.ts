@@ -83,8 +83,8 @@ const OnChainTransaction = named(
     },
     {
       description:
-        'Blockchain transaction that transferred the funds. Absent until its settlement, ' +
-        'which can be later than the completion of the payment.',
+        'Blockchain transaction that transferred the funds. Absent until the blockchain ' +
+        'transaction settles. It can settle after the payment is COMPLETED.',
     },
   ),
 );

@@ -1,4 +1,4 @@
-// Incoming and outgoing transactions as the API shows them.
+// Schemas of incoming and outgoing transactions in the API.
 
 import { Type } from '@sinclair/typebox';
 import { CounterpartyInformation } from '../../../catalog/accounts/field-names.ts';
@@ -42,7 +42,8 @@ const commonFields = {
           'COUNTERPARTY_DECLARATION_REQUIRED: the customer must declare who controls the ' +
           'sending wallet. WALLET_VERIFICATION_REQUIRED: the customer must prove ownership ' +
           'of the sending wallet. COUNTERPARTY_INFORMATION_REQUIRED: information about the ' +
-          'sender is missing. COMPLIANCE_REVIEW: a compliance review is in progress.',
+          'sender is missing. COMPLIANCE_REVIEW: a compliance review is in progress. Funds ' +
+          'that are held for 30 days are returned, unless the account is FROZEN.',
       },
     ),
   ),

@@ -1,6 +1,6 @@
 // The counterparty information of a payment: the known values of the fields that the platform requires for
 // the received currency. The values are read from the beneficiary of an external account or the owner of an
-// internal account. Pure.
+// internal account. The functions are pure.
 import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { type CustomerRow, factsOfCustomer } from '../../customers/records/index.ts';

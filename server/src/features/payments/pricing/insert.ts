@@ -12,7 +12,7 @@ import type { Route } from './limits.ts';
 import type { Payee, Payer } from './parties.ts';
 import type { PaymentPrice } from './pricing.ts';
 
-/** Source and destination as the API shows them. */
+/** Source and destination of the transaction in the API. */
 function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'destination'> {
   const { currency } = payer;
   const customerId = payer.customer?.id;

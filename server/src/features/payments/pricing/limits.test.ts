@@ -177,15 +177,17 @@ describe('corridor limits', () => {
       expectedSettlementAt: null,
       settlementTimelineSeconds: 10,
     });
-    const wire = await createTransaction(10_000_000_01);
-    expect(wire).toMatchObject({ paymentRail: 'WIRE', railSelectionMode: 'AUTO' });
-    const ach = await createTransaction(100_00, 'ACH');
-    expect(ach).toMatchObject({
+    const wirePayment = await createTransaction(10_000_000_01);
+    expect(wirePayment).toMatchObject({ paymentRail: 'WIRE', railSelectionMode: 'AUTO' });
+    const achPayment = await createTransaction(100_00, 'ACH');
+    expect(achPayment).toMatchObject({
       paymentRail: 'ACH',
       railSelectionMode: 'MANUAL',
       settlementTimelineSeconds: 86_400,
     });
-    expect(Date.parse(ach.expectedSettlementAt) - Date.parse(ach.createdAt)).toBe(86_400_000);
+    expect(Date.parse(achPayment.expectedSettlementAt) - Date.parse(achPayment.createdAt)).toBe(
+      86_400_000,
+    );
     await expectError(
       '/quotes',
       quoteBody(account.id, usd.id, 10_000_000_01, {
@@ -209,7 +211,7 @@ describe('corridor limits', () => {
           currency: 'INR',
           accountInfo: {
             accountType: 'INR_ACCOUNT',
-            vpa: 'someone@upi',
+            vpa: 'asha@upi',
             beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Asha Rao' },
           },
         },
@@ -282,10 +284,10 @@ describe('unverified wallet', () => {
       ),
       201,
     );
-    const setStatus = (to: string) =>
+    const setStatus = (status: string) =>
       app.runtime.db.query('update external_accounts set status = $2 where id = $1', [
         wallet.id,
-        to,
+        status,
       ]);
     const largeQuote = ok(
       await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_100_000_000), options),

@@ -108,12 +108,12 @@ function corridorFault(candidates: readonly Corridor[], { currency, amount }: Mo
   return amount < BigInt(details.min)
     ? new Fault(
         'AMOUNT_OUT_OF_RANGE',
-        `The minimum for this payment is ${textOf(details.min)}.`,
+        `The amount is below the minimum of ${textOf(details.min)} for this payment.`,
         details,
       )
     : new Fault(
         'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-        `The maximum for one payment is ${textOf(details.max)}.`,
+        `The amount exceeds the maximum of ${textOf(details.max)} for one payment.`,
         details,
       );
 }

@@ -55,7 +55,7 @@ export type Payee = { currency: string } & (
 
 function checkActive(account: InternalAccountRow, field: string): void {
   if (account.status !== 'ACTIVE')
-    throw invalidField(field, `must be ACTIVE: the account is ${account.status}`);
+    throw invalidField(field, `must be ACTIVE, but the account is ${account.status}`);
 }
 
 /** Throws if the customer has not accepted the terms or is not approved. */
@@ -63,7 +63,7 @@ function checkCanPay(customer: CustomerRow, platform: PlatformRow): void {
   if (requiresTermsConsent(platform, customer)) {
     throw new Fault(
       'END_USER_TERMS_NOT_ACCEPTED',
-      'The customer has not accepted the end-user terms.',
+      'The customer has not accepted the end-user terms. Record the consent with updateCustomerById.',
     );
   }
   checkReady(customer);
@@ -126,9 +126,12 @@ export function checkDebitable(
   if (!rail) throw invalidField(field, 'must be an account type that supports debits');
   checkValidated(account);
   if (account.status !== 'ACTIVE')
-    throw invalidField(field, `must be ACTIVE: the account is ${account.status}`);
+    throw invalidField(field, `must be ACTIVE, but the account is ${account.status}`);
   if (!port?.supportsDebit?.(account.account_type, rail)) {
-    throw new Fault('NOT_IMPLEMENTED', 'No connected rail can debit this account.');
+    throw new Fault(
+      'NOT_IMPLEMENTED',
+      'No connected rail can debit this account. Use another account.',
+    );
   }
   return rail;
 }
@@ -176,11 +179,17 @@ export async function requireRealtimePayer(
 ): Promise<Payer> {
   const { currency, customerId, cryptoNetwork: network } = source;
   if (!platform.currencies.some((each) => each.currencyCode === currency)) {
-    throw new Fault('INVALID_CURRENCY', `The platform does not support ${currency}.`);
+    throw new Fault(
+      'INVALID_CURRENCY',
+      `The platform has not enabled ${currency}. Use an enabled currency.`,
+    );
   }
   const funding = realtimeFundingOf(currency, network);
   if (!funding)
-    throw new Fault('INVALID_CURRENCY', `${currency} does not support REALTIME_FUNDING.`);
+    throw new Fault(
+      'INVALID_CURRENCY',
+      `${currency} does not support REALTIME_FUNDING. Use another currency.`,
+    );
   if (funding.isCrypto && (network === undefined || funding.payInTypes.length === 0)) {
     const choice = `must be one of ${funding.networks.join(', ')} for ${currency}`;
     throw invalidField('source.cryptoNetwork', choice);
@@ -216,7 +225,10 @@ function railsTo(
       : accountRails.filter((each) => each === requestedRail);
   const rails = candidates.filter((rail) => port.supportsPayout(account.account_type, rail));
   if (accountRails.length ? rails.length === 0 : !port.supportsPayout(account.account_type, null)) {
-    throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
+    throw new Fault(
+      'NOT_IMPLEMENTED',
+      'No connected rail reaches this account. Use another account.',
+    );
   }
   if (accountRails.length === 0) return { rails, railMode: null };
   return { rails, railMode: requestedRail === undefined ? 'AUTO' : 'MANUAL' };

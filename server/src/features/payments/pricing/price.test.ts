@@ -83,7 +83,7 @@ describe('exchangeRate', () => {
 });
 
 describe('priceOf', () => {
-  it('throws for an amount in a currency other than that of the locked side', () => {
+  it('throws for an amount in a currency other than the currency of the locked side', () => {
     const rate = { ...par, from: FROM, to: TO };
     const terms = {
       rate,
@@ -91,9 +91,9 @@ describe('priceOf', () => {
       platform: noFees,
       amount: { currency: 'JPY', amount: 1n },
     };
-    const currencyMismatch = expect.objectContaining({ name: 'CurrencyMismatch' });
-    expect(() => price.priceOf({ ...terms, lock: 'SENDING' })).toThrow(currencyMismatch);
-    expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(currencyMismatch);
+    const currencyMismatchError = expect.objectContaining({ name: 'CurrencyMismatch' });
+    expect(() => price.priceOf({ ...terms, lock: 'SENDING' })).toThrow(currencyMismatchError);
+    expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(currencyMismatchError);
   });
 
   it('deducts fees from the sending amount first', () => {
@@ -184,9 +184,9 @@ describe('priceOf', () => {
         const remainingBps = 10_000n - BigInt(service.variableBps + platform.variableBps);
         const base = price.sending - service.fixed - platform.fixed;
         // base × (1 - v) ≥ amount / rate, and one unit less is insufficient.
-        const covers = (candidate: bigint) =>
+        const isSufficient = (candidate: bigint) =>
           candidate * remainingBps * rate.num >= amount * rate.den * 10_000n;
-        expect([covers(base), covers(base - 1n)]).toEqual([true, false]);
+        expect([isSufficient(base), isSufficient(base - 1n)]).toEqual([true, false]);
       }),
       { numRuns: 2000 },
     );

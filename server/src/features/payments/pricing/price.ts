@@ -64,8 +64,8 @@ function sendingAmountFor({ amount, rate, service, platform }: Terms): Money | u
 }
 
 /**
- * Undefined if the amount to convert or to deliver is not above zero, or if the fee rates reach 100
- * %.
+ * Undefined if the amount to convert or to deliver is not above zero, or if the fee rates reach
+ * 100 %.
  */
 export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;

@@ -86,7 +86,7 @@ async function rateOf(connectors: Connectors, from: string, to: string): Promise
   if (!rate)
     throw new Fault(
       'QUOTE_RATE_UNAVAILABLE',
-      `No exchange rate from ${from} to ${to} is available.`,
+      `No exchange rate from ${from} to ${to} is available. Repeat the request later.`,
     );
   return { ...rate.rate, from, to };
 }
@@ -114,7 +114,7 @@ async function findFeeAccount(ctx: Ctx, { currency, amount }: Money): Promise<st
   });
   const activeAccount = platformAccounts.find((each) => each.status === 'ACTIVE');
   if (!activeAccount) {
-    const reason = `The platform has no ACTIVE ${currency} account for its fee.`;
+    const reason = `The platform has no ACTIVE ${currency} account for its fee. Set the fee to 0.`;
     throw new Fault('INVALID_INPUT', reason);
   }
   return activeAccount.id;

@@ -47,7 +47,7 @@ async function requireDiscovery(
   }
   const discovery = await payeeDiscoveryOf(ctx, lookupId);
   if (discovery.kind !== 'UMA' || discovery.receiver !== uma.address) {
-    throw invalidField('lookupId', 'belongs to a lookup of another receiver');
+    throw invalidField('lookupId', 'must be the ID of a payee discovery for this receiver');
   }
   return discovery;
 }
@@ -127,7 +127,7 @@ export function payerData(
 /** The sender's UMA address in the payment. A discovery for another customer is rejected. */
 export function senderOf(discovery: PayeeDiscoveryRow, customer: CustomerRow | null): string {
   if (discovery.customer_id !== null && discovery.customer_id !== customer?.id) {
-    throw invalidField('lookupId', 'belongs to a lookup for another customer');
+    throw invalidField('lookupId', 'must be the ID of a payee discovery for this customer');
   }
   return customer?.uma_address ?? discovery.sender;
 }
@@ -142,7 +142,7 @@ export async function checkAccountDiscovery(
 ): Promise<void> {
   const discovery = await payeeDiscoveryOf(ctx, lookupId);
   if (discovery.kind !== 'ACCOUNT' || discovery.receiver !== accountId) {
-    throw invalidField('lookupId', 'belongs to a lookup of another receiver');
+    throw invalidField('lookupId', 'must be the ID of a payee discovery for this receiver');
   }
   payerData(ctx.vault, discovery, customer, senderInfo);
 }

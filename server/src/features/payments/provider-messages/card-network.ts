@@ -1,5 +1,6 @@
-// Functions of the cards feature that card messages of providers need. Cards are a later feature. Each
-// message is applied in one change set, together with the rows that the caller stages.
+// Functions of the cards feature that card messages of providers need. The cards feature depends on
+// payments, so payments receive these functions as a dependency. Each message is applied in one
+// change set, together with the rows that the caller stages.
 
 import type { CardDecision, CardMerchant, CardRequest } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';

@@ -54,13 +54,18 @@ export async function applyDepositReturn(
       '(minor units).';
     return { result: 'CONTRADICTORY', ...subject, problem };
   }
-  const row = await readTransaction(runtime.db, deposit.transaction_id);
-  // The return was applied by an earlier message, or was recorded by an operator.
-  if (row && providerReports.isReversed(row)) return { result: 'IGNORED', ...subject };
+  // Another message applied the return, or an operator recorded it.
+  const isReversed = async () => {
+    const row = await readTransaction(runtime.db, deposit.transaction_id);
+    return row !== undefined && (await providerReports.reversalTimeOf(runtime, row)) !== undefined;
+  };
+  if (await isReversed()) return { result: 'IGNORED', ...subject };
   try {
     await recordDepositReturn(runtime, { transactionId: deposit.transaction_id });
     return { result: 'APPLIED', ...subject };
   } catch (error) {
-    return { result: 'CONTRADICTORY', ...subject, ...conflictOf(error) };
+    const conflict = conflictOf(error);
+    if (await isReversed()) return { result: 'IGNORED', ...subject };
+    return { result: 'CONTRADICTORY', ...subject, ...conflict };
   }
 }

@@ -42,9 +42,9 @@ import { applyTransferMessage, type Outcome } from './transfers.ts';
 export interface ReceiverDeps extends CardMessageDeps {
   directory: ProviderDirectory;
   protocol: Pick<ProviderProtocol, 'progressOf' | 'recallProgressOf' | 'verdictOf' | 'rateProblem'>;
-  /** Applies the state of a mint or burn. Stablecoins are a later feature. */
+  /** Applies the state of a mint or burn. Provided by the stablecoins feature. */
   stablecoinOrders(providerId: string, message: StablecoinMessage): Promise<Outcome>;
-  /** Stores a page of a statement. Reconciliation is a later feature. */
+  /** Stores a page of a statement. Provided by the reconciliation feature. */
   statements(providerId: string, page: StatementPage): Promise<Pick<Outcome, 'result' | 'problem'>>;
   /** Logs a problem for operators, without personal data. */
   reportProblem(problem: string): void;
@@ -184,7 +184,10 @@ function messageOf(
   if (message.type !== 'deposit.received') return { message };
   const targets = [message.accountId, message.paymentReference].filter(Boolean);
   if (targets.length === 1) return { message };
-  const field = { field: 'accountId', message: 'or paymentReference is required, but not both' };
+  const field = {
+    field: 'accountId',
+    message: 'is required if paymentReference is absent, and must be absent otherwise',
+  };
   return { fault: invalid([field]) };
 }
 

@@ -4,7 +4,7 @@ import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 export const STORED_RESULTS = ['APPLIED', 'IGNORED', 'REJECTED', 'CONTRADICTORY'] as const;
 export type StoredResult = (typeof STORED_RESULTS)[number];
 
-/** `id` consists of the provider and its ID of the message, or the digest of an invalid message. */
+/** `id` is the provider and the message ID, or the provider and the digest of an invalid body. */
 export const providerMessages = table(
   'provider_messages',
   {

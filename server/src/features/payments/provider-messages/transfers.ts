@@ -26,7 +26,7 @@ export interface Outcome {
   problem?: string;
 }
 
-const INSTRUCTION = { payout: payoutOf, debit: debitOf, refund: refundOf };
+const INSTRUCTION_OF = { payout: payoutOf, debit: debitOf, refund: refundOf };
 
 /** The transaction and the kind of a transfer, from its ID. */
 export function subjectOf(transferId: string): { transactionId: string; kind: WaitKind } {
@@ -88,7 +88,7 @@ export async function applyTransferMessage(
   const { transactionId, kind } = subjectOf(transferId);
   return onAnyTransaction(runtime, transactionId, async (ctx, row): Promise<Outcome> => {
     const subject = { platformId: row.platform_id, transactionId };
-    const instruction = await INSTRUCTION[kind](runtime, asPayment(row));
+    const instruction = await INSTRUCTION_OF[kind](runtime, asPayment(row));
     const problem = amountProblem(message, instruction);
     if (problem) return { result: 'CONTRADICTORY', ...subject, problem };
     const result = effectOf(row, kind, progress);

@@ -130,8 +130,8 @@ const QuoteDestination = named(
             currency: Type.Optional(
               Type.String({
                 description:
-                  'Receiving currency. One of the `supportedCurrencies` of the lookup. Default: ' +
-                  'the first of them.',
+                  'Receiving currency. One of the `supportedCurrencies` of the payee ' +
+                  'discovery. Default: the first of them.',
               }),
             ),
           },
@@ -190,7 +190,7 @@ export const QuoteRequest = named(
       lookupId: Type.Optional(
         Type.String({
           description:
-            'ID of a receiver lookup (`lookupUma`, `lookupExternalAccount`), valid for 10 ' +
+            'ID of a payee discovery (`lookupUma`, `lookupExternalAccount`), valid for 10 ' +
             'minutes. Required for UMA addresses.',
         }),
       ),
@@ -240,8 +240,8 @@ export const QuoteRequest = named(
             additionalProperties: true,
             description:
               'Information about the sender, keyed by field name. It must contain the ' +
-              'mandatory `requiredPayerDataFields` of the lookup that the customer record ' +
-              'does not contain.',
+              'mandatory `requiredPayerDataFields` of the payee discovery that the customer ' +
+              'record does not contain.',
           },
         ),
       ),
@@ -266,7 +266,8 @@ export const Quote = named(
       createdAt: withDescription(Timestamp, 'Time of creation.'),
       expiresAt: withDescription(
         Timestamp,
-        'End of the period in which the quote can be executed or funded.',
+        'End of the period in which the quote can be executed or funded. At most 5 minutes after ' +
+          'the creation, or 15 minutes for a REALTIME_FUNDING source.',
       ),
       source: withDescription(QuoteSource, 'Source of the funds, as requested.'),
       destination: withDescription(QuoteDestination, 'Receiver of the funds, as requested.'),
@@ -301,9 +302,9 @@ export const Quote = named(
       paymentInstructions: Type.Optional(
         Type.Array(PaymentInstructions, {
           description:
-            'Instructions to fund a REALTIME_FUNDING quote, of which one is sufficient, or ' +
-            'the payload that an embedded wallet signs. Empty if neither applies, and ' +
-            'until a REALTIME_FUNDING quote is authorized.',
+            'Instructions to fund a REALTIME_FUNDING quote, or the payload that an embedded ' +
+            'wallet signs. Payment by one of the instructions is sufficient. Empty if neither ' +
+            'applies, and until a REALTIME_FUNDING quote is authorized.',
         }),
       ),
       transactionId: Type.String({

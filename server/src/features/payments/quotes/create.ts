@@ -50,7 +50,10 @@ async function partiesOf(
 ): Promise<[Payer, Payee]> {
   if ('accountId' in source && 'accountId' in destination) {
     if (source.accountId === destination.accountId) {
-      throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
+      throw new Fault(
+        'SELF_PAYMENT',
+        'Source and destination are the same account. Use another destination.',
+      );
     }
   }
   const parties = await allInOrder([
@@ -63,7 +66,10 @@ async function partiesOf(
   ]);
   const [from, to] = parties.map((each) => ('account' in each ? each.account.id : undefined));
   if (from !== undefined && from === to) {
-    throw new Fault('SELF_PAYMENT', 'The UMA address resolves to the source account.');
+    throw new Fault(
+      'SELF_PAYMENT',
+      'The UMA address resolves to the source account. Use another destination.',
+    );
   }
   return parties;
 }

@@ -23,7 +23,7 @@ type Limits = Pick<PlatformRow, 'hourly_payments' | 'limits'>;
 const setLimits = (limits: Limits): Promise<Limits> =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
-    if (!row) throw new Error('no platform');
+    if (!row) throw new Error('The platform was not found.');
     ctx.update(platforms, row, limits);
     return { hourly_payments: row.hourly_payments, limits: row.limits };
   });
@@ -93,7 +93,7 @@ describe('velocity limits', () => {
     const { status, body } = await requestQuote({ immediatelyExecute: true });
     expect([status, body.code]).toEqual(HOURLY_LIMIT_EXCEEDED);
     const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
-    const headers = { 'Idempotency-Key': 'patient' };
+    const headers = { 'Idempotency-Key': 'hourly-limit' };
     const send = () =>
       app.call('POST', '/transfer-out', { ...accounts, amount: 1_00 }, { headers });
     const transferResponse = await send();

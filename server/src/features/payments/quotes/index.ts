@@ -14,7 +14,7 @@ export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './
 export { checkExecutable, startPayment } from './execution/execute.ts';
 export {
   applyFundingStatus,
-  type FundsNotice,
+  fundingReversalTime,
   receiveFunds,
   reverseFunding,
 } from './execution/funding.ts';

@@ -34,11 +34,11 @@ const ERASE_PAYMENTS_SQL = `with batch as (
     select id, quote_id, created_at from transactions
     where customer_id = $1 and (created_at, id) > ($3::timestamptz, $4::text)
     order by created_at, id limit ${BATCH_SIZE}
-  ), priced as (
+  ), erased_quotes as (
     update quotes q set source = ${erasedPartySql('q.source')},
       destination = ${erasedPartySql('q.destination')}, description = null
     from batch b where q.id = b.quote_id
-  ), done as (
+  ), erased_transactions as (
     update transactions t set platform_customer_id = $2, source = ${erasedPartySql('t.source')},
       destination = ${erasedPartySql('t.destination')}, source_account = ${ownIdSql('t.source_account')},
       destination_account = ${ownIdSql('t.destination_account')}, description = null,

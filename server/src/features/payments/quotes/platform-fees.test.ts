@@ -190,10 +190,10 @@ describe('platform fee', () => {
   it('requires an ACTIVE account of the platform', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
-    const setAccountStatus = (to: string) =>
+    const setAccountStatus = (status: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
         platformAccount.id,
-        to,
+        status,
       ]);
     await setAccountStatus('FROZEN');
     const body = quoteBody(account.id, target.id, 100_00);
@@ -241,7 +241,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('emits no payer balance if the funds go to suspense', async () => {
+  it('emits no payer balance if the funds are transferred to suspense', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '007', options);
     const quote = await createQuote(account.id, target.id, 100_00);

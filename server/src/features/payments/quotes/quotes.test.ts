@@ -16,7 +16,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const paymentEvents = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 
 async function createQuote(
@@ -200,21 +200,21 @@ describe('executeQuote', () => {
       [
         '003',
         'late completion',
-        6 * MINUTE,
+        6 * MINUTE_MS,
         paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
         { status: 'COMPLETED' },
       ],
       [
         '004',
         'delivery failed',
-        MINUTE,
+        MINUTE_MS,
         paymentEvents('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
         { failureReason: 'COUNTERPARTY_POST_TX_FAILED', refund: { reason: 'TRANSACTION_FAILED' } },
       ],
       [
         '005',
         'returned by the bank',
-        MINUTE,
+        MINUTE_MS,
         paymentEvents(
           'PENDING',
           'PROCESSING',
@@ -228,14 +228,14 @@ describe('executeQuote', () => {
       [
         '006',
         'canceled',
-        MINUTE,
+        MINUTE_MS,
         paymentEvents('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
         { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
       ],
       [
         '007',
         'refund failed',
-        MINUTE,
+        MINUTE_MS,
         paymentEvents('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_FAILED'),
         { status: 'FAILED', refund: { status: 'FAILED' } },
       ],
@@ -270,7 +270,7 @@ describe('executeQuote', () => {
     it('keeps the quote completed if the bank returns the payment', async () => {
       const { quote } = await createQuote('EUR', '005');
       await execute(quote.id);
-      await app.advance(MINUTE);
+      await app.advance(MINUTE_MS);
       expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
     });
 
@@ -422,7 +422,7 @@ describe('platform fees', () => {
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
     const returnedPayment = await createQuote('EUR', '005');
     ok(await execute(returnedPayment.quote.id), 200);
-    await app.advance(MINUTE);
+    await app.advance(MINUTE_MS);
     expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
     expect((await readBalances(app, returnedPayment.account.id)).balance).toBe(1_000_00);
     const waivedFeePayment = await createQuote('EUR', '000', 100_00, {

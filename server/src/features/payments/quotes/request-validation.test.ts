@@ -16,12 +16,12 @@ import { systemAccount } from '../../../ledger/chart.ts';
 
 const app = testApp();
 
-type Fields = { field: string }[];
+type FieldErrors = { field: string }[];
 
 async function rejectedFieldsOf(path: string, body: unknown, options: CallOptions = {}) {
   const response = await app.call('POST', path, body, options);
   expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-  return (response.body.details.errors as Fields).map((each) => each.field).sort();
+  return (response.body.details.errors as FieldErrors).map((each) => each.field).sort();
 }
 
 async function expectError(
@@ -53,38 +53,38 @@ describe('createQuote', () => {
   it.each([null, 7, 'InternalAccount:x'])(
     'rejects properties of another party type: %j',
     async (id) => {
-      const base = quoteBody('', '', 100_00);
+      const baseBody = quoteBody('', '', 100_00);
       const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
       const umaDestination = {
         destinationType: 'UMA_ADDRESS',
         umaAddress: '$a@b.example',
         accountId: id,
       };
-      const umaBody = { ...base, source, destination: umaDestination };
+      const umaBody = { ...baseBody, source, destination: umaDestination };
       expect(await rejectedFieldsOf('/quotes', umaBody)).toEqual([
         'destination.accountId',
         'source.accountId',
       ]);
-      const mixedDestination = { ...base.destination, umaAddress: id };
-      expect(await rejectedFieldsOf('/quotes', { ...base, destination: mixedDestination })).toEqual(
-        ['destination.umaAddress'],
-      );
+      const mixedDestination = { ...baseBody.destination, umaAddress: id };
+      expect(
+        await rejectedFieldsOf('/quotes', { ...baseBody, destination: mixedDestination }),
+      ).toEqual(['destination.umaAddress']);
     },
   );
 
   it('reports every invalid field in one response', async () => {
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: 7, customerId: {} },
-      destination: { destinationType: 'ACCOUNT', paymentRail: 'PIGEON' },
+      destination: { destinationType: 'ACCOUNT', paymentRail: 'UNKNOWN' },
       lockedCurrencySide: 'BOTH',
       lockedCurrencyAmount: 1.5,
       lookupId: 1,
       immediatelyExecute: 'yes',
       description: 'x'.repeat(256),
       remittanceInformation: `${'x'.repeat(81)}é`,
-      purposeOfPayment: 'FUN',
+      purposeOfPayment: 'UNKNOWN',
       platformFeeOverride: { platformFixedFee: { amount: -1, currency: 1 } },
-      scaFactor: 'PIGEON',
+      scaFactor: 'UNKNOWN',
       senderCustomerInfo: [],
     };
     expect(await rejectedFieldsOf('/quotes', body)).toEqual([
@@ -243,8 +243,8 @@ describe('createQuote', () => {
     const { person, account } = await createFundedCustomer(app);
     const eur = await findInternalAccount(app, person.id, 'EUR');
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, eur.id, 100_00)), 201);
-    const setAccountStatus = (id: string, to: string) =>
-      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [id, to]);
+    const setAccountStatus = (id: string, status: string) =>
+      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [id, status]);
     for (const [id, field] of [
       [account.id, 'source.accountId'],
       [eur.id, 'destination.accountId'],
@@ -303,9 +303,11 @@ describe('createTransferOut', () => {
     expect(
       await rejectedFieldsOf('/transfer-out', transferBody(platformAccount.id, target.id)),
     ).toEqual(['destination.accountId']);
-    const wrongRail = { ...transferBody(account.id, target.id) };
-    Object.assign(wrongRail.destination, { paymentRail: 'PIX' });
-    expect(await rejectedFieldsOf('/transfer-out', wrongRail)).toEqual(['destination.paymentRail']);
+    const bodyWithWrongRail = { ...transferBody(account.id, target.id) };
+    Object.assign(bodyWithWrongRail.destination, { paymentRail: 'PIX' });
+    expect(await rejectedFieldsOf('/transfer-out', bodyWithWrongRail)).toEqual([
+      'destination.paymentRail',
+    ]);
     const platformBank = await createExternalAccount(app, null, 'USD');
     ok(await app.call('POST', '/transfer-out', transferBody(account.id, platformBank.id)), 201);
   });

@@ -39,7 +39,10 @@ export const invoiceUses = table(
   {
     unique: {
       invoice_uses_pkey: () =>
-        new Fault('INVALID_RECEIVER', 'Another payment already uses this invoice.'),
+        new Fault(
+          'INVALID_RECEIVER',
+          'Another payment already uses this invoice. Request a new invoice.',
+        ),
     },
   },
 );

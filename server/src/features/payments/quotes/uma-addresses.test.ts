@@ -18,7 +18,7 @@ const discover = (address: string, customerId: string) =>
   app.call('GET', `/receiver/uma/${encodeURIComponent(address)}?customerId=${customerId}`);
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
+const SENDER_INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
 async function createQuote(address: string, overrides: object = {}) {
   const { person, account } = await createFundedCustomer(app);
@@ -29,7 +29,7 @@ async function createQuote(address: string, overrides: object = {}) {
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: 100_00,
     lookupId,
-    senderCustomerInfo: INFO,
+    senderCustomerInfo: SENDER_INFO,
     ...overrides,
   };
   return { person, account, body, response: await app.call('POST', '/quotes', body) };
@@ -41,8 +41,8 @@ describe('payment to a UMA address', () => {
   it('credits the balance of an internal receiver with an embedded wallet', async () => {
     const receiver = await createCustomer(app, {}, { currencies: ['USDB'] });
     const tokenAccount = await findInternalAccount(app, receiver.id, 'USDB');
-    const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
-    const [wallet] = ok(await app.call('GET', url), 200).data;
+    const path = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
+    const [wallet] = ok(await app.call('GET', path), 200).data;
     const quote = ok((await createQuote(receiver.umaAddress)).response, 201);
     expect(quote.receivingCurrency.code).toBe('USDB');
     await execute(quote.id);
@@ -52,8 +52,8 @@ describe('payment to a UMA address', () => {
     expect(await readBalances(app, wallet.id)).toMatchObject({ total: 0 });
     // A frozen balance is not replaced by the wallet.
     const secondRequest = await createQuote(receiver.umaAddress);
-    const frozenSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
-    await app.runtime.db.query(frozenSql, [tokenAccount.id]);
+    const freezeSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
+    await app.runtime.db.query(freezeSql, [tokenAccount.id]);
     const rejectedResponse = await app.call('POST', '/quotes', secondRequest.body);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
       400,

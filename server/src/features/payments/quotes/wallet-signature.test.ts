@@ -18,7 +18,7 @@ import {
   walletPaymentFixture,
 } from '../../../../test/kit/wallets/wallet-payments.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const AMOUNT = 10_000_000;
 
 const app = testApp();
@@ -176,7 +176,7 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('limits the request to the expiry of the quote', async () => {
     const { quote } = await createQuote();
-    app.effects.set(app.effects.now() + 2 * MINUTE);
+    app.effects.set(app.effects.now() + 2 * MINUTE_MS);
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
   });
 
@@ -193,7 +193,7 @@ describe('executeQuote from an embedded wallet', () => {
     ok(await execute(quote.id, sandboxStamp), 200);
     expect(await readStamps(accountId)).toMatchObject([{ session_id: session.session.id }]);
     const laterPayment = await createQuote();
-    app.effects.set(app.effects.now() + 16 * MINUTE);
+    app.effects.set(app.effects.now() + 16 * MINUTE_MS);
     const body = quoteBody(laterPayment.accountId, laterPayment.target.id, AMOUNT);
     const [firstQuote, secondQuote] = [ok(await create(body), 201), ok(await create(body), 201)];
     ok(await execute(firstQuote.id, sandboxStamp), 200);

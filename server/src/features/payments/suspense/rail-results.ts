@@ -108,7 +108,7 @@ interface ReportedResult {
   reference: string | null;
 }
 
-/** Results that statements are compared with. Exported SQL is for tests of plans. */
+/** Results that statements are compared with. The SQL is exported for tests of its query plans. */
 export const reportedResults = {
   statements: { BY_REFERENCE: RESULTS_BY_REFERENCE, RETURNED: RETURNED_RESULTS },
   /** Results with one of these references of a bank. */

@@ -56,8 +56,8 @@ describe('transaction columns', () => {
     ['CARD', 'card_funding_debit_statuses'],
     ['CARD', 'card_last_event_at'],
   ] as const)('of type %s have no null in %s', async (type, column) => {
-    const update = `update transactions set ${column} = null where id = $1`;
-    await expect(app.runtime.db.query(update, [rows[type].id])).rejects.toMatchObject({
+    const updateSql = `update transactions set ${column} = null where id = $1`;
+    await expect(app.runtime.db.query(updateSql, [rows[type].id])).rejects.toMatchObject({
       constraint: 'transactions_columns',
     });
   });
@@ -65,8 +65,8 @@ describe('transaction columns', () => {
   it.each([["type = 'OTHER'"], ["direction = 'CREDIT'"], ["card = '{}'"], ['card_authorized = 1']])(
     'must match the transaction type: %s',
     async (change) => {
-      const update = `update transactions set ${change} where id = $1`;
-      await expect(app.runtime.db.query(update, [rows.OUTGOING.id])).rejects.toMatchObject({
+      const updateSql = `update transactions set ${change} where id = $1`;
+      await expect(app.runtime.db.query(updateSql, [rows.OUTGOING.id])).rejects.toMatchObject({
         constraint: 'transactions_columns',
       });
     },
@@ -84,7 +84,7 @@ describe('typed transaction', () => {
     expect(() => asPayment(rows.CARD)).toThrow('is a card payment');
   });
 
-  it('throws if absent', async () => {
+  it('cannot be loaded with an unknown ID', async () => {
     await expect(loadTransaction(app.runtime.db, 'Transaction:none')).rejects.toThrow('not found');
   });
 });

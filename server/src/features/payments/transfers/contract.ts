@@ -28,10 +28,11 @@ export const createTransferOut = operation({
   tag: 'Same-Currency Transfers',
   summary: 'Create an outgoing same-currency transfer',
   description:
-    'Pays from an internal account to an external account in the same currency, which belongs ' +
-    'to the same owner or to the platform. The funds are held immediately and the transaction ' +
-    'is returned as PENDING. Follow the transaction with `getTransactionById`. The network fee ' +
-    'of a payment to a wallet is deducted from the amount. Deprecated: use `createQuote`.',
+    'Pays from an internal account to an external account in the same currency. The external ' +
+    'account belongs to the same owner or to the platform. The funds are held immediately and ' +
+    'the transaction is returned as PENDING. Follow the transaction with `getTransactionById`. ' +
+    'The network fee of a payment to a wallet is deducted from the amount. Deprecated: use ' +
+    '`createQuote`.',
   permission: 'TRANSACT',
   deprecated: true,
   body: named(

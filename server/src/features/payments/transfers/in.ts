@@ -95,7 +95,7 @@ function partiesOf(payer: Payer, payee: Payee): Parties {
   if (payer.currency !== payee.currency) {
     throw new Fault(
       'INVALID_CURRENCY',
-      `The destination account is denominated in ${payee.currency}.`,
+      `The destination account is denominated in ${payee.currency}, not ${payer.currency}.`,
     );
   }
   return { payer, payee };
@@ -109,7 +109,7 @@ function checkLimits(platform: PlatformRow, rail: string, money: Money): void {
   const corridor = corridors(currency, currency).find((each) => each.rail === rail);
   if (corridor && isLess({ currency, amount: corridor.maxSending }, money)) {
     const max = formatMoney({ currency, amount: corridor.maxSending });
-    const reason = `The maximum for one debit is ${max}.`;
+    const reason = `The amount exceeds the maximum of ${max} for one debit.`;
     throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, {
       max: Number(corridor.maxSending),
     });
@@ -132,7 +132,7 @@ async function resolve(
 ) {
   const platform = await readOwnPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
-  // `payeeOf` would first require a rail to the account, which no transfer in needs.
+  // `payeeOf` requires a rail for an external account. This check throws the exact error first.
   if (isId(to, 'ExternalAccount')) throw externalDestinationFault();
   const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: from }, port),

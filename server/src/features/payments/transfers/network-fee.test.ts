@@ -1,6 +1,6 @@
-// Network fees are charged exactly as estimated: on transfers, on quotes with either locked side, and
-// across currencies. Refunds include network fees. Payments to banks and over chains without known fees
-// have no network fee.
+// Network fees are charged exactly as estimated: on transfers, on quotes with either locked side,
+// and across currencies. Refunds include network fees. Payments to banks and over chains without
+// known fees have no network fee.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -120,16 +120,19 @@ describe('network fee', () => {
 
   it('is converted to the sending currency, in addition to the exchange fee', async () => {
     const { id: from } = await accountOf('USD');
-    const ethereum = await registerWallet('ETHEREUM_WALLET', 'USDC', {
+    const ethereumWalletId = await registerWallet('ETHEREUM_WALLET', 'USDC', {
       address: `0x${'d'.repeat(40)}`,
     });
     // 113.75 cents, rounded up. 0.1 % of 98.86 dollars is 9.886 cents.
-    expect(ok(await createQuote(from, ethereum, 100_00), 201)).toMatchObject({
+    expect(ok(await createQuote(from, ethereumWalletId, 100_00), 201)).toMatchObject({
       feesIncluded: 124,
       rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },
     });
     const receivingLock = { lockedCurrencySide: 'RECEIVING' };
-    const lockedQuote = ok(await createQuote(from, ethereum, 98_760_000, receivingLock), 201);
+    const lockedQuote = ok(
+      await createQuote(from, ethereumWalletId, 98_760_000, receivingLock),
+      201,
+    );
     expect(lockedQuote).toMatchObject({ totalReceivingAmount: 98_760_000, feesIncluded: 124 });
     expect(lockedQuote.totalSendingAmount).toBe(100_00);
   });
@@ -177,10 +180,12 @@ describe('network fee of zero', () => {
     await fundAccount(app, usd, 100_00);
     await fundAccount(app, usdc, FULL_BALANCE);
     const bank = await createExternalAccount(app, person.id, 'USD');
-    const arbitrum = await registerWallet('ARBITRUM_WALLET', 'USDC', { address: EVM_ADDRESS });
+    const arbitrumWalletId = await registerWallet('ARBITRUM_WALLET', 'USDC', {
+      address: EVM_ADDRESS,
+    });
     for (const [from, to] of [
       [usd, bank.id],
-      [usdc, arbitrum],
+      [usdc, arbitrumWalletId],
     ] as const) {
       const payment = ok(await transfer(from, to, 100_00), 201);
       expect([payment.receivedAmount.amount, payment.fees]).toEqual([100_00, 0]);

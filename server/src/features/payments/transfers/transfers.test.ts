@@ -111,8 +111,8 @@ describe('createTransferOut', () => {
 
   it('rejects an embedded wallet', async () => {
     const person = await createCustomer(app);
-    const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
-    const [wallet] = ok(await app.call('GET', url), 200).data;
+    const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
+    const [wallet] = ok(await app.call('GET', path), 200).data;
     await fundAccount(app, wallet.id, 5_000_000);
     const address = `sparkrt1${'q'.repeat(40)}`;
     const accountInfo = { accountType: 'SPARK_WALLET', address };
@@ -138,12 +138,12 @@ describe('transfers of a customer without consent to the end-user terms', () => 
     const platform = await app.newPlatform('Terms', { regulated: false });
     const person = await createCustomer(app, { platform });
     const account = await findInternalAccount(app, person.id, 'USD', { platform });
-    const external = await createExternalAccount(app, person.id, 'USD', '000', { platform });
+    const externalAccount = await createExternalAccount(app, person.id, 'USD', '000', { platform });
     const result = await commandRunner(app)(['platform', 'set', platform.id, '--terms']);
     expect([result.code, result.err]).toEqual([0, '']);
     for (const [direction, from, to] of [
-      ['out', account.id, external.id],
-      ['in', external.id, account.id],
+      ['out', account.id, externalAccount.id],
+      ['in', externalAccount.id, account.id],
     ]) {
       const body = { source: { accountId: from }, destination: { accountId: to }, amount: 1_00 };
       const response = await app.call('POST', `/transfer-${direction}`, body, { platform });

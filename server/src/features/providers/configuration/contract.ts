@@ -19,9 +19,11 @@ const amount = (description: string) => ({ ...PositiveAmount, description });
 export const Environment = oneOf(MODES, { description: 'Environment that the provider serves.' });
 
 export const ProviderId = withErrorText(
-  text('Name of the provider. The address for its messages ends with this name.', {
-    pattern: PROVIDER_CHOICES.name,
-  }),
+  text(
+    'Name of the provider: 2 to 40 lower-case letters, digits and hyphens, starting with a letter. The ' +
+      'URL to which the provider sends messages ends with this name.',
+    { pattern: PROVIDER_CHOICES.name },
+  ),
   PROVIDER_CHOICES.nameRule,
 );
 
@@ -44,23 +46,36 @@ export const NEW_ROUTE = {
       'The matching route with the lowest number is selected. Among equal numbers, the route with the ' +
       'lowest cost is selected.',
   }),
-  platformId: optional(text('Only transfers of this platform.')),
+  platformId: optional(text('Only transfers of this platform. Absent: all platforms.')),
   kind: optional(
     oneOf(PROVIDER_CHOICES.routeKinds, {
-      description: 'Only transfers of this kind, or cards, or a service that the provider offers.',
+      description:
+        'Only transfers of this kind, only cards, or this service of the provider. Absent: all ' +
+        'transfers and cards.',
     }),
   ),
-  rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
-  currency: optional({ ...CurrencyText, description: 'Only transfers in this currency.' }),
+  rail: optional({
+    ...TRANSFER_FIELDS.rail,
+    description: 'Only transfers over this rail. Absent: all rails.',
+  }),
+  currency: optional({
+    ...CurrencyText,
+    description: 'Only transfers in this currency. Absent: all currencies.',
+  }),
   country: optional({
     ...CountryCode,
-    description: 'Only transfers whose external account is in this country, ISO 3166-1 alpha-2.',
+    description:
+      'Only transfers whose external account is in this country, ISO 3166-1 alpha-2. Absent: ' +
+      'all countries.',
   }),
-  minAmount: optional(amount('Smallest amount, in minor units. Requires `currency`.')),
+  minAmount: optional(
+    amount('Smallest amount, in minor units. Requires `currency`. Absent: no minimum.'),
+  ),
   maxAmount: optional(
     amount(
-      'Largest amount, in minor units. Requires `currency`. For cards: the largest authorization that ' +
-        'the provider may approve if Railhead does not respond. If absent, the provider must decline.',
+      'Largest amount, in minor units. Requires `currency`. Absent: no maximum. For cards: the ' +
+        'largest authorization that the provider may approve if Railhead does not respond. If ' +
+        'absent, the provider must decline.',
     ),
   ),
   costFixed: optional(
@@ -68,7 +83,7 @@ export const NEW_ROUTE = {
       minimum: 0,
       maximum: 1_000_000_000,
       description:
-        'Cost of a transfer in minor units of `currency`, which is then required. Absent: 0.',
+        'Cost of a transfer in minor units of `currency`. Requires `currency`. Absent: 0.',
     }),
   ),
   costBasisPoints: optional(

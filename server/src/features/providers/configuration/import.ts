@@ -72,7 +72,7 @@ function providerErrors(provider: FileProvider, storedRow: ProviderRow | undefin
       ? [
           {
             field: 'environment',
-            message: `must be ${storedRow.environment}: the environment of a provider cannot change`,
+            message: `must be ${storedRow.environment}, because the environment of a provider cannot change`,
           },
         ]
       : []),
@@ -95,7 +95,7 @@ function usedKeyErrors(file: ProviderFile, { keys }: StoredRows): FieldError[] {
       if (owner !== providerId) {
         errors.push({
           field,
-          message: `is a key of the provider ${owner}: use another key`,
+          message: `is a key of the provider ${owner}. Use another key`,
         });
       }
       owners.set(id, owner);
@@ -120,7 +120,7 @@ function routeFileErrors(
   if (environment === route.environment) return errors;
   return [
     ...errors,
-    { field: 'environment', message: `must be the environment of the provider: ${environment}` },
+    { field: 'environment', message: `must be ${environment}, the environment of the provider` },
   ];
 }
 

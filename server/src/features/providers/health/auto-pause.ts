@@ -103,11 +103,11 @@ async function resumeIfProbed(
   runtime: Runtime,
   provider: Provider,
 ): Promise<boolean> {
-  const isAlive = await provider.port.capabilities().then(
+  const isResponding = await provider.port.capabilities().then(
     () => true,
     () => false,
   );
-  if (!isAlive) return false;
+  if (!isResponding) return false;
   const reason = 'The provider responds again.';
   const patch = { status: 'ACTIVE', paused_by: null, pause_reason: null } as const;
   return changeStatus(deps, runtime, provider, { operationId: 'resumeProvider', reason, patch });

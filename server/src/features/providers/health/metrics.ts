@@ -87,7 +87,7 @@ function watchRates(deps: WatchDeps): void {
   watch('railhead_provider_calls', `Calls to a provider ${callPeriod}`, 5, (each) => each.calls);
   watch(
     'railhead_provider_error_rate',
-    `Rate of failed calls ${callPeriod}`,
+    `Failed calls divided by all calls ${callPeriod}`,
     5,
     (each) => each.errorRate,
   );
@@ -99,13 +99,13 @@ function watchRates(deps: WatchDeps): void {
   );
   watch(
     'railhead_provider_success_rate',
-    'Rate of settled among settled, failed and returned transfers, over an hour.',
+    'Settled transfers divided by settled, failed and returned transfers, over an hour.',
     60,
     (each) => each.successRate,
   );
   watch(
     'railhead_provider_return_rate',
-    'Rate of returned transfers among all settled transfers, over a day.',
+    'Returned transfers divided by all transfers that had settled, over a day.',
     1_440,
     (each) => each.returnRate,
   );

@@ -64,7 +64,7 @@ export interface HealthWindow {
   returnRate: number | null;
 }
 
-const rate = (numerator: number, denominator: number): number | null =>
+const ratioOf = (numerator: number, denominator: number): number | null =>
   denominator === 0 ? null : Math.round((numerator / denominator) * 10_000) / 10_000;
 
 function windowOf(
@@ -76,15 +76,15 @@ function windowOf(
   const count = (outcome: string) => results.get(outcome) ?? 0;
   const [settled, failed, returned] = [count('SETTLED'), count('FAILED'), count('RETURNED')];
   return {
-    ...{ minutes, calls, errors, errorRate: rate(errors, calls) },
+    ...{ minutes, calls, errors, errorRate: ratioOf(errors, calls) },
     averageMs: sums && calls > 0 ? Math.round(sums.total_ms / calls) : null,
     maxMs: sums?.max_ms ?? null,
     within100Ms: sums?.within_100 ?? 0,
     within500Ms: sums?.within_500 ?? 0,
     within2000Ms: sums?.within_2000 ?? 0,
     ...{ settled, failed, returned },
-    successRate: rate(settled, settled + failed + returned),
-    returnRate: rate(returned, settled + returned),
+    successRate: ratioOf(settled, settled + failed + returned),
+    returnRate: ratioOf(returned, settled + returned),
   };
 }
 

@@ -144,13 +144,13 @@ async function performAll(build: Build, actions: readonly Action[]): Promise<voi
 }
 
 /** Advances the clock and executes all work that is due by then. */
-async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
+async function advanceUntil(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
   let progress = await advanceTo(runtime, work, clock, at);
   while (!progress.isReached) progress = await advanceTo(runtime, work, progress.clock, at);
   return progress.clock;
 }
 
-/** Builds the world. Afterwards the platform has a clock, which follows real time. */
+/** Builds the world. The platform then has its own clock, and this clock follows real time. */
 export async function buildBusiness(
   runtime: Runtime,
   work: ClockWork,
@@ -176,10 +176,10 @@ export async function buildBusiness(
       const actions = compressBatch(batch);
       const [first] = actions as [Action];
       // Jobs that earlier actions staged are executed first.
-      clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));
+      clock = await advanceUntil(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));
       await performAll(build, actions);
     }
-    clock = await moveTo(runtime, work, clock, effects.now());
+    clock = await advanceUntil(runtime, work, clock, effects.now());
   } finally {
     const realTimeClock = { frozen: false, target: null, realTime: effects.now() };
     clocks.replace(await releaseClock(db, clock, realTimeClock));

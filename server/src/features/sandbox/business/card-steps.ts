@@ -3,7 +3,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { Action, PlannedStep } from './steps.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /** Invented merchants, with category codes. */
 const MERCHANTS = [
@@ -19,7 +19,7 @@ const MERCHANTS = [
   ['CLOUD NINE HOSTING', '4816'],
 ] as const;
 
-/** Orders the card of a customer. The suffix of its `platformCardId` selects no special outcome. */
+/** Orders the card of a customer. The suffix of `platformCardId` selects the regular outcome. */
 export const newCard = (key: string, account: string): PlannedStep => ({
   name: `${key}-card`,
   operationId: 'createCard',
@@ -50,7 +50,7 @@ const noticeOf = ({ owner, name, amount }: CardPayment, operationId: string, at:
   ],
 });
 
-/** A suffix of the merchant descriptor, which selects the outcome in the sandbox. */
+/** Suffix of a merchant descriptor that selects the outcome in the sandbox. */
 function outcomeSuffix(random: SeededRandom): string {
   if (random.is(0.035)) return ' #002'; // declined: INSUFFICIENT_FUNDS
   if (random.is(0.015)) return ' #003'; // declined: CARD_PAUSED
@@ -83,9 +83,9 @@ export function cardPayment(payment: CardPayment, at: Time, random: SeededRandom
       },
     ],
   };
-  const clearedAt = at + random.integer(20, 60) * HOUR;
+  const clearedAt = at + random.integer(20, 60) * HOUR_MS;
   const clearing = noticeOf(payment, 'sandboxSimulateCardClearing', clearedAt);
   if (!random.is(0.025)) return [authorization, clearing];
-  const refundedAt = clearedAt + random.integer(24, 96) * HOUR;
+  const refundedAt = clearedAt + random.integer(24, 96) * HOUR_MS;
   return [authorization, clearing, noticeOf(payment, 'sandboxSimulateCardReturn', refundedAt)];
 }

@@ -11,9 +11,9 @@ export interface Extras extends PlanInput {
   keys: readonly string[];
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 const ADDRESS = {
   line1: '1702 Juniper Avenue',
@@ -23,20 +23,20 @@ const ADDRESS = {
   country: 'US',
 };
 
-/** Applicants with the age of their application. */
+/** Name of each applicant, and the age of the application in milliseconds. */
 const APPLICANTS = [
-  ['Rosalind Achterberg', 5 * HOUR],
-  ['Tomás Villaseñor', 9 * HOUR],
-  ['Imani Whitlock', 26 * HOUR],
-  ['Georg Castellan', 31 * HOUR],
-  ['Leila Farrow', 52 * HOUR],
+  ['Rosalind Achterberg', 5 * HOUR_MS],
+  ['Tomás Villaseñor', 9 * HOUR_MS],
+  ['Imani Whitlock', 26 * HOUR_MS],
+  ['Georg Castellan', 31 * HOUR_MS],
+  ['Leila Farrow', 52 * HOUR_MS],
 ] as const;
 
 /**
  * A person whose check is in review. The suffix of the name selects this result and is removed
  * afterwards.
  */
-function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, until: Time) {
+function applicant([fullName, ageMs]: (typeof APPLICANTS)[number], index: number, until: Time) {
   const key = `applicant-${index + 1}`;
   const birthDate = `19${81 + index}-0${index + 2}-1${index}`;
   const number = `X4${index}71${index}06`;
@@ -76,12 +76,12 @@ function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, 
     { operationId: 'createVerification', body: { customerId: `$${key}.id` } },
     { operationId: 'updateCustomerById', params: { customerId: `$${key}.id` }, body: person },
   ];
-  return { at: until - age, owner: key, steps };
+  return { at: until - ageMs, owner: key, steps };
 }
 
 const BUSINESSES = [
-  ['Silverbeck Freight LLC', 14 * HOUR],
-  ['Marlowe & Finch Bakery LLC', 75 * HOUR],
+  ['Silverbeck Freight LLC', 14 * HOUR_MS],
+  ['Marlowe & Finch Bakery LLC', 75 * HOUR_MS],
 ] as const;
 
 const EVIDENCE = [
@@ -93,7 +93,7 @@ const EVIDENCE = [
 
 type Business = (typeof BUSINESSES)[number];
 
-function businessApplicant([legalName, age]: Business, index: number, until: Time) {
+function businessApplicant([legalName, ageMs]: Business, index: number, until: Time) {
   const key = `applying-firm-${index + 1}`;
   const owner = `${key}-owner`;
   const birthDate = '1979-05-14';
@@ -164,7 +164,7 @@ function businessApplicant([legalName, age]: Business, index: number, until: Tim
     },
     { operationId: 'createVerification', body: { customerId: `$${key}.id` } },
   ];
-  return { at: until - age, owner: key, steps };
+  return { at: until - ageMs, owner: key, steps };
 }
 
 const agentOf = (name: string, customer: string, limit: number): PlannedStep => ({
@@ -189,7 +189,7 @@ function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
     const key = keys[index] as string;
     const payee = `${key}-agent-payee`;
     const number = `4${random.digits(6)}${random.integer(200, 999)}`;
-    const start = from + 2 * DAY;
+    const start = from + 2 * DAY_MS;
     const setup: PlannedStep[] = [
       fund(`${key}-USD`, 20_000_00),
       usAccount(payee, key, number),
@@ -198,9 +198,9 @@ function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
     const transfers = Array.from({ length: 7 }, (_, position): Action => {
       // The latest transfers are above the threshold and await an approval.
       const amount = position > 4 ? random.integer(250, 700) * 100 : random.integer(20, 190) * 100;
-      const age = position > 4 ? random.integer(1, 20) * HOUR : random.integer(2, 40) * DAY;
+      const ageMs = position > 4 ? random.integer(1, 20) * HOUR_MS : random.integer(2, 40) * DAY_MS;
       return {
-        at: Math.max(start + HOUR, until - age),
+        at: Math.max(start + HOUR_MS, until - ageMs),
         owner: key,
         steps: [
           {
@@ -227,7 +227,7 @@ function debits({ keys, from, until, payments }: Extras, random: SeededRandom): 
     const name = `debited-${index}`;
     const suffix = random.is(0.06) ? '005' : random.integer(200, 999);
     return {
-      at: from + DAY + Math.floor(random.next() * (until - from - DAY)),
+      at: from + DAY_MS + Math.floor(random.next() * (until - from - DAY_MS)),
       owner: key,
       steps: [
         usAccount(name, key, `4${random.digits(6)}${suffix}`),
@@ -292,9 +292,9 @@ function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action
       { operationId, params: { stablecoinId: `$${COIN_NAME}.id` }, body, mayBeRejected: true },
     ],
   });
-  const start = from + 3 * DAY;
+  const start = from + 3 * DAY_MS;
   const orders = Array.from({ length: 18 }, (_, index) => {
-    const at = start + DAY + Math.floor(((until - start - DAY) * index) / 18);
+    const at = start + DAY_MS + Math.floor(((until - start - DAY_MS) * index) / 18);
     const amount = String(random.integer(200, 5_000) * 1_000_000);
     const [fundingSource, destination] = [{ type: 'WIRE' }, { accountId: '$coin-wallet.id' }];
     if (index % 3 < 2)
@@ -342,13 +342,13 @@ const accountReviews = ({ keys, until }: Extras): Action[] =>
       usAccount(name, key, `4${index}17732${index}61`),
       setStatus(`$${name}.id`, 'UNDER_REVIEW'),
     ];
-    return { at: until - (index + 1) * 7 * HOUR, owner: key, steps };
+    return { at: until - (index + 1) * 7 * HOUR_MS, owner: key, steps };
   });
 
 /** Incoming payments that await a decision. */
 const heldDeposits = ({ keys, until }: Extras, random: SeededRandom): Action[] =>
   keys.slice(2, 7).map((key, index) => ({
-    at: until - (index * 9 + 2) * HOUR,
+    at: until - (index * 9 + 2) * HOUR_MS,
     owner: key,
     steps: [
       {
@@ -370,7 +370,7 @@ function webhooks({ until }: Extras): Action {
     endpoint({ url: 'https://hooks.cedarpoint.example/payments', description: 'Order system' }),
     endpoint({ delivery: 'PULL', description: 'Nightly reconciliation' }),
   ];
-  return { at: until - 30 * MINUTE, owner: 'webhooks', steps };
+  return { at: until - 30 * MINUTE_MS, owner: 'webhooks', steps };
 }
 
 /** All extras, in any order. */

@@ -9,14 +9,14 @@ import { type Customer, customersOf } from './people.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import type { Action, PlanInput, PlannedStep } from './steps.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Time before the first payment of a new customer. The issuer of its card responds within this time. */
-const SETTLING_MS = 6 * HOUR;
+const SETTLING_MS = 6 * HOUR_MS;
 
 /** Approximate number of units of a currency for one US dollar. */
-const PER_DOLLAR: Readonly<Record<string, number>> = {
+const UNITS_PER_DOLLAR: Readonly<Record<string, number>> = {
   USD: 1,
   EUR: 1,
   MXN: 17,
@@ -34,6 +34,7 @@ interface Holder {
   balances: Map<string, number>;
   payees: { name: string; currency: PayoutCurrency }[];
   hasCard: boolean;
+  /** Number of step names that `nextName` has generated. */
   count: number;
 }
 
@@ -49,7 +50,7 @@ function amountOf({ customer: { isBusiness }, random }: Holder, currency: string
   const [min, max] = isBusiness ? [300, 14_000] : [25, 1_400];
   const dollars = min * (max / min) ** random.next();
   const multiple = random.is(0.4) ? 100 : 1;
-  return Math.round((dollars * 100 * (PER_DOLLAR[currency] ?? 1)) / multiple) * multiple;
+  return Math.round((dollars * 100 * (UNITS_PER_DOLLAR[currency] ?? 1)) / multiple) * multiple;
 }
 
 function deposit(holder: Holder, currency: string, amount: number, reason?: string): PlannedStep {
@@ -189,33 +190,33 @@ function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
       },
     ],
   };
-  if (until - at < 2 * DAY) return [depositAction];
+  if (until - at < 2 * DAY_MS) return [depositAction];
   const status = holder.random.is(0.8) ? 'COMPLETED' : 'FAILED';
   const decision = setStatus(`$${name}.data.0.id`, status);
   return [
     depositAction,
-    { at: at + holder.random.integer(2, 30) * HOUR, owner, steps: [decision] },
+    { at: at + holder.random.integer(2, 30) * HOUR_MS, owner, steps: [decision] },
   ];
 }
 
 /** Times of payments. The number grows and depends on the day of the week and the hour. */
 function timesOf({ from, until, payments }: PlanInput, random: SeededRandom): Time[] {
-  const days = Array.from({ length: Math.ceil((until - from) / DAY) }, (_, day) => {
-    const start = from + day * DAY;
+  const days = Array.from({ length: Math.ceil((until - from) / DAY_MS) }, (_, day) => {
+    const start = from + day * DAY_MS;
     const isWeekend = [0, 6].includes(new Date(start).getUTCDay());
     const growth = 0.6 + (0.8 * start - 0.8 * from) / (until - from);
     return { start, weight: growth * (isWeekend ? 0.5 : 1.1) * (0.85 + 0.3 * random.next()) };
   });
   const total = days.reduce((sum, { weight }) => sum + weight, 0);
   const times = days.flatMap(({ start, weight }) => {
-    const midnight = Math.floor(start / DAY) * DAY;
+    const midnight = Math.floor(start / DAY_MS) * DAY_MS;
     return Array.from({ length: Math.round((payments * weight) / total) }, () => {
       // The volume is highest at midday in the Americas.
       const hour = 8 + 5 * (random.next() + random.next() + random.next());
-      return midnight + Math.floor(hour * HOUR);
+      return midnight + Math.floor(hour * HOUR_MS);
     });
   });
-  return times.filter((at) => at > from + HOUR && at < until).sort((a, b) => a - b);
+  return times.filter((at) => at > from + HOUR_MS && at < until).sort((a, b) => a - b);
 }
 
 /** Number of customers for a number of payments. */
@@ -226,8 +227,8 @@ function joinTimes(input: PlanInput, random: SeededRandom): { at: Time; holder: 
   const customers = customersOf(customersFor(input.payments), random);
   return customers.map((customer, index) => {
     const isFirst = index < customers.length / 3;
-    const span = isFirst ? HOUR : (input.until - input.from) * 0.85;
-    const at = input.from + Math.floor(((index + 1) / customers.length) * span);
+    const spanMs = isFirst ? HOUR_MS : (input.until - input.from) * 0.85;
+    const at = input.from + Math.floor(((index + 1) / customers.length) * spanMs);
     const customerRandom = seededRandom(customer.key);
     const initialState = { balances: new Map(), payees: [], hasCard: false, count: 0 };
     return { at, holder: { customer, random: customerRandom, ...initialState } };
@@ -254,7 +255,7 @@ function activity(holder: Holder, at: Time, until: Time): Action[] {
   return [{ at, owner, steps: payOrDeposit(holder) }];
 }
 
-/** All actions until the end, in the order of time. */
+/** All actions of the period, in the order of time. */
 export function businessPlan(input: PlanInput): Action[] {
   const random = seededRandom('business');
   const { until } = input;

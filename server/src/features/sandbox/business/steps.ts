@@ -12,8 +12,8 @@ export interface UploadStep {
 export type PlannedStep = Step | UploadStep;
 
 /**
- * Steps of one customer. The actions of one customer run in order, those of different customers
- * concurrently.
+ * Steps of one customer. The actions of one customer run in order. The actions of different
+ * customers run concurrently.
  */
 export interface Action {
   at: Time;

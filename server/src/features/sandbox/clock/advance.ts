@@ -1,6 +1,6 @@
-// Moves a held clock to its target. Due work is executed in the order of time, jobs of one instant
-// in the order of ID. The clock moves to the instant of the earliest job, delivery or pause of a
-// failing endpoint, and that work is executed. Work that it causes at the same instant follows
+// Moves a held clock to its target and executes due work in the order of time. Jobs of one instant
+// are executed in the order of ID. The clock moves to the instant of the earliest job, delivery or
+// pause of a failing endpoint, and that work is executed. Further work at the same instant follows
 // immediately.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../../kernel/effects.ts';

@@ -174,15 +174,15 @@ describe('on the clock of a platform', () => {
       return lastEntry?.approved ? 'approved' : lastEntry?.reason;
     };
     const expiry = Date.UTC(onOwnClock.card.expYear, onOwnClock.card.expMonth);
-    const moveTo = async (time: number) => {
+    const setClockTo = async (time: number) => {
       const to = new Date(time).toISOString();
       ok(await app.call('POST', '/sandbox/clock', { to }, { platform }), 200);
     };
-    // A call moves a clock by at most two years.
-    for (const days of [1_400, 700]) await moveTo(expiry - days * DAY);
-    await moveTo(expiry - 60_000);
+    // A call advances a clock by at most two years.
+    for (const days of [1_400, 700]) await setClockTo(expiry - days * DAY);
+    await setClockTo(expiry - 60_000);
     expect(await authorize(onOwnClock)).toBe('approved');
-    await moveTo(expiry);
+    await setClockTo(expiry);
     expect(await authorize(onOwnClock)).toBe('CARD_EXPIRED');
     expect(await authorize(onOwnClock, 'credit_authorization')).toBe('approved');
     expect(await authorize(onOtherPlatform)).toBe('approved');

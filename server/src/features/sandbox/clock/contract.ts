@@ -20,9 +20,9 @@ const SandboxClock = named(
         Type.String({
           format: 'date-time',
           description:
-            'Requested time of the latest change, if the change stopped earlier because more ' +
-            'was due than one request can execute, or because it was interrupted. Send it as ' +
-            '`to` to continue.',
+            'Requested time of the latest change, if the clock stopped before that time. The ' +
+            'clock stops early if more is due than one request can execute, or if the request ' +
+            'is interrupted. Send `target` as `to` to continue.',
         }),
       ),
       processed: Type.Optional(
@@ -100,7 +100,10 @@ export const updateSandboxClock = operation({
           }),
         ),
       },
-      { additionalProperties: false, description: 'A change of the clock. At least one field.' },
+      {
+        additionalProperties: false,
+        description: 'A change of the clock. At least one field is required.',
+      },
     ),
   ),
   bodyRules: changeErrors,

@@ -75,10 +75,10 @@ const SandboxFixtureRequest = named(
       world: Type.Optional(
         oneOf(WORLD_NAMES, {
           description:
-            'Built-in world to build before `steps`. `business` is built in the background. The ' +
-            'clock of the platform starts 60 days ago and reaches the present when `business` is ' +
-            'complete. `business` requires a platform without customers and without its own ' +
-            'clock, and cannot be combined with `steps` or `seed`.',
+            'Built-in set of resources to create before `steps`. `business` is created in the ' +
+            'background. The clock of the platform starts 60 days ago and reaches the present ' +
+            'when `business` is complete. `business` requires a platform without customers and ' +
+            'without its own clock, and cannot be combined with `steps` or `seed`.',
           'x-enumDescriptions': Object.fromEntries(
             WORLD_LIST.map(({ name, summary }) => [name, summary]),
           ),
@@ -88,14 +88,16 @@ const SandboxFixtureRequest = named(
         Type.Integer({
           minimum: 50,
           maximum: MAX_PAYMENTS,
-          description: 'Approximate number of payments of the world `business`. Default 5000.',
+          description:
+            'Approximate number of payments of the `world` `business`, 50 to 20,000. Defaults ' +
+            'to 5,000.',
         }),
       ),
       steps: Type.Optional(
         Type.Array(FixtureStep, {
           minItems: 1,
           maxItems: MAX_STEPS,
-          description: 'Calls that build the world, in this order.',
+          description: 'Calls that create the resources, in this order.',
         }),
       ),
       seed: Type.Optional(
@@ -103,16 +105,18 @@ const SandboxFixtureRequest = named(
           minLength: 1,
           maxLength: 64,
           description:
-            'On one platform, the same seed and steps create the same IDs each time. IDs of events, ' +
-            'and of resources that jobs create later, are not affected. A world with a seed ' +
-            'can be built again only after a reset.',
+            'On one platform, the same seed and steps create the same IDs each time. IDs of ' +
+            'events, and of resources that jobs create later, are not affected. Steps with a ' +
+            'seed can be repeated only after a reset.',
         }),
       ),
     },
     {
       additionalProperties: false,
       minProperties: 1,
-      description: 'A description of customers, accounts, payments and other resources to create.',
+      description:
+        'The customers, accounts, payments and other resources to create: a built-in `world`, ' +
+        'own `steps`, or both.',
     },
   ),
 );
@@ -136,13 +140,13 @@ const SandboxWorld = named(
   Type.Object(
     {
       steps: Type.Integer({
-        description: 'Number of calls. 0 for a world that is built in the background.',
+        description: 'Number of calls. 0 for a `world` that is created in the background.',
       }),
       resources: Type.Record(Type.String(), Type.Unknown(), {
         description: 'The response of each step with a name, by that name.',
       }),
     },
-    { description: 'Result of building a world.' },
+    { description: 'Result of the calls.' },
   ),
 );
 

@@ -77,7 +77,10 @@ function rejectionOf(error: unknown) {
 /** The fault of a step, with its number. */
 function faultOf(fault: unknown, index: number, { operationId }: Step): unknown {
   if (isIdTaken(fault)) {
-    return new Fault('CONFLICT', 'A world with this seed exists. Reset the sandbox first.');
+    return new Fault(
+      'CONFLICT',
+      'Fixtures with this seed already exist. Reset the sandbox, or use another seed.',
+    );
   }
   const error = rejectionOf(fault);
   if (!error) return fault;

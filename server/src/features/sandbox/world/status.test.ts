@@ -130,7 +130,9 @@ describe('setSandboxStatus', () => {
     expect(await setStatus('x', 'FROZEN', { platform: app.production })).toMatchObject({
       status: 403,
     });
-    const reader = await app.tokenWith(['VIEW', 'TRANSACT']);
-    expect(await setStatus('x', 'FROZEN', { platform: reader })).toMatchObject({ status: 403 });
+    const tokenWithoutManage = await app.tokenWith(['VIEW', 'TRANSACT']);
+    expect(await setStatus('x', 'FROZEN', { platform: tokenWithoutManage })).toMatchObject({
+      status: 403,
+    });
   });
 });

@@ -1,4 +1,4 @@
-// A step of a fixture.
+// Schema of a step of a fixture: one call of an operation.
 import { type Static, Type } from '@sinclair/typebox';
 import { named } from '../../../kernel/schema.ts';
 
@@ -13,7 +13,9 @@ export const FixtureStep = named(
       name: Type.Optional(
         Type.String({
           pattern: NAME,
-          description: 'Name of the response, for references in later steps. Unique in a world.',
+          description:
+            'Name of the response, for references in later steps. Unique in the request, ' +
+            'including the steps of a built-in `world`.',
         }),
       ),
       operationId: Type.String({

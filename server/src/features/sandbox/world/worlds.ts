@@ -175,7 +175,7 @@ export const MAX_PAYMENTS = 20_000;
 const SUMMARIES: Record<keyof typeof WORLDS | typeof BUSINESS, string> = {
   starter: 'A customer with a balance, two external accounts, a payout, a card and an agent.',
   customers: 'Individuals that are approved, pending, rejected, unverified and on hold.',
-  payments: 'Payouts that completed, failed, were refunded, returned and canceled, and a quote.',
+  payments: 'Outgoing payments in each status, including refunded, returned and canceled payouts.',
   cards: 'Cards that are active, frozen, processing and closed, and payments in each status.',
   accounts:
     'Accounts that are active, frozen, closed, under review, inactive and pending proof of ' +

@@ -1,7 +1,7 @@
-// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited
-// number of failed attempts. Failed attempts also count toward the lockout. The caller passes the
-// same binding at creation and at the proof, so the proof of a payment is valid for one amount and
-// payee (dynamic linking).
+// SCA challenges: each authorizes one action with one factor, for a short time and a limited number
+// of failed attempts. Failed attempts also count toward the lockout. The caller passes the same
+// binding at the creation and at the proof. The proof of a payment is therefore valid for one
+// amount and payee (dynamic linking).
 
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
@@ -85,8 +85,8 @@ const CODE_LENGTH = 6;
 const RESEND_AFTER_MS = 30_000;
 
 /**
- * Challenge codes by SMS per customer, for all actions, because each code has a cost and can be
- * guessed.
+ * Limits of the challenge codes that a customer receives by SMS, for all actions together. Each
+ * code has a cost and can be guessed.
  */
 const SMS_LIMITS: Record<Mode, readonly AttemptRule[]> = {
   production: [{ max: 10, withinMs: 15 * MINUTE_MS }],
@@ -143,10 +143,12 @@ async function sendCode(
 ): Promise<void> {
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), 'SMS', environment)) {
-    throw new Fault('NOT_IMPLEMENTED', 'Text messages are not available.');
+    throw new Fault('NOT_IMPLEMENTED', 'Text messages are not available. Use another factor.');
   }
   const { phone } = customer;
-  if (phone === null) throw new Fault('CONFLICT', 'The customer has no phone number.');
+  if (phone === null) {
+    throw new Fault('CONFLICT', 'The customer has no phone number. Add a phone number first.');
+  }
   const code = await issueCode(ctx, purposeOf(ctx, row, action, phone));
   await countAttempt(ctx, `sca sms ${customer.id}`, SMS_LIMITS[environment]);
   // After a concurrent change of the phone number, the operation is retried.
@@ -212,9 +214,9 @@ async function supersede(ctx: Ctx, { kind, subject }: ScaAction): Promise<void> 
 }
 
 /**
- * Stages a challenge, which replaces a pending one for the same action, and sends the code for SMS_OTP.
- * Throws INVALID_INPUT for a factor that is not enrolled or not accepted, RATE_LIMITED after too many codes,
- * NOT_IMPLEMENTED without an SMS provider.
+ * Stages a challenge and sends the code for SMS_OTP. A pending challenge for the same action is
+ * replaced. Throws INVALID_INPUT for a factor that is not enrolled or not accepted, RATE_LIMITED
+ * after too many codes, and NOT_IMPLEMENTED without an SMS provider.
  */
 export async function openChallenge(
   ctx: Ctx,
@@ -310,7 +312,8 @@ export function proofErrors(
   const check = (field: keyof Proof, value: unknown, isExpected: boolean) => {
     const isPresent = value !== undefined && value !== null && value !== '';
     if (isExpected && !isPresent) errors.push({ field, message: 'is required' });
-    if (!isExpected && isPresent) errors.push({ field, message: `must be absent: ${requirement}` });
+    if (!isExpected && isPresent)
+      errors.push({ field, message: `must be absent, because ${requirement}` });
   };
   check('code', code, !isSigned);
   check('passkeyAssertion', passkeyAssertion, isSigned);
@@ -369,9 +372,10 @@ async function isValidProof(
 
 /**
  * Stages the satisfaction of a challenge and returns undefined. A wrong proof is returned as a
- * rejection and counts as a failed attempt. Throws INVALID_INPUT, without counting, for a closed or
- * expired challenge, a factor that is not enrolled and a proof of invalid form, ACCOUNT_LOCKED
- * while the customer is locked, RATE_LIMITED after too many failed attempts.
+ * rejection and counts as a failed attempt. Throws INVALID_INPUT for a closed or expired challenge,
+ * a factor that is not enrolled, and a proof of invalid form. Throws ACCOUNT_LOCKED while the
+ * customer is locked, and RATE_LIMITED after too many failed attempts. A thrown error counts as no
+ * failed attempt.
  */
 export async function prove(
   ctx: Ctx,
@@ -404,9 +408,9 @@ export async function prove(
 }
 
 /**
- * Stages a new code for the challenge, whose expiry does not change. Throws RATE_LIMITED within 30
- * seconds of the previous code and after too many codes or failed attempts, CONFLICT if no SMS code
- * is pending.
+ * Stages a new code for the challenge. The expiry of the challenge does not change. Throws CONFLICT
+ * if no SMS code is pending. Throws RATE_LIMITED within 30 seconds of the previous code, and after
+ * too many codes or failed attempts.
  */
 export async function resendCode(
   ctx: Ctx,
@@ -417,7 +421,7 @@ export async function resendCode(
 ): Promise<void> {
   const isEnrolled = (await enrolledFactors(ctx, party.customer)).includes('SMS_OTP');
   if (row.factor !== 'SMS_OTP' || isClosed(ctx, row) || !isEnrolled) {
-    throw new Fault('CONFLICT', 'No SMS code is pending.');
+    throw new Fault('CONFLICT', 'No SMS code is pending. Start a new challenge.');
   }
   checkAttemptsLeft(ctx, row);
   // If the challenge is closed concurrently, the operation is retried.

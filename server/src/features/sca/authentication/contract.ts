@@ -32,8 +32,9 @@ export const ScaChallenge = named(
       id: Type.String({ description: 'ID of the challenge, `ScaChallenge:<uuid>`.' }),
       expiresAt: withDescription(
         Timestamp,
-        'Time at which the challenge expires: after 5 minutes for SMS_OTP and 10 minutes for ' +
-          'other factors, but not after the expiry of a REALTIME_FUNDING quote.',
+        'Time at which the challenge expires: after 5 minutes for SMS_OTP, after 10 minutes ' +
+          'for other factors. The challenge of a REALTIME_FUNDING quote expires with the quote ' +
+          'at the latest.',
       ),
       factor: withDescription(ScaFactor, 'Factor that completes the challenge.'),
       availableFactors: Type.Array(ScaFactor, {

@@ -1,4 +1,5 @@
-// Dependencies of strong customer authentication, and the payments and customers that it applies to.
+// Dependencies of strong customer authentication, and the payments and customers that it applies
+// to.
 
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -39,7 +40,10 @@ export async function scaCustomer(
     readOwnPlatform(ctx),
   ]);
   if (!isUnderSca(ctx.vault, platform, customer)) {
-    throw new Fault('CONFLICT', 'Strong customer authentication does not apply to this customer.');
+    throw new Fault(
+      'CONFLICT',
+      'Strong customer authentication does not apply to this customer. Create payments without it.',
+    );
   }
   return { customer, platform };
 }

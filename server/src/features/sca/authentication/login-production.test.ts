@@ -185,7 +185,7 @@ describe('attempts at two servers', () => {
     const outcome = await operate(runtime, caller, async (ctx) => operation?.run(ctx, input)).catch(
       (fault) => ({ status: fault.status as number }),
     );
-    if (!outcome) throw new Error('not served');
+    if (!outcome) throw new Error('the server has no operation completeScaLogin');
     return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
   }
 
@@ -226,7 +226,7 @@ describe('a proof', () => {
 
   async function partyOf(ctx: Parameters<typeof readOwnPlatform>[0], id: string) {
     const customer = await ctx.read(customers, id);
-    if (!customer) throw new Error(`no ${id}`);
+    if (!customer) throw new Error(`the customer ${id} was not found`);
     return { customer, platform: await readOwnPlatform(ctx) };
   }
 
@@ -306,7 +306,7 @@ describe('a proof', () => {
     ).toBe('valid');
   });
 
-  it('by a code can be sent again without a longer expiry', async () => {
+  it('by a code keeps its expiry when the code is sent again', async () => {
     const { id } = await createPerson();
     const action = paymentAction('1.00 EUR');
     const row = await openPaymentChallenge(id, action);

@@ -25,7 +25,7 @@ const fixture = loginFixture(app);
 const factors = factorFixture(app);
 
 const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
-const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
+const timeAfter = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const startSms = async (id: string) =>
   ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
 const readLockout = (id: string) => app.runtime.db.read(scaLockouts, id);
@@ -46,11 +46,14 @@ describe('a login by SMS', () => {
     expect(startedBody).toEqual({
       factor: 'SMS_OTP',
       challengeId: expect.stringMatching(/^ScaChallenge:[0-9a-f-]{36}$/),
-      expiresAt: timeInMs(5 * MINUTE),
+      expiresAt: timeAfter(5 * MINUTE),
     });
     const { challengeId } = startedBody;
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: timeInMs(180 * DAY) });
+    expect(ok(response, 200)).toEqual({
+      status: 'SUCCESS',
+      sessionExpiresAt: timeAfter(180 * DAY),
+    });
     expect(await readSessionState(id)).toBe('VALID');
     advanceClock(180 * DAY - 1);
     expect(await readSessionState(id)).toBe('VALID');

@@ -28,7 +28,7 @@ export const scaFactors = table(
 export const scaEnrollments = table(
   'sca_enrollments',
   {
-    /** Customer and type. */
+    /** `<customer ID> <factor type>`. */
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,

@@ -1,6 +1,6 @@
 // Retention of strong customer authentication. Unconfirmed enrollments are deleted after expiry,
-// because they contain secrets. Challenges are deleted 30 days after expiry, and their results are
-// permanent events. The quote expiry job treats a deleted challenge as expired.
+// because they contain secrets. Challenges are deleted 30 days after expiry, because their results
+// are permanent events. The quote expiry job treats a deleted challenge as expired.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 
 const INTERVAL_MS = 60_000;

@@ -76,7 +76,7 @@ describe('beneficiary trust', () => {
   });
 
   describe('confirmBeneficiaryUntrust', () => {
-    it('is idempotent and requires a proof each time', async () => {
+    it('can repeat, like confirmBeneficiaryTrust, with a new proof each time', async () => {
       const { account } = await createPayee();
       expect(await changeTrust(account.id, 'untrust')).toEqual({ trusted: false });
       await changeTrust(account.id, 'trust');
@@ -181,7 +181,7 @@ describe('a proof', () => {
   });
 
   describe('confirmBeneficiaryTrust', () => {
-    it('rejects a proof of invalid form by field without counting a failure', async () => {
+    it('reports the invalid field of a malformed proof without counting a failure', async () => {
       const { person, account } = await createPayee();
       await challengeOf(account.id);
       for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
@@ -203,7 +203,7 @@ describe('a proof', () => {
     });
   });
 
-  it('counts toward the lockout if it is wrong, which then blocks start and confirmation', async () => {
+  it('that is wrong counts toward the lockout, which blocks start and confirmation', async () => {
     const { person, account } = await createPayee();
     for (let attempts = 0; attempts < 5; attempts++) {
       if (attempts % 3 === 0) await challengeOf(account.id);

@@ -66,7 +66,7 @@ export interface ScaEventDetails {
 
 const addressContext = (id: string) => `sca_events ${id} ip_address`;
 
-/** The decrypted IP address of an event, or null if absent and after an erasure of the key. */
+/** The decrypted IP address of an event, or null if the address is absent or its key was erased. */
 export const scaEventPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   { id, ip_address: sealedAddress }: ScaEventRow,

@@ -1,5 +1,5 @@
-// Lockout state and SCA session of a customer. A decision in favor of the customer requires the row in its
-// version, so that concurrent failed attempts are not missed.
+// Lockout state and SCA session of a customer. A decision in favor of the customer requires that
+// the row is unchanged at the commit, so that every concurrent failed attempt is counted.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -35,14 +35,14 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const SESSION_MS = 180 * DAY_MS;
 
 /** Lockouts after the fifth to the eighth failure. The ninth failure suspends the customer. */
-const FIRST_LOCK = 5;
-const LOCKS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
-const SUSPENDED_FROM = FIRST_LOCK + LOCKS_MS.length;
+const FIRST_LOCKING_FAILURE = 5;
+const LOCK_DURATIONS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
+const SUSPENDING_FAILURE = FIRST_LOCKING_FAILURE + LOCK_DURATIONS_MS.length;
 
 /** Lockout state in replies and in the details of ACCOUNT_LOCKED. */
 interface Lockout {
   suspended: boolean;
-  /** Null if the customer is not locked, and if it is suspended. */
+  /** Null if the customer is suspended or not locked. */
   lockedUntil: string | null;
   failedAttempts: number;
 }
@@ -80,7 +80,7 @@ export async function checkLock(ctx: Ctx, customerId: string): Promise<void> {
   const lockout = presentLockout(row, ctx.now);
   if (lockout.suspended || lockout.lockedUntil !== null) {
     const reason = lockout.suspended
-      ? 'The customer is suspended after failed attempts until a password reset.'
+      ? 'The customer is suspended after failed attempts. Report a password reset first.'
       : 'The customer is locked after failed attempts. Retry after lockedUntil.';
     throw new Fault('ACCOUNT_LOCKED', reason, { ...lockout });
   }
@@ -101,9 +101,9 @@ export async function checkSession(ctx: Ctx, customerId: string): Promise<void> 
 }
 
 function lockAfter(failures: number, now: Time) {
-  if (failures < FIRST_LOCK) return {};
-  if (failures >= SUSPENDED_FROM) return { suspended: true, locked_until: null };
-  return { locked_until: now + (LOCKS_MS[failures - FIRST_LOCK] as number) };
+  if (failures < FIRST_LOCKING_FAILURE) return {};
+  if (failures >= SUSPENDING_FAILURE) return { suspended: true, locked_until: null };
+  return { locked_until: now + (LOCK_DURATIONS_MS[failures - FIRST_LOCKING_FAILURE] as number) };
 }
 
 /** Stages a failed attempt with the resulting lockout. Returns the new state. */

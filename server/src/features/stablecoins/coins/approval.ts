@@ -79,9 +79,10 @@ interface DecideInput {
 function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput): StablecoinRow {
   if (serviceStates.targetOf(row.service_status, decision) === undefined) {
     const { service_status: status } = row;
+    const sources = serviceStates.sourcesOf(decision).join(' or ');
     throw new Fault(
       'CONFLICT',
-      `The stablecoin is ${status}. The decision ${decision} is not possible.`,
+      `The stablecoin is ${status}. The decision ${decision} requires the status ${sources}.`,
     );
   }
   // A token that was rejected or failed is never provisioned.

@@ -41,7 +41,7 @@ async function coinOf(
   { coinId }: JobInput<typeof ENABLE>,
 ): Promise<StablecoinRow> {
   const row = await read(stablecoins, coinId);
-  if (!row) throw new Error(`no stablecoin ${coinId}`);
+  if (!row) throw new Error(`${coinId} was not found`);
   return row;
 }
 

@@ -1,5 +1,5 @@
-// Tokens of a platform at its providers: registration, API view, and requests for use by the service. The
-// provider determines name, symbol and decimals.
+// Tokens of a platform at its providers: registration, API view, and requests for use by the
+// service. The provider determines name, symbol and decimals.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderToken, TokenName } from '../../../connectors/ports/stablecoins.ts';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -74,8 +74,8 @@ export const nameOf = (row: StablecoinRow): TokenName => ({
 });
 
 /**
- * Rejects a token that is registered, and, once its symbol is known, another token with that symbol.
- * A token that was rejected or failed does not reserve its symbol.
+ * Rejects a token that is already registered. With `symbol`, also rejects another token with the
+ * symbol. A token that was rejected or failed does not reserve its symbol.
  */
 async function checkNotRegistered(
   ctx: Ctx,

@@ -120,8 +120,8 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('requires MANAGE', async () => {
-    const trader = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const options = { platform: trader, headers: { 'idempotency-key': 'no' } };
+    const tokenWithoutManage = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const options = { platform: tokenWithoutManage, headers: { 'idempotency-key': 'no' } };
     const response = await app.call('POST', PATH, fixture.linkBody(), options);
     expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
   });

@@ -1,5 +1,5 @@
-// Rails of mints and burns in the terms of the contract, and requirements for external accounts. The contract
-// uses the terms of the provider. This file maps them to the rails of the catalog.
+// Rails of mints and burns in the terms of the contract, and requirements for external accounts.
+// The contract uses the terms of the provider. This file maps them to the rails of the catalog.
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
@@ -36,7 +36,10 @@ const RAIL_OF_USE: Readonly<Record<Exclude<RailUse, 'SPARK'>, PaymentRail>> = {
   ACH_DEBIT: 'ACH',
 };
 
-/** Whether the account is active and supports the use. Fiat requires a US account, tokens Spark. */
+/**
+ * Whether the account is active and supports the use. Fiat requires a US account, and tokens
+ * require a Spark wallet.
+ */
 export function supportsUse(row: ExternalAccountRow, use: RailUse): boolean {
   if (row.status !== 'ACTIVE') return false;
   if (use === 'SPARK') return row.account_type === 'SPARK_WALLET';

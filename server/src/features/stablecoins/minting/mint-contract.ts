@@ -1,5 +1,5 @@
 // Contracts of mints and burns. Amounts are decimal strings, because minor units of a token can
-// exceed the numbers of JSON.
+// exceed the range of exact integers in JSON.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
@@ -27,7 +27,8 @@ const UnitsText = withErrorText(
     pattern: '^[0-9]+$',
     maxLength: MAX_DIGITS,
     description:
-      'Amount in minor units of the token, as a string. Must be a whole number of cents.',
+      'Amount in minor units of the token, as a string. Must be a whole number of cents. At most ' +
+      '4,000,000,000,000,000,000.',
   }),
   `must consist of at most ${MAX_DIGITS} digits`,
 );
@@ -154,7 +155,7 @@ export const StablecoinMintRequest = named(
       description: optional(Description),
     },
     {
-      description: 'Mint to order.',
+      description: 'Amount, funding source and destination of a mint.',
       examples: [
         {
           amount: '100000000',
@@ -177,7 +178,7 @@ export const StablecoinBurnRequest = named(
       description: optional(Description),
     },
     {
-      description: 'Burn to order.',
+      description: 'Amount, source and destination of a burn.',
       examples: [
         {
           amount: '25000000',
@@ -349,7 +350,8 @@ export const createStablecoinMint = operation({
   summary: 'Mint a stablecoin',
   description:
     'Orders new tokens from the provider, funded by a bank payment and sent to a wallet. If the ' +
-    'funding requires a payment, the reply has the instructions and the time limit.',
+    'funding requires a payment, the reply has the instructions and the time limit. The supply, ' +
+    'including pending mints, is at most 4,000,000,000,000,000,000 minor units.',
   body: StablecoinMintRequest,
 });
 

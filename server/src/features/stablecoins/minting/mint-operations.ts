@@ -58,8 +58,8 @@ const newOrder = (
 });
 
 /**
- * Rejects a mint from a balance at the provider, which is reserved. The provider reports whether a balance
- * exists.
+ * Rejects a mint from a balance at the provider, because such mints are not supported yet. The
+ * provider reports whether a balance exists.
  */
 async function rejectMintFromBalance(
   ctx: Ctx,

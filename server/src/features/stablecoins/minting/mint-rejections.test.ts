@@ -206,7 +206,7 @@ describe('an account with the service', () => {
     expect(codeOf(await requestBurn({ source: serviceAccount }))).toEqual(expectedError);
   });
 
-  it('is reserved once the service operates the coin', async () => {
+  it('is not supported once the service operates the coin', async () => {
     const { id } = await fixture.createEnabledCoin();
     const expectedError = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
     expect(codeOf(await requestMint({ fundingSource: serviceAccount }, id))).toEqual(expectedError);
@@ -411,7 +411,7 @@ describe('a request', () => {
     ]) {
       expect(codeOf(await requestMint(extraFields))).toEqual([400, 'INVALID_INPUT']);
     }
-    for (const extraFields of [{ source: { type: 'CASH' } }, payoutTo(bank.id, 'PIGEON')]) {
+    for (const extraFields of [{ source: { type: 'CASH' } }, payoutTo(bank.id, 'CHEQUE')]) {
       expect(codeOf(await requestBurn(extraFields))).toEqual([400, 'INVALID_INPUT']);
     }
   });

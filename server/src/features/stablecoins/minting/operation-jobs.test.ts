@@ -4,9 +4,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { BEFORE_BURN, BURNT, mintFixture, PENDING } from '../../../../test/kit/payments/mints.ts';
 import {
-  FINAL,
+  AFTER_BURN,
+  BEFORE_BURN,
+  mintFixture,
+  PENDING,
+} from '../../../../test/kit/payments/mints.ts';
+import {
+  FINAL_EXPIRY,
   failedOrder,
   type ProviderReply,
   progressReply,
@@ -66,7 +71,7 @@ describe('a repeated job', () => {
     await app.advance(60_000);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
-    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
     expect(
       await app.runtime.db.query("select 1 from jobs where kind like 'stablecoins.%'"),
     ).toEqual([]);
@@ -84,10 +89,10 @@ describe('a repeated job', () => {
     while ((await Promise.all(workers.map((each) => each.runDue()))).some((count) => count > 0));
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
-    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
   });
 
-  it('submits the same order after a lost response', async () => {
+  it('submits the same order again if the provider does not respond', async () => {
     const { coin, id } = await createBurn();
     const { calls, runFor } = createWorker(
       NO_RESPONSE,
@@ -101,7 +106,7 @@ describe('a repeated job', () => {
     expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit', 'submit', 'check']);
     expect(new Set(calls.map((each) => each.id))).toEqual(new Set([id]));
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
   });
 });
 
@@ -117,7 +122,7 @@ it('a job submits no operation that a concurrent run has made final', async () =
     }
     return row;
   };
-  const submit = () => Promise.reject(new Error('was submitted'));
+  const submit = () => Promise.reject(new Error('the job submitted a final operation'));
   const deps = { connectors: () => ({ mint: { submit } }) as never };
   const handler = operationJobs(deps).find(({ kind }) => kind === SUBMIT.kind);
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
@@ -145,7 +150,7 @@ describe('a provider that reports no result', () => {
     expect(calls.length).toBeGreaterThan(10);
     await runFor(12 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
   });
 
   it('keeps an operation beyond its deadline until it reports the result', async () => {
@@ -167,7 +172,7 @@ describe('a provider that reports no result', () => {
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'void']);
     expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
-    await createWorker(FINAL).runFor(HOUR);
+    await createWorker(FINAL_EXPIRY).runFor(HOUR);
   });
 });
 
@@ -220,7 +225,7 @@ describe('a provider that no longer accepts the account', () => {
       await runFor(HOUR);
       expect(calls).toHaveLength(3);
       expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
-      expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+      expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
     },
   );
 });
@@ -251,7 +256,7 @@ describe('provider responses', () => {
   it.each([
     ['completed immediately', [completedProgress], 'COMPLETED', undefined],
     ['failed immediately', [failedOrder], 'FAILED', 'R01'],
-    ['expired immediately', [FINAL], 'EXPIRED', undefined],
+    ['expired immediately', [FINAL_EXPIRY], 'EXPIRED', undefined],
     ['a skipped step', [progressReply('submitted'), completedProgress], 'COMPLETED', undefined],
     [
       'an earlier state',
@@ -279,7 +284,9 @@ describe('provider responses', () => {
     const operation = await fixture.readOperation(id);
     expect([operation.status, operation.failureReason]).toEqual([status, failureReason]);
     expect(calls).toHaveLength(responses.length);
-    expect(await fixture.readSupply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : BEFORE_BURN);
+    expect(await fixture.readSupply(coin.id)).toEqual(
+      status === 'COMPLETED' ? AFTER_BURN : BEFORE_BURN,
+    );
   });
 
   it('are shown as providerStatus, and an earlier state changes only that field', async () => {
@@ -320,7 +327,7 @@ describe('provider responses', () => {
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     await runFor(HOUR);
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
-    expect(await fixture.readSupply(coin.id)).toEqual(BURNT);
+    expect(await fixture.readSupply(coin.id)).toEqual(AFTER_BURN);
   });
 
   it('cannot shorten the interval below the minimum', async () => {

@@ -1,7 +1,7 @@
-// Jobs of a mint or burn: submission to the provider, then polls of its status. The operation ID is
-// the order ID, so a repeated submission is idempotent. The intent to submit is committed first. If
-// the provider rejects the account before or at the first submission, the order fails. Any other
-// order waits until the account is linked again.
+// Jobs of a mint or burn: submission to the provider, then polls of its status. The intent to
+// submit is committed first, and the operation ID is the order ID, so a repeated submission is
+// idempotent. If the provider rejects the account before or at the first submission, the order
+// fails. Any other order waits until the account is linked again.
 
 import type { OrderProgress, UnlinkedResult } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';

@@ -29,7 +29,7 @@ function mintWith(accountId: string, beforeValidation: () => Promise<unknown>) {
   const deps = { connectors: () => ({ mint: { ...mint, prepare } }) as never };
   return app.operate(async (ctx) => {
     const coin = await ctx.read(stablecoins, coinId);
-    if (!coin) throw new Error('no coin');
+    if (!coin) throw new Error(`the coin ${coinId} was not found`);
     return placeOrder(ctx, coin, await providerAccessOf(ctx, deps, coin), {
       id: ctx.id('StablecoinOperation'),
       platform_id: app.platform.id,
@@ -68,7 +68,11 @@ describe('an error during a call of the provider', () => {
       'SERVICE_UNAVAILABLE',
     ],
     ['a response that is not JSON', new SyntaxError('Unexpected token'), 'SERVICE_UNAVAILABLE'],
-    ['a rejection', new Fault('NOT_IMPLEMENTED', 'No.'), 'NOT_IMPLEMENTED'],
+    [
+      'a rejection',
+      new Fault('NOT_IMPLEMENTED', 'The provider does not support mints.'),
+      'NOT_IMPLEMENTED',
+    ],
     ['an internal error', new TypeError('undefined is not a function'), undefined],
     ['another internal error', new RangeError('no such time'), undefined],
   ])('is thrown as SERVICE_UNAVAILABLE or unchanged: %s', async (_, providerError, code) => {

@@ -1,6 +1,6 @@
-// Creates a mint or burn. Its external accounts are registered with the provider on first use. The provider
-// validates the order, and its response is stored in the row. A job that is staged with the row submits the
-// order after the commit.
+// Creates a mint or burn. Its external accounts are registered with the provider on first use. The
+// provider validates the order, and its response is stored in the row. A job that is staged with
+// the row submits the order after the commit.
 import type {
   MintPort,
   OrderAccount,
@@ -80,7 +80,7 @@ async function requirePartyAccount(
   if (!supportsUse(row, use)) {
     throw new Fault(
       'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
-      `The account is ${row.status}, a ${row.account_type}, and cannot be used for ${use}.`,
+      `The account of type ${row.account_type} is ${row.status} and cannot be used for ${use}.`,
       { externalAccountId: accountId },
     );
   }

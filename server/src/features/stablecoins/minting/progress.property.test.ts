@@ -12,7 +12,7 @@ import { operationStates } from '../states.ts';
 import { mintsAndBurns } from '../store.ts';
 import { applyProgress, isFinalStatus } from './progress.ts';
 
-const app = testApp();
+const app = testApp({ isRandom: true });
 let fixture: ReturnType<typeof mintFixture>;
 let wallet: { id: string };
 let bank: { id: string };

@@ -29,7 +29,7 @@ const LATE_PERIOD_MS = 7 * 24 * LATE_INTERVAL_MS;
 const CANCELLED = 'PROVIDER_CANCELLED';
 const ENDED_BY_OPERATOR = 'ENDED_BY_SERVICE';
 
-/** `unknown` has no effect. */
+/** Event of each state that the provider reports. `unknown` has no effect. */
 export const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent | undefined>> = {
   unknown: undefined,
   funding: 'fund',
@@ -47,7 +47,7 @@ export const isFinalStatus = ({ status }: Pick<StablecoinOperationRow, 'status'>
 const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
   operationStates.targetOf(status, 'expire') !== undefined;
 
-/** An order that is unpaid after the deadline of its provider has expired. */
+/** Event of the reported state. An unpaid order expires at the deadline of its provider. */
 function eventOf(
   row: StablecoinOperationRow,
   { state }: OrderProgress,
@@ -72,7 +72,10 @@ function nextPollTime(
     : pollAt;
 }
 
-/** Schedules the next poll of an EXPIRED operation. A week after the expiry, records the end of the polls. */
+/**
+ * Schedules the next poll of an EXPIRED operation. A week after the expiry, records the end of the
+ * polls.
+ */
 function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
   const pollEnd = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
   if (ctx.now < pollEnd) {
@@ -106,8 +109,9 @@ export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: s
   setFinalStatus(ctx, row, 'fail', { failure_reason: reason });
 
 /**
- * Records the outcome that the operator reports. The lifecycle states the possible transitions. An unpaid
- * operation that was submitted becomes EXPIRED instead of FAILED, and its provider is still polled.
+ * Records the outcome that the operator reports. The lifecycle defines the possible transitions. An
+ * unpaid operation that was submitted becomes EXPIRED instead of FAILED, and its provider is still
+ * polled.
  */
 export async function endByOperator(
   ctx: Ctx,
@@ -194,7 +198,7 @@ async function applyLateProgress(
   if (!isFinalFailure(progress)) pollLate(ctx, row);
 }
 
-/** Stages an operation that continues, with the next poll. */
+/** Stages the status of an operation that continues, and its next poll. */
 function continueWith(
   ctx: Ctx,
   row: StablecoinOperationRow,

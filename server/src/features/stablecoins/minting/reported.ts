@@ -1,6 +1,6 @@
-// Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after a newer
-// one, so a message only advances an operation. Polls apply all other changes. A result that contradicts the
-// recorded result is not applied.
+// Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after
+// a newer one, so a message only advances an operation. Polls apply all other changes. A result
+// that contradicts the recorded result is not applied.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
@@ -74,7 +74,7 @@ export async function applyReportedOrder(
     const platformId = row.platform_id;
     const progress = progressOf(row.amount);
     if (isCompleted && progress.state !== 'completed') {
-      const problem = `The completed amount in the message differs from the ${row.amount} of the order.`;
+      const problem = `The completed amount differs from the amount of the order, ${row.amount}.`;
       return { result: 'CONTRADICTORY', platformId, problem };
     }
     const result = effectOf(row, progress);

@@ -1,5 +1,5 @@
-// Validation of a mint or burn before the provider is called. Pure functions check the coin, the amount, and
-// reserved sources and destinations.
+// Validation of a mint or burn before the provider is called. Pure functions check the coin, the
+// amount, and reserved sources and destinations.
 import type { LinkProblem } from '../../../connectors/ports/stablecoins.ts';
 import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
 import type { StablecoinRow } from '../store.ts';
@@ -41,10 +41,10 @@ export function reservedFault(coin: StablecoinRow, code: Code): Fault {
   if (coin.service_status !== 'ENABLED') {
     return new Fault(
       'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
-      'Accounts with the service cannot be used for this stablecoin.',
+      'Internal accounts cannot be used for this stablecoin.',
     );
   }
-  return new Fault(code, 'Accounts with the service are not supported yet.');
+  return new Fault(code, 'Internal accounts cannot be used for mints and burns yet.');
 }
 
 const PROBLEMS: Readonly<Record<LinkProblem, readonly [Code, string]>> = {

@@ -1,6 +1,7 @@
-// Compares the ledger accounts of stablecoins with mints and burns. The circulating supply must be the
-// initial supply plus mints less burns, and holds must equal the pending operations. The part of a late
-// payment that could not be posted is excluded. A single statement reads both sides, so they are consistent.
+// Compares the ledger accounts of stablecoins with mints and burns. The circulating supply must be
+// the initial supply plus mints less burns, and holds must equal the pending operations. The part
+// of a late payment that could not be posted is excluded. A single statement reads both sides, so
+// they are consistent.
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
@@ -48,7 +49,9 @@ const MEASURES = {
 
 export const SUPPLY_MEASURES = Object.keys(MEASURES) as (keyof typeof MEASURES)[];
 
-/** An amount of a coin in the ledger, and as its mints and burns require it, in minor units. */
+/**
+ * An amount of a coin in the ledger, and the amount that its mints and burns require. Minor units.
+ */
 interface SupplyLine {
   measure: keyof typeof MEASURES;
   ledger: string;

@@ -1,5 +1,5 @@
-// The ledger accounts of a stablecoin: issued against circulating supply, in one currency per token. Burns
-// debit the circulating supply, so they cannot exceed the existing tokens.
+// The ledger accounts of a stablecoin: issued against circulating supply, in one currency per
+// token. Burns debit the circulating supply, so they cannot exceed the existing tokens.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
 import {
@@ -28,8 +28,8 @@ export function openSupplyAccounts(ctx: Ctx, { id }: { id: string }, supply: big
 export const isCountable = (supply: bigint): boolean => supply <= MAX_UNITS;
 
 /**
- * Posts the initial circulating supply that the provider reports, once, when the token is provisioned and
- * before any order.
+ * Posts the initial circulating supply that the provider reports. Runs once, when the token is
+ * provisioned and before any order.
  */
 export function postInitialSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   if (supply <= 0n) return;

@@ -46,8 +46,8 @@ const supplyExceededFault = (): Fault =>
   );
 
 /**
- * Holds the amount of an order. The commit fails if a burn exceeds the circulating supply or a mint
- * the maximum supply.
+ * Holds the amount of an order. The commit fails if a burn exceeds the circulating supply, or if a
+ * mint exceeds the maximum supply.
  */
 export const holdTokens = (ctx: Ctx, row: SupplyOrder): void =>
   ctx.hold({
@@ -68,9 +68,9 @@ export const postHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'post',
 export const voidHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'void', row);
 
 /**
- * Holds again, or posts, the amount that was voided at the expiry. The part that cannot be posted is
- * stored with the row, because the provider executes the order. Returns this part, or null if the
- * whole amount is posted.
+ * Holds again, or posts, the amount that was voided at the expiry. The part that cannot be posted
+ * is stored with the row, because the provider executes the order. Returns this part, or null if
+ * the whole amount is posted.
  */
 export async function postLate(
   ctx: Ctx,

@@ -36,25 +36,29 @@ export interface NeededApproval extends Error {
 }
 
 /** The policy of operations that always require approval. */
-const BUILT_IN = { id: 'built-in', hours: 24 };
+const BUILT_IN_POLICY = { id: 'built-in', hours: 24 };
 
 export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
   error instanceof Error && error.name === APPROVAL_NEEDED;
 
 /**
- * Prevents the commit of a change to which a policy applies, or of each change if `isAlwaysRequired` is true.
+ * Prevents the commit of a change to which a policy applies, or of each change if
+ * `isAlwaysRequired` is true.
  */
 export const requirePolicies =
   ({ db }: Pick<Runtime, 'db'>, operationId: string, isAlwaysRequired = false): CommitCheck =>
   async (set, commits) => {
     const policy =
-      (await matchingPolicy(db, operationId, set)) ?? (isAlwaysRequired ? BUILT_IN : undefined);
+      (await matchingPolicy(db, operationId, set)) ??
+      (isAlwaysRequired ? BUILT_IN_POLICY : undefined);
     if (!policy) return set;
-    // An earlier part of the request is committed already, so the remaining changes cannot be deferred.
+    // An earlier part of the request is committed already, so the remaining changes cannot be
+    // deferred.
     if (commits > 0) {
       throw new Fault(
         'CONFLICT',
-        'The remaining part of the change requires approval and was not executed.',
+        'The remaining part of the change requires approval and was not executed. Request this part ' +
+          'separately.',
       );
     }
     throw Object.assign(new Error('approval needed'), { name: APPROVAL_NEEDED, set, policy });
@@ -69,7 +73,10 @@ interface RequestedInput {
 
 export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'INVALID';
 
-/** Whether the requester of a change still has the required rights, and the rows that determine them. */
+/**
+ * Whether the requester of a change still has the required rights, and the rows that determine
+ * them.
+ */
 interface RequesterRights {
   mayRequest: boolean;
   rows: RowVersion[];
@@ -87,7 +94,9 @@ interface Status {
   rows: RowVersion[];
 }
 
-/** The current status. Only the status of a pending change depends on the rights of its requester. */
+/**
+ * The current status. Only the status of a pending change depends on the rights of its requester.
+ */
 async function statusOf(
   reader: Reader,
   row: ApprovalRow,
@@ -166,7 +175,10 @@ function changeKeyOf(
   return vault.digest('requested change', canonical([operationId, change]));
 }
 
-/** Throws CONFLICT if the same change is pending. Requests that can no longer be approved lose their key. */
+/**
+ * Throws CONFLICT if the same change is pending. Requests that can no longer be approved lose their
+ * key.
+ */
 async function assertNotRequested(
   ctx: Ctx,
   changeKey: string,
@@ -187,7 +199,9 @@ async function assertNotRequested(
   ctx.update(approvals, earlierApproval, { change_key: null });
 }
 
-/** Stores a change that requires approval. Throws CONFLICT if the same change is already pending. */
+/**
+ * Stores a change that requires approval. Throws CONFLICT if the same change is already pending.
+ */
 export async function requestApproval(
   runtime: Runtime,
   rightsOf: RightsOfRequester,
@@ -288,16 +302,23 @@ const undecidableFault = (status: ApprovalStatus): Fault =>
     status === 'INVALID'
       ? 'The approval is INVALID, because its requester has lost the permission. Request the ' +
           'change again.'
-      : `The approval is ${status}.`,
+      : `The approval is ${status} and can no longer be decided. Request the change again if it is ` +
+          'still necessary.',
   );
 
 function assertNotRequester(row: ApprovalRow, { personId }: Operator): void {
   if (row.requester_person_id === personId) {
-    throw new Fault('FORBIDDEN', 'The requester of a change cannot decide it.');
+    throw new Fault(
+      'FORBIDDEN',
+      'The requester of a change cannot decide about the change. Another operator must decide.',
+    );
   }
 }
 
-/** Throws if this operator cannot approve this change now. Returns the rows on which the check depends. */
+/**
+ * Throws if this operator cannot approve this change now. Returns the rows on which the check
+ * depends.
+ */
 async function assertApprovable(
   reader: Reader,
   row: ApprovalRow,
@@ -335,8 +356,8 @@ const decisionPatch = (
 });
 
 /**
- * Rejects a change, even if the requester has lost the required rights. Throws NOT_FOUND, FORBIDDEN and
- * CONFLICT.
+ * Rejects a change, even if the requester has lost the required rights. Throws NOT_FOUND, FORBIDDEN
+ * and CONFLICT.
  */
 export const rejectApproval = (runtime: Runtime, id: string, decision: Decision) =>
   operate(runtime, INSTALLATION, async (ctx) => {
@@ -349,7 +370,7 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
     return presentApproval(rejectedApproval, rejectedApproval.status);
   });
 
-/** Adds rows that the commit requires unchanged. Rows that the change set changes are always checked. */
+/** Adds rows that must be unchanged at the commit. Rows of the change set are always checked. */
 function withRequiredRows(set: ChangeSet, rows: readonly RowVersion[]): ChangeSet {
   const changedIds = new Set([...set.updates, ...set.removes].map(({ id }) => id));
   return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changedIds.has(id))] };
@@ -360,7 +381,10 @@ export interface ApprovedChange {
   operationId: string;
   input: RequestedInput;
   requestedBy: string;
-  /** Adds the decision to the change set. Throws CONFLICT if the change differs from the approved one. */
+  /**
+   * Adds the decision to the change set. Throws CONFLICT if the change differs from the approved
+   * one.
+   */
   check: CommitCheck;
 }
 

@@ -1,4 +1,5 @@
-// Approval policies. A policy selects the changes that require approval, by operation, platform and amount.
+// Approval policies. A policy selects the changes that require approval, by operation, platform and
+// amount.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -77,14 +78,16 @@ export const removePolicy = (runtime: Runtime, id: string) =>
 const includesMinimum = ({ currency, amount }: PolicyRow, { transfers }: ChangeSet): boolean =>
   amount === null || transfers.some((each) => each.currency === currency && each.amount >= amount);
 
-/** The policy that applies to a change set. Of several policies, the one with the shortest expiry. */
+/**
+ * The policy that applies to a change set. Of several policies, the one with the shortest expiry.
+ */
 export async function matchingPolicy(
   db: Pick<Database, 'find'>,
   operationId: string,
   set: ChangeSet,
 ): Promise<PolicyRow | undefined> {
   const policies = await db.find(approvalPolicies, { operation_id: operationId });
-  // A change of several platforms requires approval if one of them requires it.
+  // A change of several platforms requires approval if the policy applies to one of the platforms.
   const { platformIds } = ownersOf(set);
   return policies
     .filter(({ platform_id }) => platform_id === null || platformIds.has(platform_id))

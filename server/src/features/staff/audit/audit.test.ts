@@ -191,7 +191,7 @@ describe('verification', () => {
     expect(problems.length).toBeGreaterThan(0);
   });
 
-  it('detects a chain truncated with its head, by the number and hash of an earlier record', async () => {
+  it('detects a chain truncated with its head by a previously stored number and hash', async () => {
     const recordedHead = await writeFiveRecords();
     expect((await verifyAudit(app.runtime, recordedHead)).problems).toEqual([]);
     await runSql('delete from operator_audit where number > 3');

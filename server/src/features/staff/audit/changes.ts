@@ -2,7 +2,7 @@
 // platforms and customer.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 
-/** One row. For an update, `before` and `after` have only the changed columns. */
+/** Change of one row. For an update, `before` and `after` have only the changed columns. */
 interface RowChange {
   table: string;
   id: string;
@@ -121,7 +121,7 @@ export const platformsOf = (set: ChangeSet): Set<string> =>
     }),
   );
 
-/** Changes as JSON. A bigint is a string, because it may exceed the numbers of JSON. */
+/** Changes as JSON. A bigint is a string, because it may exceed the exact integers of JSON. */
 export const changesText = (changes: Changes): string =>
   JSON.stringify(changes, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,

@@ -77,13 +77,13 @@ export async function pageOfRecords(
   return { data: rows.map(presentRecord), ...rest };
 }
 
-const CHUNK = 500;
+const CHUNK_SIZE = 500;
 
 /** Up to `limit` records with a number above `after`, in order. */
 async function recordsAfter(
   { read, query }: Pick<Database, 'read' | 'query'>,
   after: bigint | number,
-  limit = CHUNK,
+  limit = CHUNK_SIZE,
 ): Promise<AuditRow[]> {
   const idRows = await query(
     'select id from operator_audit where number > $1 order by number limit $2',
@@ -160,8 +160,9 @@ interface Verification {
 const MAX_PROBLEMS = 100;
 
 /**
- * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a record that
- * was stored outside of the database. With it, a chain that was truncated or rebuilt is detected.
+ * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a
+ * record that was stored outside of the database. With it, a chain that was truncated or rebuilt is
+ * detected.
  */
 export async function verifyAudit(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,

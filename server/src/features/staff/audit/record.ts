@@ -1,5 +1,5 @@
-// Writes audit records. Each change set that an operator commits contains its record. The commit requires the
-// last record, so that concurrent commits have successive numbers.
+// Writes audit records. Each change set that an operator commits contains its record. The commit
+// requires that the last record is unchanged, so that concurrent commits have successive numbers.
 import type { Operator } from '../../../kernel/caller.ts';
 import { contentionFault, Fault } from '../../../kernel/fault.ts';
 import { newId } from '../../../kernel/id.ts';
@@ -14,7 +14,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { hashOf } from './chain.ts';
 import { changesOf, changesText, type Owners, ownersOf, platformsOf } from './changes.ts';
 import { sealRecord } from './sealed.ts';
-import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
+import { type AuditRow, alreadyExecutedFault, auditHead, HEAD, operatorAudit } from './store.ts';
 
 /** The fields of an audit record that do not depend on its change set. */
 export interface AuditedRequest {
@@ -121,8 +121,8 @@ export interface AuditedRuntime {
 }
 
 /**
- * Checks a change set before its commit, and may add to it. Throws to prevent the commit. `commits` is
- * the number of earlier commits of the request.
+ * Checks a change set before its commit, and may add to it. Throws to prevent the commit. `commits`
+ * is the number of earlier commits of the request.
  */
 export type CommitCheck = (set: ChangeSet, commits: number) => Promise<ChangeSet>;
 
@@ -146,7 +146,7 @@ export function auditedRuntime(
         withRecord(baseRuntime, set, record, head),
       );
       if (outcome.ok) count++;
-      else if (isRepeated(outcome.rejection)) throw alreadyExecuted();
+      else if (isRepeated(outcome.rejection)) throw alreadyExecutedFault();
       const isContended =
         !outcome.ok &&
         outcome.rejection.reason === 'version' &&
@@ -155,7 +155,10 @@ export function auditedRuntime(
     }
   }
 
-  /** A change of a platform that the operator may not access is rejected before an approval is requested. */
+  /**
+   * A change of a platform that the operator may not access is rejected before an approval is
+   * requested.
+   */
   async function checkedCommit(set: ChangeSet): Promise<Outcome> {
     assertPlatforms(set, request.operator);
     return commit(await check(set, count));
@@ -165,8 +168,7 @@ export function auditedRuntime(
     runtime: { ...baseRuntime, committer: { commit: checkedCommit } },
     async recordAccess(owners) {
       const outcome = await commit(emptyChangeSet(), owners);
-      if (!outcome.ok)
-        throw contentionFault('Too many concurrent requests were recorded. Try again.');
+      if (!outcome.ok) throw contentionFault('Too many concurrent requests were recorded.');
     },
     count: () => count,
     async isRepeated() {

@@ -4,7 +4,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
 /** A request with this idempotency key was executed, and its reply was not stored. */
-export const alreadyExecuted = (): Fault =>
+export const alreadyExecutedFault = (): Fault =>
   new Fault(
     'CONFLICT',
     'A request with this Idempotency-Key was executed before. Its audit record has the result.',
@@ -37,7 +37,7 @@ const COLUMNS = {
 };
 
 export const operatorAudit = table('operator_audit', COLUMNS, {
-  unique: { operator_audit_request_key_key: alreadyExecuted },
+  unique: { operator_audit_request_key_key: alreadyExecutedFault },
 });
 
 export type AuditRow = RowOf<typeof operatorAudit>;

@@ -1,5 +1,5 @@
 // One connection of an operator: a stream of server-sent events with a bounded rate and a bounded
-// buffer. If a bound is exceeded, a reset requests the client to load everything again.
+// buffer. If a bound is exceeded, the client receives a reset and loads everything again.
 import { Readable } from 'node:stream';
 import type { Operator } from '../../../kernel/caller.ts';
 import { type ChangePosition, cursorText, laterOf } from './cursor.ts';

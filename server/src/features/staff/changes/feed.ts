@@ -153,7 +153,11 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   let isRunning = false;
   let isStopping = false;
   let checkedAt = 0;
-  metrics.watch('railhead_operator_streams', 'Streams of changes.', () => connections.size);
+  metrics.watch(
+    'railhead_operator_streams',
+    'Open connections that stream changes to operators.',
+    () => connections.size,
+  );
 
   /** Returns whether there were too many changes. */
   async function poll(from: ChangePosition): Promise<boolean> {

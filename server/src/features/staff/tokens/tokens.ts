@@ -1,4 +1,5 @@
-// Creation, list and revocation of operator tokens. The secret is returned once and stored as a hash.
+// Creation, list and revocation of operator tokens. The secret is returned once and stored as a
+// hash.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -63,8 +64,8 @@ export function assertWithin(
 }
 
 /**
- * Creates an operator token with at most the rights of its creator. Returns it with its secret, which
- * is not stored. Throws FORBIDDEN and PLATFORM_NOT_FOUND.
+ * Creates an operator token with at most the rights of its creator. Returns it with its secret,
+ * which is not stored. Throws FORBIDDEN and PLATFORM_NOT_FOUND.
  */
 export async function createOperatorToken(
   runtime: Runtime,
@@ -125,7 +126,10 @@ export const revokeOperatorToken = (
 ): Promise<OperatorToken> =>
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await tokenById(ctx, id);
-    if (id === caller.id) throw invalidField('operatorTokenId', 'a token cannot revoke itself');
+    if (id === caller.id) {
+      const message = 'must be another token, because a token cannot revoke itself';
+      throw invalidField('operatorTokenId', message);
+    }
     if (row.revoked_at !== null) return presentToken(row, ctx.now);
     const patch = { revoked_at: ctx.now, updated_at: ctx.now };
     return presentToken(ctx.update(operatorTokens, row, patch), ctx.now);

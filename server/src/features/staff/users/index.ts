@@ -36,7 +36,7 @@ import { emailContext } from './users.ts';
 
 export { MAX_PASSWORD, MIN_PASSWORD } from './password-rules.ts';
 export { operatorAuthenticator } from './sign-in/authenticator.ts';
-export { type Browser, browserOf, endedCookie } from './sign-in/browser.ts';
+export { type Browser, browserOf, clearedCookie as endedCookie } from './sign-in/browser.ts';
 export type { SignedIn } from './sign-in/sessions.ts';
 export { siteOf } from './sign-in/site.ts';
 export {

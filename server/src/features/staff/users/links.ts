@@ -56,7 +56,7 @@ export async function currentLink(
 }
 
 /** Stages the revocation of the valid links of a user. */
-export async function endLinks(ctx: Ctx, userId: string): Promise<void> {
+export async function revokeLinks(ctx: Ctx, userId: string): Promise<void> {
   for (const row of await validLinks(ctx, userId)) {
     ctx.update(operatorLinks, row, { expires_at: ctx.now, updated_at: ctx.now });
   }
@@ -69,7 +69,7 @@ export async function replaceLink(
   kind: LinkKind,
   createdBy: string,
 ): Promise<NewLink> {
-  await endLinks(ctx, userId);
+  await revokeLinks(ctx, userId);
   const id = ctx.id('OperatorLink');
   const row = ctx.insert(operatorLinks, {
     id,
@@ -101,7 +101,7 @@ export async function findLink(
   return { link, user, isEnded: user.status !== 'ACTIVE' || !isValid(link, effects.now()) };
 }
 
-export const linkEnded = (): Fault =>
+export const linkEndedFault = (): Fault =>
   new Fault('LINK_ENDED', 'The link was used, has expired or is unknown. Request a new one.');
 
 /** The link with this secret. Throws LINK_ENDED for an unknown, used or expired link or a disabled user. */
@@ -110,7 +110,7 @@ export async function openLink(
   secret: string,
 ): Promise<OpenedLink> {
   const link = await findLink(reader, secret);
-  if (!link || link.isEnded) throw linkEnded();
+  if (!link || link.isEnded) throw linkEndedFault();
   return link;
 }
 

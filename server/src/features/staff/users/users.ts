@@ -1,5 +1,5 @@
-// Creation, list and change of operator users. Neither a creation nor a change
-// grants more rights than its operator has. Users cannot change themselves.
+// Creation, list and change of operator users. Neither a creation nor a change grants more rights
+// than the calling operator has. Users cannot change themselves.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -10,7 +10,7 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { INSTALLATION, platformById } from '../../tenancy/platform/index.ts';
 import type { RoleName } from '../roles/index.ts';
 import { assertWithin } from '../tokens/index.ts';
-import { endLinks, type NewLink, replaceLink } from './links.ts';
+import { type NewLink, replaceLink, revokeLinks } from './links.ts';
 import { endSessionsOf } from './sign-in/session-status.ts';
 import { operatorUsers, type UserRow, userStates } from './store.ts';
 
@@ -107,8 +107,8 @@ export function insertUser(
 export type InvitedUser = OperatorUser & { link: NewLink };
 
 /**
- * Creates a user with at most the rights of the creator. Throws FORBIDDEN, PLATFORM_NOT_FOUND, and CONFLICT
- * if another user has the e-mail address.
+ * Creates a user with at most the rights of the creator. Throws FORBIDDEN, PLATFORM_NOT_FOUND, and
+ * CONFLICT if another user has the e-mail address.
  */
 export async function createOperatorUser(
   runtime: Runtime,
@@ -196,7 +196,7 @@ export async function updateOperatorUser(
     if (patch.status === 'DISABLED') {
       // Revoked sessions and links remain revoked when the user is enabled again.
       await endSessionsOf(ctx, id);
-      await endLinks(ctx, id);
+      await revokeLinks(ctx, id);
     }
     // Also for an empty patch, so that its audit record is in the order of concurrent changes.
     const changedUser = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
@@ -205,9 +205,9 @@ export async function updateOperatorUser(
 }
 
 /**
- * Creates a link with which a user who has no sign-in method or has lost every one registers a new
- * one. Throws NOT_FOUND and FORBIDDEN. Throws INVALID_INPUT for the user of the caller and for a
- * user who signs in at the identity provider.
+ * Creates a link for a user without a usable sign-in method. The user registers a new method with
+ * the link. Throws NOT_FOUND and FORBIDDEN. Throws INVALID_INPUT for the user of the caller and for
+ * a user who signs in at the identity provider.
  */
 export const recoverOperatorUser = (
   runtime: Runtime,

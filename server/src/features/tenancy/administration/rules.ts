@@ -1,5 +1,5 @@
-// Rules of the settings that an operator decides. Values that browsers would reject are rejected here,
-// before a customer registers an unusable passkey or a page with a card number remains empty.
+// Rules of the settings that an operator decides. Values that browsers would reject are rejected
+// here, before a customer registers an unusable passkey or a page with a card number remains empty.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { originProblem } from '../../../kernel/crypto/webauthn.ts';
 import { type FieldError, invalid } from '../../../kernel/fault.ts';
@@ -27,14 +27,14 @@ export const isRegulatedByDefault = (environment: Mode): boolean => environment 
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** Whether a platform can use this host. `localhost` only in the sandbox. */
+/** Whether a platform can use this host. `localhost` is permitted only in the sandbox. */
 const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
-function originProblemOf(origin: string, rpId: string, environment: Mode): string | undefined {
-  const problem = originProblem(origin, rpId);
-  if (problem || !/^https?:/.test(origin)) return problem;
-  return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
+/** Whether pages or apps of this origin can use passkeys of the site `rpId`. */
+function isPasskeyOrigin(origin: string, rpId: string, environment: Mode): boolean {
+  if (originProblem(origin, rpId) !== undefined) return false;
+  return !/^https?:/.test(origin) || isHost(new URL(origin).hostname, environment);
 }
 
 /** Error of a passkey site that browsers or apps would reject, or undefined if it is valid. */
@@ -43,11 +43,13 @@ export function passkeySiteProblem(
   environment: Mode,
 ): { field: keyof PasskeySite; message: string } | undefined {
   if (!isHost(rpId, environment)) {
-    return { field: 'rpId', message: `must be a domain like example.com, not ${rpId}` };
+    return { field: 'rpId', message: 'must be a domain, for example example.com' };
   }
   for (const [index, origin] of origins.entries()) {
-    const problem = originProblemOf(origin, rpId, environment);
-    if (problem) return { field: 'origins', message: `${origin} ${problem} (${rpId})` };
+    if (!isPasskeyOrigin(origin, rpId, environment)) {
+      const expected = `an https origin of ${rpId} or of its subdomains, or the origin of an app`;
+      return { field: 'origins', message: `${origin} must be ${expected}` };
+    }
     if (origins.indexOf(origin) < index) {
       return { field: 'origins', message: `${origin} is listed twice` };
     }
@@ -61,8 +63,8 @@ interface TermsSettings {
 }
 
 /**
- * Error of a change that enables a setting without effect, because customers of a regulated platform accept
- * the terms of that platform. Undefined if the change is valid.
+ * Error of a change that enables a setting without effect, because customers of a regulated
+ * platform accept the terms of that platform. Undefined if the change is valid.
  */
 export function termsProblem(
   change: { regulated?: boolean | undefined; terms?: boolean | undefined },
@@ -72,7 +74,7 @@ export function termsProblem(
   const areTermsRequired = change.terms ?? currentSettings.terms;
   const isChanged = change.regulated || change.terms;
   if (!isRegulated || !areTermsRequired || !isChanged) return undefined;
-  return 'has no effect on a regulated platform, which has its own terms';
+  return 'has no effect, because customers of a regulated platform accept the terms of the platform';
 }
 
 interface CheckedSettings {
@@ -100,8 +102,8 @@ export function checkSettings(
 }
 
 /**
- * Whether the text is only a scheme, a host and a port. http is permitted only for this machine in the
- * sandbox.
+ * Whether the text is only a scheme, a host and a port. http is permitted only for this machine in
+ * the sandbox.
  */
 export function isFrameOrigin(text: string, environment: Mode): boolean {
   const url = readUrl(text);
@@ -117,7 +119,12 @@ export function checkCardProgram(
   const errors = frameOrigins.flatMap((origin, index) =>
     isFrameOrigin(origin, environment)
       ? []
-      : [{ field: `frameOrigins.${index}`, message: 'must be like https://app.example.com' }],
+      : [
+          {
+            field: `frameOrigins.${index}`,
+            message: 'must be a scheme and host, for example https://app.example.com',
+          },
+        ],
   );
   if (errors.length) throw invalid(errors);
 }

@@ -42,7 +42,7 @@ describe('the brand of a platform', () => {
     '',
     7,
     undefined,
-  ])('has no logo of %s', (logoUrl) => {
+  ])('has no logo for the URL %s', (logoUrl) => {
     expect(logoOf(logoUrl, 'sandbox')).toBeUndefined();
   });
 

@@ -1,6 +1,6 @@
-// Stages a change of a platform, by the platform itself or by its operator. Accounts of the platform
-// in an enabled currency are opened immediately, accounts of its customers in a job. Features that
-// depend on this feature open accounts, so their functions are parameters.
+// Stages a change of a platform, by the platform itself or by its operator. Accounts of the
+// platform in an enabled currency are opened immediately. Accounts of its customers are opened in a
+// job. Features that depend on this feature open accounts, so their functions are parameters.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -13,7 +13,10 @@ import {
 import { addedCurrencies } from './config.ts';
 import { defaultUmaDomain, openCurrency } from './defaults.ts';
 
-/** Opens the accounts of customers in currencies that were added. Migration 0026 also stages this job. */
+/**
+ * Opens the accounts of customers in currencies that were added. Migration 0026 also stages this
+ * job.
+ */
 export const BACKFILL_ACCOUNTS = defineJob(
   'accounts.backfill',
   Type.Object({
@@ -45,8 +48,8 @@ export async function changeConfig(
 }
 
 /**
- * Stages the configuration that a platform has after its creation. The currencies remain, with default
- * limits. Settings that only an operator can change remain unchanged.
+ * Stages the configuration that a platform has after its creation. The currencies remain, with
+ * default limits. Settings that only an operator can change remain unchanged.
  */
 export async function resetConfig(ctx: Ctx): Promise<void> {
   const row = await readOwnPlatform(ctx);

@@ -101,7 +101,7 @@ export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
   const errors: FieldError[] = [];
   const { umaDomain, webhookEndpoint, supportedCurrencies = [], feeConfigs = [] } = update;
   if (umaDomain !== undefined && !DOMAIN.test(umaDomain.toLowerCase())) {
-    errors.push({ field: 'umaDomain', message: 'is not a domain name' });
+    errors.push({ field: 'umaDomain', message: 'must be a domain name, such as example.com' });
   }
   if (webhookEndpoint !== undefined) {
     const message = endpointProblem(webhookEndpoint, rule);

@@ -103,8 +103,8 @@ export const EmbeddedWalletConfig = object(
       EMAIL,
     ),
     logoUrl: maybeText(
-      'URL of the logo, a PNG of 340 by 124 pixels. Hosted pages show it if it is an ' +
-        'https URL.',
+      'URL of the logo, a PNG of 340 by 124 pixels. Hosted pages show the logo if the URL is ' +
+        'https.',
       {
         format: 'uri',
         maxLength: 512,
@@ -115,8 +115,8 @@ export const EmbeddedWalletConfig = object(
 
 export const CardTokenization2FAConfig = object(
   'CardTokenization2FAConfig',
-  'Branding of the card pages. `email` and `sms`, for messages with the verification code when a ' +
-    'cardholder adds a card to a mobile wallet, are stored without effect.',
+  'Branding of the card pages. `email` and `sms` configure the messages with the verification ' +
+    'code for adding a card to a mobile wallet. Both are stored without effect.',
   {
     displayName: maybeText(
       'Name of the card program, shown on the page with the card details. Defaults to the name of ' +
@@ -231,11 +231,14 @@ export const PlatformConfig = object('PlatformConfig', 'Configuration of a platf
   embeddedWalletConfig: optional(
     withDescription(
       EmbeddedWalletConfig,
-      'Settings of the embedded wallets. Absent until one is set.',
+      'Settings of the embedded wallets. Absent if no setting was changed.',
     ),
   ),
   cardTokenization2faConfig: optional(
-    withDescription(CardTokenization2FAConfig, 'Settings of the cards. Absent until one is set.'),
+    withDescription(
+      CardTokenization2FAConfig,
+      'Settings of the card pages. Absent if no setting was changed.',
+    ),
   ),
   feeConfigs: feeConfigs('Fees that are in force.'),
   createdAt: withDescription(
@@ -289,9 +292,9 @@ export const getPlatformConfig = operation({
   tag: TAG,
   summary: 'Get the platform configuration',
   description:
-    'Returns the configuration of the platform to which the credentials belong: enabled ' +
-    'currencies with their limits, the webhook endpoint, fees, and settings of embedded ' +
-    'wallets and cards. Use `updatePlatformConfig` to change it.',
+    'Returns the configuration of the platform: enabled currencies with their limits, the ' +
+    'webhook endpoint, fees, and settings of embedded wallets and cards. Use ' +
+    '`updatePlatformConfig` to change it.',
   permission: 'VIEW',
   replies: { 200: PlatformConfig },
   errors: [],
@@ -306,9 +309,10 @@ export const updatePlatformConfig = operation({
   description:
     'Changes the fields that the request contains. Changes take effect immediately. Settings ' +
     'of wallets and cards are merged field by field. `supportedCurrencies` is replaced ' +
-    'completely. Fees are set one by one. Adding a currency opens accounts in it for the ' +
-    'platform immediately and for existing customers in the background. Setting ' +
-    '`webhookEndpoint` sends a test webhook to it. Repeat the test with `sendTestEvent`.',
+    'completely. Fees that the request does not list are unchanged. Adding a currency opens ' +
+    'accounts in it for the platform immediately and for existing customers in the background. ' +
+    'Setting `webhookEndpoint` sends a test webhook to it. Repeat the test with ' +
+    '`sendTestEvent`.',
   permission: 'MANAGE',
   body: PlatformConfigUpdateRequest,
   maxBody: { bytes: 262_144, reason: 'the complete list of up to 200 currencies is sent' },

@@ -1,6 +1,6 @@
-// A page of the requests of all platforms, newest first. Requests with their own rows, and reads, are each
-// read in steps along an index by time. Each part stops after a bounded time, so the cost of a page is
-// independent of the number of platforms and rows.
+// A page of the requests of all platforms, newest first. Requests with their own rows, and reads,
+// are each read in steps along an index by time. Each part stops after a bounded time, so the cost
+// of a page is independent of the number of platforms and rows.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { mergeParts, type Part } from '../../../runtime/db/merge.ts';
@@ -80,12 +80,12 @@ export function headsSql({ from, until, operationId, tokenId, after, length }: H
   return { text: HEADS_SQL, values };
 }
 
-const CONTENTS = `select r.platform_id, r.shapes, r.entries
+const CONTENTS_SQL = `select r.platform_id, r.shapes, r.entries
   from unnest($1::text[], $2::timestamptz[], $3::text[]) as k(platform_id, last_at, last_id)
     join api_request_reads r using (platform_id, last_at, last_id)`;
 
 const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
-  db.query<ReadsRow>(CONTENTS, [
+  db.query<ReadsRow>(CONTENTS_SQL, [
     heads.map((head) => head.platform_id),
     heads.map((head) => new Date(head.last_at)),
     heads.map((head) => head.last_id),
@@ -139,7 +139,8 @@ async function readsPart(
     if (nextRow && (isLast || nextRow.created_at > bound)) {
       return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
-    // A page that ends after the period would contain no request, and the next page would read the same rows.
+    // A page that ends after the period would contain no request, and the next page would read the
+    // same rows.
     if (bound < until && performance.now() - startedAt > PAGE_MS) {
       const items = foundRows.filter(({ created_at }) => created_at > bound).slice(0, limit);
       return { items, end: { created_at: bound + 1, id: FIRST_ID } };
@@ -147,7 +148,9 @@ async function readsPart(
   }
 }
 
-/** A page of the requests of all platforms, newest first. An invalid cursor throws INVALID_INPUT. */
+/**
+ * A page of the requests of all platforms, newest first. An invalid cursor throws INVALID_INPUT.
+ */
 export async function pageOfAllRequests(
   db: Reader,
   selection: RequestSelection,

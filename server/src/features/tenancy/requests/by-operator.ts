@@ -59,8 +59,8 @@ export async function pageOfRequestsByOperator(
 }
 
 /**
- * A page of the requests of all platforms or of one, newest first. Throws PLATFORM_NOT_FOUND, and
- * INVALID_INPUT for an invalid period.
+ * A page of the requests of all platforms or of one platform, newest first. Throws
+ * PLATFORM_NOT_FOUND, and INVALID_INPUT for an invalid period.
  */
 export async function pageOfRequestsOfPlatforms(
   runtime: Runtime,
@@ -115,7 +115,10 @@ export async function keepRequestBodies(
     throw invalidField('until', 'must be in the future');
   }
   if (environment === 'sandbox') {
-    throw new Fault('CONFLICT', 'Bodies of sandbox platforms are always kept.');
+    throw new Fault(
+      'CONFLICT',
+      'Request bodies of sandbox platforms are always stored. Use a production platform.',
+    );
   }
   await operate(runtime, systemCaller(id, environment), async (ctx) =>
     changePlatform(ctx, await readOwnPlatform(ctx), { request_bodies_until: until }),

@@ -69,7 +69,7 @@ const fields = {
   method: text('HTTP method.'),
   path: text(
     'Template of the path below the versioned base, with parameters in braces, such as ' +
-      '`/quotes/{quoteId}`. Of an unknown path, parts that occur in no operation are `{unknown}`.',
+      '`/quotes/{quoteId}`. Parts of an unknown path that occur in no operation are `{unknown}`.',
   ),
   status: Type.Integer({ description: 'HTTP status of the reply.' }),
   errorCode: optional(text('Error code of the reply. Absent if the request succeeded.')),
@@ -127,7 +127,7 @@ const RequestBody = named(
       content: Type.Unsafe<unknown>({
         description:
           'The JSON body. Strings are replaced by `[masked]`, except enumeration values, ' +
-          'currency codes, and IDs and times in the fields for them. Names of unknown fields ' +
+          'currency codes, and the values of ID and time fields. Names of unknown fields ' +
           'are replaced by `[unknown]` and a number.',
       }),
       truncated: Type.Boolean({
@@ -146,9 +146,8 @@ const ApiRequestDetails = named(
       requestBody: optional(
         withDescription(
           RequestBody,
-          'Body of the request. Retained for requests that change data, except on hosted pages: ' +
-            'always for sandbox platforms, and for production platforms while the operator allows ' +
-            'it.',
+          'Body of the request. Retained for requests that change data, except on hosted pages. ' +
+            'For production platforms, the operator must allow the retention.',
         ),
       ),
       responseBody: optional(
@@ -196,7 +195,9 @@ export const listRequests = operation({
         text('Filter by the created or affected resource.', { pattern: `^[A-Za-z]+:${UUID}$` }),
       ),
       replayed: optional(
-        Type.Boolean({ description: 'Filter by whether the reply was a stored reply.' }),
+        Type.Boolean({
+          description: 'Filter by whether the reply is the stored reply of an earlier request.',
+        }),
       ),
       createdAfter: optional(withDescription(Timestamp, 'Earliest time of arrival, inclusive.')),
       createdBefore: optional(withDescription(Timestamp, 'Latest time of arrival, inclusive.')),

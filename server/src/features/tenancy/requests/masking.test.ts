@@ -190,7 +190,7 @@ describe('maskedError', () => {
     const customerOperation = app.operations.find(
       (each) => each.contract.operationId === 'createCustomer',
     );
-    if (!customerOperation) throw new Error('no operation');
+    if (!customerOperation) throw new Error('the operation createCustomer was not found');
     fc.assert(
       fc.property(secretText, secretDigits, (text, digits) => {
         const reply = {

@@ -1,6 +1,7 @@
-// Masks bodies and error replies before they are stored. The kept values are values of enumerations, currency
-// codes, booleans, and numbers, IDs and times in fields for them. Every other text is replaced, so a stored
-// body has no personal data and no secret, and an erasure does not affect it.
+// Masks bodies and error replies before they are stored. The kept values are values of
+// enumerations, currency codes, booleans, and numbers, IDs and times in fields for them. Every
+// other text is replaced, so a stored body has no personal data and no secret, and an erasure does
+// not affect it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import { STATUS_OF } from '../../../kernel/fault.ts';
@@ -13,7 +14,10 @@ const UNKNOWN_NAME = '[unknown]';
 /** Maximum size of a stored body, in bytes. */
 export const MAX_BODY_BYTES = 16_384;
 
-/** Texts and numbers of fields whose names match one of these are never kept, regardless of the schema. */
+/**
+ * Texts and numbers of fields whose names match one of these are never kept, regardless of the
+ * schema.
+ */
 const SECRET_NAMES = [
   /secret|password|authorization|token$|apikey|privatekey/i,
   /otp|pin$|cvv|cvc|pan$|signature|proof|mnemonic|seed/i,
@@ -196,8 +200,8 @@ const isKeptText = (text: string, name: string, listedValues: ListedValues) =>
   isTextKeptBy(ruleOf(name, listedValues), text);
 
 /**
- * Details of errors are written by the server. Constants, error codes, IDs and times are also kept in
- * fields without a schema.
+ * Details of errors are written by the server. Constants, error codes, IDs and times are also kept
+ * in fields without a schema.
  */
 function isKeptDetail(text: string, name: string, listedValues: ListedValues): boolean {
   if (isKeptText(text, name, listedValues) || CONSTANT.test(text)) return true;
@@ -244,7 +248,10 @@ export function maskedBody(
   let remainingBytes = MAX_BODY_BYTES;
   let isTruncated = false;
 
-  /** Reserves bytes for a part. Returns false and marks the body as truncated if too few bytes remain. */
+  /**
+   * Reserves bytes for a part. Returns false and marks the body as truncated if too few bytes
+   * remain.
+   */
   function reserveBytes(bytes: number): boolean {
     if (bytes <= remainingBytes) remainingBytes -= bytes;
     else isTruncated = true;
@@ -387,11 +394,11 @@ export function maskedError(
     withoutTexts(String(text ?? ''), texts, listedValues).slice(0, MAX_MESSAGE);
   const isSafe = (part: string) =>
     FIELD_NAME.test(part) && withoutTexts(part, texts, listedValues) === part;
-  const fieldName = (part: string) =>
+  const maskName = (part: string) =>
     listedValues.names.has(part) || isSafe(part) ? part : UNKNOWN_NAME;
-  const fieldOf = (path: unknown) => String(path).split('.').map(fieldName).join('.');
+  const fieldOf = (path: unknown) => String(path).split('.').map(maskName).join('.');
 
-  function detail(value: unknown, name: string, depth: number): unknown {
+  function maskDetail(value: unknown, name: string, depth: number): unknown {
     if (typeof value === 'string') {
       // The error of a called operation.
       if (name === 'reason') return maskMessage(value);
@@ -402,14 +409,15 @@ export function maskedError(
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= MAX_DETAIL_DEPTH) return MASKED;
     if (Array.isArray(value))
-      return value.slice(0, 100).map((each) => detail(each, name, depth + 1));
-    if (name === 'errors' && 'field' in value) return fieldError(value as Record<string, unknown>);
+      return value.slice(0, 100).map((each) => maskDetail(each, name, depth + 1));
+    if (name === 'errors' && 'field' in value)
+      return maskFieldError(value as Record<string, unknown>);
     return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [key, detail(each, key, depth + 1)]),
+      Object.entries(value).map(([key, each]) => [key, maskDetail(each, key, depth + 1)]),
     );
   }
 
-  function fieldError({ field, constraint, message: text }: Record<string, unknown>) {
+  function maskFieldError({ field, constraint, message: text }: Record<string, unknown>) {
     return {
       field: fieldOf(field),
       ...(constraint ? { constraint } : {}),
@@ -419,5 +427,5 @@ export function maskedError(
 
   const maskedReply = { reason: maskMessage(reason) };
   if (typeof details !== 'object' || details === null) return maskedReply;
-  return { ...maskedReply, details: detail(details, '', 0) };
+  return { ...maskedReply, details: maskDetail(details, '', 0) };
 }

@@ -46,7 +46,7 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
   handle(listRequests, async (ctx, { query }) => {
     const { operationId, limit = 20, cursor, sortOrder: sort = 'desc' } = query;
     if (operationId !== undefined && !isOperation(operationId)) {
-      throw invalidField('operationId', 'is not an operation of this API');
+      throw invalidField('operationId', 'must be an operation of this API, such as createQuote');
     }
     const errors = rangeErrors(query);
     if (errors.length) throw invalid(errors);

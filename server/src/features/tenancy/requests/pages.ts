@@ -5,7 +5,7 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
-import { beforeReads, comparePositions, firstReads } from './read-pages.ts';
+import { comparePositions, firstReads, timeBeforeReads } from './read-pages.ts';
 import { apiRequests, type RequestRow } from './store.ts';
 
 type RequestPage = Page<typeof apiRequests>;
@@ -32,11 +32,11 @@ function isSelective(selection: RequestSelection): boolean {
 /** A time that is not after any request of a platform, or undefined without requests. */
 async function findOldestTime(db: Database, platformId: string): Promise<Time | undefined> {
   const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
-  const [{ rows }, timeBeforeReads] = await Promise.all([
+  const [{ rows }, earlierTime] = await Promise.all([
     db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false }),
-    beforeReads(db, platformId),
+    timeBeforeReads(db, platformId),
   ]);
-  const times = [rows[0]?.created_at, timeBeforeReads].filter((each) => each !== undefined);
+  const times = [rows[0]?.created_at, earlierTime].filter((each) => each !== undefined);
   return times.length ? Math.min(...times) : undefined;
 }
 

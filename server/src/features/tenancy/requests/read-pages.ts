@@ -1,5 +1,5 @@
-// Reads in the order of a list. A row has many reads, and rows of several processes overlap. A page therefore
-// reads rows until no further row can contain a request before the found requests.
+// Reads in the order of a list. A row has many reads, and rows of several processes overlap. A page
+// therefore reads rows until no further row can contain a request before the found requests.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
@@ -14,24 +14,23 @@ interface ReadsQuery {
   /** Inclusive. */
   from: Time;
   until: Time;
-  /** Requests after this one in the order. */
+  /** Only requests after this position, in the order of `sort`. */
   position?: { created_at: Time; id: string } | undefined;
   sort: Sort;
   limit: number;
 }
 
-/** Rows per query. */
-const ROWS = 10;
+const ROWS_PER_QUERY = 10;
 
-const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, entries
+const rowsSqlOf = (sort: Sort) => `select platform_id, last_at, last_id, shapes, entries
   from api_request_reads where platform_id = $1
     and last_at >= $2 and last_at <= $3 and first_at <= $4
     and ($5::int8 is null or $5 = any(operation_hashes))
     and ($6::int8 is null or $6 = any(token_hashes))
     and ($7::timestamptz is null or (last_at, last_id) ${sort === 'asc' ? '>' : '<'} ($7, $8))
-  order by last_at ${sort}, last_id ${sort} limit ${ROWS}`;
+  order by last_at ${sort}, last_id ${sort} limit ${ROWS_PER_QUERY}`;
 
-const ROWS_SQL_BY_ORDER = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
+const ROWS_SQL_BY_ORDER = { asc: rowsSqlOf('asc'), desc: rowsSqlOf('desc') };
 
 export type RequestPosition = Pick<RequestRow, 'created_at' | 'id'>;
 
@@ -65,7 +64,7 @@ export async function firstReads(
     for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
     lastRow = rows.at(-1);
     foundRows.sort((first, second) => sign * comparePositions(first, second));
-    if (!lastRow || rows.length < ROWS) break;
+    if (!lastRow || rows.length < ROWS_PER_QUERY) break;
     // No further row has a request beyond this time.
     const bound = sort === 'asc' ? lastRow.last_at - MAX_SPAN_MS : lastRow.last_at;
     const nextRow = foundRows[limit];
@@ -74,14 +73,14 @@ export async function firstReads(
   return foundRows.slice(0, limit + 1);
 }
 
-const OLDEST = `select first_at from api_request_reads where platform_id = $1
+const OLDEST_SQL = `select first_at from api_request_reads where platform_id = $1
   order by last_at, last_id limit 1`;
 
 /** A time before all reads of a platform, or undefined without reads. */
-export async function beforeReads(
+export async function timeBeforeReads(
   db: Pick<Database, 'query'>,
   platformId: string,
 ): Promise<Time | undefined> {
-  const [row] = await db.query<Pick<ReadsRow, 'first_at'>>(OLDEST, [platformId]);
+  const [row] = await db.query<Pick<ReadsRow, 'first_at'>>(OLDEST_SQL, [platformId]);
   return row && row.first_at - MAX_SPAN_MS;
 }

@@ -78,9 +78,9 @@ it('the recorder drops and counts records beyond the maximum without a database'
   await recorder.close();
 });
 
-it('the recorder writes a batch once although its first result was lost', async () => {
+it('the recorder writes a batch once although its first connection was terminated', async () => {
   const recorder = createRecorder({
-    connect: () => connectLane(app.databaseUrl, { name: 'lost' }),
+    connect: () => connectLane(app.databaseUrl, { name: 'terminated' }),
   });
   recorder.add(completedRequest('p-3'));
   await recorder.flush();
@@ -90,7 +90,7 @@ it('the recorder writes a batch once although its first result was lost', async 
   const pendingFlush = recorder.flush();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await client.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'terminated'",
   );
   await client.query('commit');
   await pendingFlush;

@@ -101,7 +101,7 @@ describe('getRequestById', () => {
     expect(JSON.stringify([firstRecord, secondRecord])).not.toContain('a-secret-key');
   });
 
-  it('returns requests without the permission, and omits requests without a credential', async () => {
+  it('returns forbidden requests of tokens, and omits requests without a credential', async () => {
     const platform = await app.tokenWith(['VIEW']);
     const forbiddenResponse = await app.call('POST', '/tokens', { name: 'x' }, { platform });
     expect(await recordOf(forbiddenResponse)).toMatchObject({
@@ -357,7 +357,7 @@ describe('listRequests', () => {
       'operationId=createNothing': ['operationId'],
       'errorCode=NO_SUCH_CODE': ['errorCode'],
       'statusClass=3xx': ['statusClass'],
-      'status=teapot': ['status'],
+      'status=none': ['status'],
       'tokenId=x': ['tokenId'],
       'resourceId=x': ['resourceId'],
       'replayed=perhaps': ['replayed'],

@@ -1,6 +1,6 @@
-// Authenticates requests by HTTP Basic. A lookup costs two reads, so only valid credentials are cached, for
-// two seconds. Every rejection has the same message. An unknown client ID costs the same reads as a wrong
-// secret, so no rejection discloses whether a client ID exists.
+// Authenticates requests by HTTP Basic. A lookup costs two reads, so only valid credentials are
+// cached, for two seconds. Every rejection has the same message. An unknown client ID costs the
+// same reads as a wrong secret, so no rejection discloses whether a client ID exists.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -17,7 +17,7 @@ const MAX_CACHED = 10_000;
  */
 const DELETION_MS = 60_000;
 /** Maximum header length in characters. Longer headers are rejected without parsing. */
-const MAX_HEADER = 2_048;
+const MAX_HEADER_LENGTH = 2_048;
 
 export interface Authenticator {
   /** The caller of an `Authorization` header. Throws `UNAUTHORIZED`. */
@@ -26,7 +26,9 @@ export interface Authenticator {
    * Whether this process accepted the header among its last `MAX_CACHED` headers. Grants no access.
    */
   isProven(authorization: string | undefined): boolean;
-  /** Removes a token that is being deleted from the cache, for the maximum duration of its deletion. */
+  /**
+   * Removes a token that is being deleted from the cache, for the maximum duration of its deletion.
+   */
   drop(tokenId: string): void;
 }
 
@@ -35,12 +37,12 @@ interface CachedCaller {
   until: Time;
 }
 
-const invalidCredentials = () =>
+const invalidCredentialsFault = () =>
   new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
 /** Parses `Basic base64(id:secret)`. Returns null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
-  if (!header || header.length > MAX_HEADER) return null;
+  if (!header || header.length > MAX_HEADER_LENGTH) return null;
   const encodedCredentials = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
   if (!encodedCredentials) return null;
   const text = Buffer.from(encodedCredentials, 'base64').toString('utf8');
@@ -58,7 +60,7 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
   const [token] = await db.find(tokens, { client_id: id });
   const isSecretValid = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
   const platform = await readPlatform(db, token?.platform_id ?? '');
-  if (!token || !isSecretValid || !platform) throw invalidCredentials();
+  if (!token || !isSecretValid || !platform) throw invalidCredentialsFault();
   return {
     platformId: platform.id,
     environment: platform.environment,
@@ -91,7 +93,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
 
   async function find(key: string, header: string | undefined): Promise<Caller> {
     const credentials = readBasic(header);
-    if (!credentials) throw invalidCredentials();
+    if (!credentials) throw invalidCredentialsFault();
     const readAt = now();
     const caller = await findToken(db, credentials.id, credentials.secret);
     cacheCaller(key, caller, readAt);

@@ -121,9 +121,8 @@ export const deleteTokenById = operation({
   tag: TAG,
   summary: 'Delete an API token',
   description:
-    'Revokes an API token permanently. Requests that use it are rejected after at most two ' +
-    'seconds. A ' +
-    'token cannot delete itself. Use another token that has the permission.',
+    'Revokes an API token permanently. Requests that use the token are rejected after at most ' +
+    'two seconds. A token cannot delete itself. Use another token that has the permission.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

@@ -1,7 +1,7 @@
-// The operations of API tokens. A token cannot delete itself, and the commit requires its row
-// unchanged. Only one of two tokens that delete each other concurrently succeeds, so a deletion
-// never removes the last token with MANAGE of a platform. For the same reason a token that is being
-// deleted cannot create another token.
+// The operations of API tokens. A token cannot delete itself, and each deletion requires that the
+// calling token is unchanged at the commit. Of two tokens that delete each other concurrently, only
+// one succeeds, so a deletion never removes the last token with MANAGE of a platform. For the same
+// reason, a token that is being deleted cannot create another token.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -38,7 +38,7 @@ async function requireCallingToken(ctx: Ctx): Promise<void> {
 }
 
 /**
- * Stages the removal of all tokens of the platform but the calling one. Throws UNAUTHORIZED if the calling
+ * Stages the removal of all other tokens of the platform. Throws UNAUTHORIZED if the calling
  * token was removed concurrently, so that a token remains.
  */
 export async function removeOtherTokens(
@@ -95,7 +95,8 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
   handle(deleteTokenById, async (ctx, { params }) => {
     const row = await tokenOf(ctx, params.tokenId);
     if (row.id === ctx.caller.tokenId) {
-      throw invalidField('tokenId', 'a token cannot delete itself');
+      const message = 'must be another token, because a token cannot delete itself';
+      throw invalidField('tokenId', message);
     }
     await requireCallingToken(ctx);
     ctx.remove(tokens, row);

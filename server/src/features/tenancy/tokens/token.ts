@@ -83,7 +83,8 @@ export async function createPlatformToken(
     createTokenFor(ctx, input),
   ).catch((error: unknown) => {
     // The input is valid and conflicts with the tokens of the platform.
-    throw error instanceof Fault ? new Fault('CONFLICT', error.message) : error;
+    const isRejected = error instanceof Fault && error.code === 'INVALID_INPUT';
+    throw isRejected ? new Fault('CONFLICT', error.message) : error;
   });
   return { ...summaryOf(createdToken.row), clientSecret: createdToken.clientSecret };
 }

@@ -25,12 +25,12 @@ async function createNamedToken(
   return body;
 }
 
-const remove = (id: string, caller: CallAs = app.platform) =>
+const remove = (id: string, caller: Caller = app.platform) =>
   app.call('DELETE', `/tokens/${id}`, undefined, { platform: caller });
 
-type CallAs = { clientId: string; clientSecret: string };
+type Caller = { clientId: string; clientSecret: string };
 
-const getStatusAs = async (caller: CallAs | null, headers: Record<string, string> = {}) =>
+const getStatusAs = async (caller: Caller | null, headers: Record<string, string> = {}) =>
   (await app.call('GET', '/config', undefined, { platform: caller, headers })).status;
 
 const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;

@@ -1,5 +1,5 @@
-// Contracts of wallet operations on the account: privacy, and export of the recovery phrase. A session of the
-// wallet signs both.
+// Contracts of wallet operations on the account: privacy, and export of the recovery phrase. Both
+// operations require the signature of a session of the wallet.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -18,8 +18,9 @@ export const updateInternalAccount = operation({
   tag: TAG,
   summary: 'Change an embedded wallet',
   description:
-    'Changes the privacy setting of an embedded wallet. Any active session of the wallet ' +
-    'signs the request. Accounts of other types have no fields that can be changed.',
+    'Changes the privacy setting of an embedded wallet, which is stored without effect. Any ' +
+    'active session of the wallet signs the request. Accounts of other types have no fields ' +
+    'that can be changed.',
   permission: 'TRANSACT',
   signedRetry: true,
   params,
@@ -28,10 +29,13 @@ export const updateInternalAccount = operation({
     Type.Object(
       {
         privateEnabled: Type.Optional(
-          Type.Boolean({ description: 'Privacy setting of the wallet, stored without effect.' }),
+          Type.Boolean({
+            description:
+              'Whether the transactions of the wallet are private. Stored without effect.',
+          }),
         ),
       },
-      { description: 'At least one field is required.' },
+      { description: 'Fields of the wallet to change. At least one field is required.' },
     ),
   ),
   bodyRules: (body) =>

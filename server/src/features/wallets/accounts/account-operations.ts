@@ -1,6 +1,6 @@
 // Privacy of a wallet, and export of its recovery phrase. The recovery phrase gives full control of
 // the wallet, so it is encrypted to the key of the client and not stored. Exports are limited per
-// hour, and a customer with an e-mail address is notified of each.
+// hour. A customer with an e-mail address is notified of each export.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -17,7 +17,7 @@ import { exportInternalAccount, updateInternalAccount } from './account-contract
 import { clientKeyOf } from './credentials.ts';
 import { custodyOf, type Wallet, type WalletDeps, walletOf } from './wallet.ts';
 
-/** Any session of the wallet signs. */
+/** Any session of the wallet can sign. */
 const walletSigner = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
 /** Text to sign for a change of privacy, with a hash that binds account, flag and request. */
@@ -64,7 +64,7 @@ const limiterId = (accountId: string) => `exportInternalAccount ${accountId}`;
 async function requireExportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet; seed: string }> {
   const wallet = await walletOf(ctx, id, 'id');
   const { status } = wallet.account;
-  if (status !== 'ACTIVE') throw invalidField('id', `the account is ${status}`);
+  if (status !== 'ACTIVE') throw invalidField('id', `must be ACTIVE, but the account is ${status}`);
   if (wallet.row.seed === null) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
   return { wallet, seed: wallet.row.seed };
 }

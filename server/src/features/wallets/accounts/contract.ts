@@ -7,9 +7,15 @@ export const WalletOperationProcessing = named(
   Type.Object(
     {
       status: oneOf(['PROCESSING'], { description: 'Always PROCESSING.' }),
-      message: Type.Optional(Type.String({ description: 'Message for display.' })),
+      message: Type.Optional(
+        Type.String({ description: 'Explanation of the status, in English.' }),
+      ),
     },
-    { description: 'The operation is in progress. Repeat the identical request later.' },
+    {
+      description:
+        'The operation is in progress. Repeat the identical request later, at most one hour ' +
+        'after the expiry of the challenge.',
+    },
   ),
 );
 

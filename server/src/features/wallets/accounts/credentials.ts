@@ -108,7 +108,7 @@ const SESSION_MS = 15 * 60_000;
 /** Maximum time of refreshes without a new verification of the credential. */
 const REFRESH_WINDOW_MS = 12 * 3_600_000;
 
-const ACTIVE_SESSIONS = `select id from wallet_sessions
+const ACTIVE_SESSIONS_SQL = `select id from wallet_sessions
   where account_id = $1 and expires_at > $2 and status = 'ACTIVE' order by created_at, id`;
 
 /**
@@ -117,7 +117,7 @@ const ACTIVE_SESSIONS = `select id from wallet_sessions
  */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
   const queryValues = [accountId, new Date(ctx.now)];
-  const ids = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS, queryValues);
+  const ids = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS_SQL, queryValues);
   const rows = await Promise.all(ids.map(({ id }) => ctx.read(walletSessions, id)));
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
@@ -142,7 +142,7 @@ export function presentSession(
 /** A client key in compressed form. Throws INVALID_INPUT if it is not a point of the curve. */
 export function clientKeyOf(publicKey: string, field = 'clientPublicKey'): string {
   const key = compressedPoint(publicKey);
-  if (!key) throw invalidField(field, 'is not a point of P-256');
+  if (!key) throw invalidField(field, 'must be a point of P-256');
   return key;
 }
 

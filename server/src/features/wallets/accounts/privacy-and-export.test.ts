@@ -264,7 +264,7 @@ describe('exportInternalAccount', () => {
       'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
     await expectRejection(keys.publicKey, formatError);
     await expectRejection(7, formatError);
-    await expectRejection(`04${'1'.repeat(128)}`, 'is not a point of P-256');
+    await expectRejection(`04${'1'.repeat(128)}`, 'must be a point of P-256');
     await expectRejection(undefined, 'is required');
     const usdbAccount = await findInternalAccount(app, person.id, 'USDB');
     expect(codeOf(await requestExport(usdbAccount.id, keys))).toEqual([400, 'INVALID_INPUT']);

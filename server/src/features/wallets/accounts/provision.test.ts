@@ -95,13 +95,13 @@ describe('a new customer', () => {
     expect(await walletsOf(person.id)).toHaveLength(1);
     expect(await listAccounts(person.id)).toHaveLength(4);
   });
+});
 
-  it('leaves the accounts of the platform without a wallet', async () => {
-    const url = '/platform/internal-accounts?currency=USDB';
-    const platformAccounts = ok(await app.call('GET', url), 200).data;
-    expect(platformAccounts).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);
-    expect(platformAccounts[0]).not.toHaveProperty('privateEnabled');
-  });
+it('the USDB account of a platform has no wallet', async () => {
+  const url = '/platform/internal-accounts?currency=USDB';
+  const platformAccounts = ok(await app.call('GET', url), 200).data;
+  expect(platformAccounts).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);
+  expect(platformAccounts[0]).not.toHaveProperty('privateEnabled');
 });
 
 describe('existing customers', () => {

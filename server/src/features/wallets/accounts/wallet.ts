@@ -25,9 +25,11 @@ export interface Wallet {
   key: DataKey;
 }
 
-const accountNotFound = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
+const accountNotFoundFault = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
-/** The wallet of an account, or undefined for other accounts, closed wallets and deleted customers. */
+/**
+ * The wallet of an account, or undefined for other accounts, closed wallets and deleted customers.
+ */
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   if (!isId(accountId, 'InternalAccount')) return undefined;
   const [account, row] = await Promise.all([
@@ -48,8 +50,8 @@ function rejectUnprovisioned({ status }: InternalAccountRow): void {
 }
 
 /**
- * The wallet of a related resource, or undefined as for `findWallet`. Throws WALLET_NOT_PROVISIONED before
- * provisioning is complete.
+ * The wallet of a related resource, or undefined as for `findWallet`. Throws WALLET_NOT_PROVISIONED
+ * before provisioning is complete.
  */
 export async function requireProvisionedWallet(
   ctx: Ctx,
@@ -69,11 +71,11 @@ export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId')
   const account = isId(accountId, 'InternalAccount')
     ? await readInternalAccount(ctx, accountId)
     : undefined;
-  if (account?.platform_id !== ctx.caller.platformId) throw accountNotFound();
+  if (account?.platform_id !== ctx.caller.platformId) throw accountNotFoundFault();
   if (account.type !== 'EMBEDDED_WALLET') throw invalidField(field, 'must be an embedded wallet');
   rejectUnprovisioned(account);
   const wallet = await findWallet(ctx, accountId);
-  if (!wallet) throw accountNotFound();
+  if (!wallet) throw accountNotFoundFault();
   return wallet;
 }
 

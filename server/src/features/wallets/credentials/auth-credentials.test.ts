@@ -275,7 +275,7 @@ describe('verifyAuthCredential', () => {
     });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors).toEqual([
-      { field: 'type', message: 'the credential is of type EMAIL_OTP' },
+      { field: 'type', message: 'must be EMAIL_OTP, the type of the credential' },
     ]);
   });
 });

@@ -1,6 +1,6 @@
-// Concurrent changes of a contact and its credentials. The second change includes the first, so that codes
-// are never sent to a contact without a signature of the holder. The concurrent change runs after all reads
-// and before the commit.
+// Concurrent changes of a contact and its credentials. The second change is checked against the
+// first, so that codes are never sent to a contact without a signature of the holder. The
+// concurrent change runs after all reads and before the commit.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -85,7 +85,7 @@ describe('a contact that changes while a credential is linked to it', () => {
       accountId,
       type: 'SMS_OTP',
       actor: 'Ada',
-      reason: 'lost',
+      reason: 'No access to the mailbox',
       delayMs: RECOVERY_DELAY_MS,
     };
     await app.operate((ctx) =>

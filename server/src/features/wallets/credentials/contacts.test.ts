@@ -68,7 +68,7 @@ async function createSecondWallet({ accountId, id }: Holder) {
       ctx.read(internalAccounts, accountId),
       ctx.read(wallets, accountId),
     ]);
-    if (!account || !wallet) throw new Error('no wallet');
+    if (!account || !wallet) throw new Error(`the wallet ${accountId} was not found`);
     const otherId = ctx.id('InternalAccount');
     ctx.insert(internalAccounts, { ...account, id: otherId, currency: 'BTC' });
     ctx.insert(wallets, { ...wallet, id: otherId, organization_id: 'second' });
@@ -93,7 +93,7 @@ async function createSecondWallet({ accountId, id }: Holder) {
   return { accountId: secondAccount, ...keys };
 }
 
-describe('updateCustomerById of an e-mail address for one-time codes', () => {
+describe('a change of an e-mail address for one-time codes', () => {
   it('requests a signature and then changes customer and credential together', async () => {
     const { id, accountId, customer: previousCustomer, credential, session } = await createHolder();
     const email = createEmail();
@@ -218,7 +218,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     );
   });
 
-  it('is changed immediately if no credential uses it or the value is the same', async () => {
+  it('takes effect immediately for an unused address or the same value', async () => {
     const { id, customer: previousCustomer, session } = await createHolder();
     const unrelatedHeaders = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
     ok(await change(id, { phoneNumber: createPhone() }), 200);
@@ -250,7 +250,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     ok(await change(otherCustomer.id, { email: createEmail() }), 200);
   });
 
-  it('cannot be removed or changed together with the telephone number', async () => {
+  it('cannot remove the address or include the telephone number', async () => {
     const { id } = await createHolder();
     const removalResponse = await change(id, { email: null });
     expect(codeOf(removalResponse)).toEqual([400, 'INVALID_INPUT']);
@@ -263,7 +263,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     expect(fieldsOf(twoContactsResponse)).toEqual(['email', 'phoneNumber']);
   });
 
-  it('is rejected if it receives codes of another customer, in upper or lower case', async () => {
+  it('is rejected if another customer receives codes at the address, in any letter case', async () => {
     const [firstHolder, secondHolder] = [await createHolder(), await createHolder()];
     const usedEmail = { email: secondHolder.customer.email.toUpperCase() };
     const expectedError = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
@@ -294,13 +294,7 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
     ok(await change(firstHolder.id, { email: otherPlatformWallet.customer.email }), 202);
   });
 
-  it('is accepted for a new customer even if it receives codes of another customer', async () => {
-    const { customer: previousCustomer } = await createHolder();
-    const walletCustomer = await fixture.createWalletCustomer({ email: previousCustomer.email });
-    expect(walletCustomer.credential.nickname).toBe(previousCustomer.email);
-  });
-
-  it('is not changed if its credentials have changed since the first request', async () => {
+  it('is rejected if the credentials have changed since the first request', async () => {
     const person = await createHolder();
     const email = createEmail();
     const firstChange = ok(await change(person.id, { email }), 202);
@@ -321,6 +315,12 @@ describe('updateCustomerById of an e-mail address for one-time codes', () => {
       expectedError,
     );
   });
+});
+
+it('a new customer can have an e-mail address at which another customer receives codes', async () => {
+  const { customer: previousCustomer } = await createHolder();
+  const walletCustomer = await fixture.createWalletCustomer({ email: previousCustomer.email });
+  expect(walletCustomer.credential.nickname).toBe(previousCustomer.email);
 });
 
 const individualBody = (overrides: object) => ({ customerType: 'INDIVIDUAL', ...overrides });
@@ -384,7 +384,7 @@ describe('the signature of a contact change', () => {
   });
 });
 
-describe('updateCustomerById of a telephone number for one-time codes', () => {
+describe('a change of a telephone number for one-time codes', () => {
   it('requires a signature and changes the credential, as for an e-mail address', async () => {
     const person = await createHolder({ phoneNumber: createPhone() });
     const credential = await addOtpCredential(person, 'SMS_OTP');

@@ -147,7 +147,9 @@ async function applySignedChange(
   const { changed, name } = CONTACTS[change.channel];
   const { credentialIds } = retry.boundData as BoundCredentials;
   if (credentialIds.join() !== idsOf(contactCredentials).join()) {
-    const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
+    const reason =
+      `The credentials that use the ${name} have changed since the signature was requested. ` +
+      'Send the first request again.';
     throw new Fault(changed, reason);
   }
   // The contact is claimed before it is validated. In the reverse order, a claim that commits in

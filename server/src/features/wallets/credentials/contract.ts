@@ -4,6 +4,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
   named,
+  nullable,
   oneOf,
   Timestamp,
   text,
@@ -26,7 +27,11 @@ const object = <P extends Record<string, TSchema>>(
 
 const AuthMethodType = named(
   'AuthMethodType',
-  oneOf(CREDENTIAL_TYPES, { description: 'Type of the credential.' }),
+  oneOf(CREDENTIAL_TYPES, {
+    description:
+      'Type of the credential. OAUTH: a user of an identity provider. EMAIL_OTP and SMS_OTP: ' +
+      'one-time codes by e-mail or text message. PASSKEY: a passkey of a device.',
+  }),
 );
 
 const methodFields = {
@@ -35,8 +40,8 @@ const methodFields = {
   type: AuthMethodType,
   credentialId: optional(text('WebAuthn credential ID in base64url. Present only for a passkey.')),
   nickname: text(
-    'For one-time codes the e-mail address or phone number, for OAUTH the user at the provider, for a ' +
-      'passkey its name.',
+    'Display name: the e-mail address or phone number for one-time codes, the user at the ' +
+      'provider for OAUTH, the name of a passkey.',
   ),
   createdAt: time('Time of creation.'),
   updatedAt: time('Time of the last change.'),
@@ -62,7 +67,10 @@ const PasskeyAuthChallenge = object(
     credentialId: text('WebAuthn credential ID in base64url.'),
     challenge: text('Challenge in lower-case hex. The WebAuthn challenge is its UTF-8 bytes.'),
     requestId: text('ID of the challenge. Send it in the `Request-Id` header.'),
-    expiresAt: withDescription(Timestamp, 'Time at which the challenge expires.'),
+    expiresAt: withDescription(
+      Timestamp,
+      'Time at which the challenge expires, five minutes after its creation.',
+    ),
   },
 );
 
@@ -76,7 +84,10 @@ const AuthSession = object('AuthSession', 'A session key that can sign for a wal
       { deprecated: true },
     ),
   ),
-  expiresAt: withDescription(Timestamp, 'Time at which the session expires.'),
+  expiresAt: withDescription(
+    Timestamp,
+    'Time at which the session expires, at most 15 minutes after it was opened.',
+  ),
 });
 
 const AuthSignedRequestChallenge = object(
@@ -151,12 +162,13 @@ export const AuthCredentialCreateRequest = named(
   ),
 );
 
-const optionalNullable = <T extends TSchema>(schema: T) =>
-  optional(Type.Union([schema, Type.Null()]));
-
-const encryptedOtpBundle = text('JSON with `encappedPublic` and `ciphertext`.', {
-  maxLength: 16_384,
-});
+const encryptedOtpBundle = text(
+  'The one-time code and the public key of the new session, encrypted to the key in ' +
+    '`otpEncryptionTargetBundle`. JSON with `encappedPublic` and `ciphertext`.',
+  {
+    maxLength: 16_384,
+  },
+);
 
 export const AuthCredentialVerifyRequest = named(
   'AuthCredentialVerifyRequestOneOf',
@@ -171,7 +183,8 @@ export const AuthCredentialVerifyRequest = named(
       }),
       OAUTH: object(
         'OauthCredentialVerifyRequest',
-        'An ID token whose `nonce` is the SHA-256 of `clientPublicKey` in hex.',
+        'An ID token whose `nonce` is the SHA-256 of `clientPublicKey` in hex. Each token opens ' +
+          'one session.',
         { oidcToken, clientPublicKey: ClientPublicKey },
       ),
       PASSKEY: object('PasskeyCredentialVerifyRequest', 'A passkey assertion for a challenge.', {
@@ -180,7 +193,7 @@ export const AuthCredentialVerifyRequest = named(
           clientDataJson: base64urlText('`clientDataJSON` of WebAuthn, base64url.'),
           authenticatorData: base64urlText('`authenticatorData` of WebAuthn, base64url.'),
           signature: base64urlText('`signature` of WebAuthn, base64url.'),
-          userHandle: optionalNullable(base64urlText('`userHandle` of WebAuthn, base64url.')),
+          userHandle: optional(nullable(base64urlText('`userHandle` of WebAuthn, base64url.'))),
         }),
       }),
     },
@@ -199,7 +212,8 @@ export const createAuthCredential = operation({
   summary: 'Add a credential',
   description:
     'Adds a credential to an embedded wallet. The first credential of a wallet requires no ' +
-    'signature. A session of the wallet signs the request for each further credential.',
+    'signature. A session of the wallet signs the request for each further credential. For ' +
+    'EMAIL_OTP and SMS_OTP a first code is sent, within the limits of `challengeAuthCredential`.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -263,8 +277,10 @@ export const challengeAuthCredential = operation({
   tag: TAG,
   summary: 'Create a credential challenge',
   description:
-    'Sends a one-time code, or returns the challenge for a passkey. Continue with ' +
-    '`verifyAuthCredential`.',
+    'Sends a one-time code, or returns the challenge for a passkey. In production, a wallet ' +
+    'receives at most one code of a type in 30 seconds and five in 15 minutes. A code expires ' +
+    'after `expirationSeconds` of the wallet configuration, by default 300. A passkey has at ' +
+    'most 60 challenges per minute. Continue with `verifyAuthCredential`.',
   permission: 'TRANSACT',
   idempotency: 'none',
   params: paramsOf('credential'),
@@ -306,7 +322,9 @@ export const verifyAuthCredential = operation({
   description:
     'Verifies the proof of a credential and opens a session. A one-time code requires two ' +
     'requests. The second is signed by the key that was encrypted with the code. For a ' +
-    'passkey, send the ID of the challenge in the `Request-Id` header.',
+    'passkey, send the ID of the challenge in the `Request-Id` header. Five wrong codes ' +
+    'invalidate a one-time code. After ten failed verifications of a credential within an hour, ' +
+    'one-time codes are rejected with RATE_LIMITED.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,

@@ -1,5 +1,5 @@
-// OIDC credentials in the sandbox, where the signature of a token is not verified: their addition, sessions,
-// removal and rejections.
+// OIDC credentials in the sandbox, where the signature of a token is not verified: their addition,
+// sessions, removal and rejections.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -178,7 +178,7 @@ describe('createAuthCredential', () => {
       [
         'an iat 61 s ago',
         { iat: () => nowInSeconds() - 61 },
-        unauthorizedError('The token is too old: iat is over 60 s ago.'),
+        unauthorizedError('The token is too old, because its iat is over 60 s ago.'),
       ],
       [
         'an issue time in the future',
@@ -225,7 +225,9 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
-    /** Expects that the key can sign for the wallet. The key signs the addition of another identity. */
+    /**
+     * Expects that the key can sign for the wallet. The key signs the addition of another identity.
+     */
     async function expectKeySigns(accountId: string, key: Keys | { privateKey: string }) {
       const body = credentialBody(accountId, createClaims());
       ok(await fixture.callSigned('POST', '/auth/credentials', body, key), 201);
@@ -272,7 +274,7 @@ describe('verifyAuthCredential', () => {
     const mismatchReason = (claim: string) =>
       `The ${claim} of the token differs from the registered value.`;
     const NONCE_REASON = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
-    const TOKEN_TOO_OLD = 'The token is too old: iat is over 60 s ago.';
+    const TOKEN_TOO_OLD = 'The token is too old, because its iat is over 60 s ago.';
     it.each([
       ['another user', { sub: 'another-user' }, mismatchReason('sub')],
       ['another app', { aud: 'app-2' }, mismatchReason('aud')],
@@ -318,7 +320,7 @@ describe('verifyAuthCredential', () => {
     it('is rejected for a malformed request, without counting a failure', async () => {
       const { id, claims } = await createWalletOfIdentity();
       const offCurve = `02${'f'.repeat(64)}`;
-      const OFF_CURVE_MESSAGE = 'clientPublicKey: is not a point of P-256';
+      const OFF_CURVE_MESSAGE = 'clientPublicKey: must be a point of P-256';
       expectRejection(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF_CURVE_MESSAGE);
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
@@ -356,7 +358,8 @@ describe('verifyAuthCredential', () => {
         await fixture.callSigned('DELETE', `/auth/sessions/${session.id}`, undefined, client),
         204,
       );
-      const USED_TOKEN_MESSAGE = 'A token for this key was already used.';
+      const USED_TOKEN_MESSAGE =
+        'A token for this key was already used. Obtain a token for a new key.';
       expectRejection(
         await fixture.call('POST', path, body),
         401,
@@ -393,7 +396,7 @@ describe('verifyAuthCredential', () => {
       expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
     });
 
-    it('has no challenge, and is unknown to another platform', async () => {
+    it('cannot be requested with a challenge or by another platform', async () => {
       const { id, claims } = await createWalletOfIdentity();
       const challengeResponse = await fixture.call('POST', `/auth/credentials/${id}/challenge`, {});
       expect([challengeResponse.status, challengeResponse.body.code]).toEqual([

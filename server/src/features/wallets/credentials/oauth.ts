@@ -1,5 +1,5 @@
-// Credentials of an identity provider (OIDC). A token opens at most one session, within its validity. Its
-// nonce must bind the key of the session, so that an intercepted token is useless.
+// Credentials of an identity provider (OIDC). A token opens at most one session, within its
+// validity. Its nonce must bind the key of the session, so that an intercepted token is useless.
 import { type OidcIdentity, providerName } from '../../../catalog/identity/oidc.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { countAttempt, isLimitReached } from '../../../runtime/operation/attempt-limiter.ts';
@@ -70,8 +70,8 @@ function findMismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: str
 const SINGLE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
 
 /**
- * Claims the key for one session within the validity of tokens, so that a token cannot reopen a session that
- * was revoked. Of two concurrent claims one succeeds.
+ * Claims the key for one session within the validity of tokens, so that a token cannot reopen a
+ * session that was revoked. Of two concurrent claims one succeeds.
  */
 async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;
@@ -119,7 +119,8 @@ export const oauthKind: Kind<'OAUTH'> = {
     const fault = findMismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
     if (fault) return reject(fault);
     if (!(await claimKey(ctx, credential, key))) {
-      return reject(unauthorizedFault('A token for this key was already used.'));
+      const reason = 'A token for this key was already used. Obtain a token for a new key.';
+      return reject(unauthorizedFault(reason));
     }
     return { status: 200, body: await openSession(ctx, deps, wallet, row, clientPublicKey) };
   },

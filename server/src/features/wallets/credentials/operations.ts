@@ -1,6 +1,6 @@
-// Operations on credentials, common to all types, which handle wallets, signatures and rows. The last
-// credential of a wallet cannot be removed. A credential cannot be removed by its own session, because a
-// stolen device could otherwise lock the owner out.
+// Operations on credentials of all types. They handle wallets, signatures and rows. The last
+// credential of a wallet cannot be removed. A credential cannot be removed by its own session,
+// because a stolen device could otherwise lock the owner out.
 import type { Static } from '@sinclair/typebox';
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -44,10 +44,12 @@ const KINDS = {
 /** Callers pass bodies of the same type only, which the type system cannot express here. */
 const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 
-/** The wallet of a list query, or undefined for other accounts. Throws INVALID_INPUT for other IDs. */
+/**
+ * The wallet of a list query, or undefined for other accounts. Throws INVALID_INPUT for other IDs.
+ */
 export async function requireListedWallet(ctx: Ctx, accountId: string) {
   if (!isId(accountId, 'InternalAccount')) {
-    throw invalidField('accountId', 'is not the ID of an internal account');
+    throw invalidField('accountId', 'must be the ID of an internal account');
   }
   return findWallet(ctx, accountId);
 }
@@ -76,7 +78,8 @@ const create = (deps: WalletDeps) =>
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
         return { signatureRequest: { wallet, type, payload: activity, boundData, signer } };
       }
-      // An empty update, so that one of two concurrent first credentials is retried and requires a signature.
+      // An empty update, so that one of two concurrent first credentials is retried and requires a
+      // signature.
       ctx.update(wallets, wallet.row, {});
       const addedCredential = addCredential(ctx, wallet, row);
       return { status: 201, body: presentCredential(ctx, wallet, addedCredential) };
@@ -97,7 +100,9 @@ async function rejectLastCredential(ctx: Ctx, { row }: WalletCredential): Promis
     ({ id }) => id !== row.id,
   );
   if (!otherCredentials.length) {
-    throw new Fault('INVALID_INPUT', 'The only credential of a wallet cannot be removed.');
+    const reason =
+      'The only credential of a wallet cannot be removed. Add another credential first.';
+    throw new Fault('INVALID_INPUT', reason);
   }
   for (const remainingCredential of otherCredentials) ctx.require(credentials, remainingCredential);
 }
@@ -140,7 +145,7 @@ const verify = (deps: WalletDeps) =>
     async begin(ctx, { params, body }, headers) {
       const credential = await requireCredential(ctx, params.id);
       if (body.type !== credential.row.type) {
-        throw invalidField('type', `the credential is of type ${credential.row.type}`);
+        throw invalidField('type', `must be ${credential.row.type}, the type of the credential`);
       }
       return kindOf(body.type).verify(ctx, deps, credential, body, headers);
     },
@@ -160,8 +165,11 @@ const challenge = (deps: WalletDeps) =>
     const credential = await requireCredential(ctx, params.id);
     const kind = kindOf(credential.row.type);
     if (!kind.challenge) {
-      const reason = `A credential of type ${credential.row.type} is verified without a challenge.`;
-      throw new Fault('INVALID_INPUT', reason);
+      throw new Fault(
+        'INVALID_INPUT',
+        `A credential of type ${credential.row.type} is verified without a challenge. ` +
+          'Call verifyAuthCredential.',
+      );
     }
     const processing = await simulateProcessing(ctx, deps, `challenge ${credential.row.id}`);
     if (processing) return processing;

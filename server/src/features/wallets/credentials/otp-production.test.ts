@@ -16,7 +16,7 @@ import {
 import {
   errorFieldsOf,
   errorOf,
-  NONE_PENDING,
+  NO_PENDING_CODE,
   newPhoneNumber,
   otpFixture,
   WRONG_CODE,
@@ -149,7 +149,7 @@ describe('a code in production', () => {
     expect(nextOtp.code).toMatch(/^\d{4}$/);
     otp.advance(90_000);
     const lateSubmission = await otp.submitCode(credential, nextOtp.bundle, { code: nextOtp.code });
-    expect(errorOf(lateSubmission.response)).toEqual(NONE_PENDING);
+    expect(errorOf(lateSubmission.response)).toEqual(NO_PENDING_CODE);
   });
 
   it('is sent at most every 30 seconds, and five times in 15 minutes', async () => {

@@ -17,7 +17,7 @@ import {
   encryptTo,
   errorFieldsOf,
   errorOf,
-  NONE_PENDING,
+  NO_PENDING_CODE,
   type OtpType,
   otpFixture,
   WRONG_CODE,
@@ -111,7 +111,7 @@ describe('verifyAuthCredential', () => {
           expect(errorOf(response)).toEqual(WRONG_CODE);
         }
         const { response } = await otp.submitCode(credential, bundle);
-        if (round === 0) expect(errorOf(response)).toEqual(NONE_PENDING);
+        if (round === 0) expect(errorOf(response)).toEqual(NO_PENDING_CODE);
         else expect(errorFieldsOf(response)).toEqual([429, 'RATE_LIMITED']);
       }
       otp.advance(10 * MINUTE);
@@ -139,7 +139,7 @@ describe('verifyAuthCredential', () => {
         .sort((a, b) => a.status - b.status);
       ok(responses[0] as ApiResponse, 202);
       for (const otherResponse of responses.slice(1))
-        expect(errorOf(otherResponse)).toEqual(NONE_PENDING);
+        expect(errorOf(otherResponse)).toEqual(NO_PENDING_CODE);
     });
 
     it('limits concurrent wrong attempts to five', async () => {
@@ -154,7 +154,7 @@ describe('verifyAuthCredential', () => {
         sealedBundles.map((each) => otp.verifyBundle(credential, each)),
       );
       expect(responses.filter(({ body }) => body.reason === WRONG_CODE[2])).toHaveLength(5);
-      expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(NO_PENDING_CODE);
     });
 
     it('requires a pending code', async () => {
@@ -163,7 +163,7 @@ describe('verifyAuthCredential', () => {
         credential,
         '{"encappedPublic":"04","ciphertext":"00"}',
       );
-      expect(errorOf(responseWithoutCode)).toEqual(NONE_PENDING);
+      expect(errorOf(responseWithoutCode)).toEqual(NO_PENDING_CODE);
       const firstBundle = await fixture.requestOtpBundle(credential.id);
       const secondBundle = await fixture.requestOtpBundle(credential.id);
       // The key of the previous code was deleted with it.
@@ -171,18 +171,18 @@ describe('verifyAuthCredential', () => {
       expect(errorFieldsOf(oldResponse)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       otp.advance(5 * MINUTE);
       expect(errorOf((await otp.submitCode(credential, secondBundle)).response)).toEqual(
-        NONE_PENDING,
+        NO_PENDING_CODE,
       );
       const thirdBundle = await fixture.requestOtpBundle(credential.id);
       otp.advance(5 * MINUTE - 1);
       ok((await otp.submitCode(credential, thirdBundle)).response, 202);
       expect(errorOf((await otp.submitCode(credential, thirdBundle)).response)).toEqual(
-        NONE_PENDING,
+        NO_PENDING_CODE,
       );
       const fourthBundle = await fixture.requestOtpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
       expect(errorOf((await otp.submitCode(credential, fourthBundle)).response)).toEqual(
-        NONE_PENDING,
+        NO_PENDING_CODE,
       );
       // The contact changed without removal of the code, which was sent to the previous one.
       const fifthBundle = await fixture.requestOtpBundle(credential.id);
@@ -347,7 +347,7 @@ describe('verifyAuthCredential', () => {
         sealed,
         await signedHeaders(challengeBody, keys),
       );
-      expect(errorOf(rejectedResponse)).toEqual(NONE_PENDING);
+      expect(errorOf(rejectedResponse)).toEqual(NO_PENDING_CODE);
     });
 
     it('leaves no session if the credential is removed concurrently', async () => {

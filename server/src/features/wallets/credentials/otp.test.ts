@@ -101,7 +101,7 @@ describe('createAuthCredential', () => {
       }
     });
 
-    it('is created once for two concurrent signed requests', async () => {
+    it('adds one credential for two concurrent signed requests', async () => {
       const { accountId } = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       const session = await fixture.openEmailSession(accountId);
       const body = { type: 'SMS_OTP', accountId };

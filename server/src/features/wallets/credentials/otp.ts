@@ -1,6 +1,7 @@
-// One-time codes by e-mail or SMS to the contact on file. The client encrypts the code together with the
-// public key of the new session. A token that is signed with this key proves possession of the code and the
-// key. A new code replaces code and encryption key, which are removed after use or a change of the contact.
+// One-time codes by e-mail or SMS to the contact on file. The client encrypts the code together
+// with the public key of the new session. A token that is signed with this key proves possession of
+// the code and the key. A new code replaces code and encryption key, which are removed after use or
+// a change of the contact.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -94,10 +95,14 @@ interface VerifyBound {
 function requireContact(ctx: Ctx, deps: WalletDeps, wallet: Wallet, type: OtpType): string {
   const { messageChannel, contact: name } = CHANNELS[type];
   const contact = contactOf(wallet, type);
-  if (!contact) throw invalidField('type', `the customer has no ${name} on file`);
+  if (!contact) {
+    const message = `the customer has no ${name} on file. Add the contact with updateCustomerById`;
+    throw invalidField('type', message);
+  }
   const { environment } = ctx.caller;
   if (!canSend(deps.connectors(environment), messageChannel, environment)) {
-    throw new Fault('NOT_IMPLEMENTED', `No provider for ${messageChannel} messages is configured.`);
+    const reason = `No provider for ${messageChannel} messages is configured. The operator can add one.`;
+    throw new Fault('NOT_IMPLEMENTED', reason);
   }
   return contact;
 }
@@ -199,10 +204,13 @@ async function register(
   }
   const contact = requireContact(ctx, deps, wallet, type);
   if (boundData && boundData.contact !== contact) {
-    const reason = `The ${name} of the customer has changed since the signature was requested.`;
+    const reason =
+      `The ${name} of the customer has changed since the signature was requested. ` +
+      'Send the first request again.';
     throw new Fault('CONFLICT', reason);
   }
-  // An empty update, so that a concurrent change of the contact retries and then requires a signature.
+  // An empty update, so that a concurrent change of the contact retries and then requires a
+  // signature.
   touchCustomer(ctx, wallet.customer);
   return {
     activity: activity(contact, wallet.row.user_id),
@@ -212,7 +220,8 @@ async function register(
 }
 
 const unauthorizedFault = (reason: string) => new Fault('UNAUTHORIZED', reason);
-const noPendingCode = () => unauthorizedFault('No pending OTP for this credential');
+const noPendingCodeFault = () =>
+  unauthorizedFault('No one-time code is pending for this credential. Request a new code.');
 
 /** Whether a string has the form of an encrypted code. */
 function isEncryptedCode(text: string): boolean {
@@ -224,8 +233,8 @@ function isEncryptedCode(text: string): boolean {
   }
 }
 
-const unreadableBundle = () =>
-  invalidField(FIELD, 'is not encrypted to the key of the latest code');
+const unreadableBundleFault = () =>
+  invalidField(FIELD, 'must be encrypted to the key of the latest code');
 
 /** The verification token, which states the verified contact and the key that signs. */
 const issueToken =
@@ -257,26 +266,26 @@ async function verify(
   body: VerifyBodyOf<OtpType>,
 ): Promise<{ signatureRequest: SignatureRequest } | Rejected> {
   const { wallet, row } = credential;
-  if (!isEncryptedCode(body.encryptedOtpBundle)) throw unreadableBundle();
+  if (!isEncryptedCode(body.encryptedOtpBundle)) throw unreadableBundleFault();
   await checkFailureLimit(ctx, row.id);
   const contact = contactOf(wallet, type);
   const target = await ctx.read(otpTargets, row.id);
-  if (!contact || !target || ctx.now >= target.expires_at) throw noPendingCode();
+  if (!contact || !target || ctx.now >= target.expires_at) throw noPendingCodeFault();
   const openedOtp = await custodyOf(ctx, deps).openOtp({
     id: target.code_id,
     target: target.target,
     encryptedBundle: body.encryptedOtpBundle,
   });
-  if (!openedOtp) throw unreadableBundle();
+  if (!openedOtp) throw unreadableBundleFault();
   const publicKey = clientKeyOf(openedOtp.publicKey, FIELD);
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await codeSettingsOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
   // The letters of codes are capital. Input is case-insensitive.
   const result = await verifyCode(ctx, purpose, openedOtp.code.trim().toUpperCase());
-  if (result === 'none') throw noPendingCode();
+  if (result === 'none') throw noPendingCodeFault();
   if (result === 'invalid')
-    return recordFailure(ctx, row.id, unauthorizedFault('Invalid OTP code'));
+    return recordFailure(ctx, row.id, unauthorizedFault('The one-time code is incorrect.'));
   ctx.remove(otpTargets, target);
   const boundData: VerifyBound = { publicKey, contact };
   const payload = issueToken(ctx, deps, credential, {
@@ -298,7 +307,7 @@ async function completeVerification(
 ) {
   const { publicKey, contact } = authorization.boundData as VerifyBound;
   // The contact has changed, so the code no longer proves access to it.
-  if (contactOf(credential.wallet, type) !== contact) throw noPendingCode();
+  if (contactOf(credential.wallet, type) !== contact) throw noPendingCodeFault();
   requireCustomer(ctx, credential.wallet.customer);
   await rejectUsedKey(ctx, credential.wallet.row.id, publicKey, FIELD);
   const { wallet, row } = credential;

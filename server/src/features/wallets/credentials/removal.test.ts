@@ -1,5 +1,5 @@
-// Removal of credentials: permitted signers, revoked sessions, and the last credential of a wallet under
-// concurrent removals.
+// Removal of credentials: permitted signers, revoked sessions, and the last credential of a wallet
+// under concurrent removals.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -25,7 +25,7 @@ const CREDENTIAL_NOT_FOUND = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not foun
 const LAST_CREDENTIAL_ERROR = [
   400,
   'INVALID_INPUT',
-  'The only credential of a wallet cannot be removed.',
+  'The only credential of a wallet cannot be removed. Add another credential first.',
 ];
 
 const add = (body: unknown, signer: ClientSession) =>
@@ -117,8 +117,8 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
       const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
-      // Either the session of the second request was revoked with its credential, or the credential was
-      // the last one.
+      // Either the session of the second request was revoked with its credential, or the credential
+      // was the last one.
       expect([NO_ACTIVE_SESSION, LAST_CREDENTIAL_ERROR]).toContainEqual(errorOf(rejectedResponse));
       const remainingIds = await idsOf(accountId);
       expect(remainingIds).toHaveLength(1);

@@ -202,7 +202,7 @@ describe('refreshAuthSession', () => {
       signer: (typeof sessions)[0] | ReturnType<typeof generateKeys>,
     ) => errorOf(await fixture.callSigned('POST', refreshOf(ids[0] as string), body, signer));
     expect(await refreshForError(sessions[1] as (typeof sessions)[0])).toEqual(
-      otherSessionMustSign('the session itself'),
+      otherSessionMustSign('the session that is refreshed'),
     );
     for (const signer of [otherWallet.sessions[0] as (typeof sessions)[0], generateKeys()]) {
       expect(await refreshForError(signer)).toEqual(NO_ACTIVE_SESSION);
@@ -284,7 +284,7 @@ describe('refreshAuthSession', () => {
       ['', formatMessage],
       ['x', formatMessage],
       [publicKey.slice(2), formatMessage],
-      [invalidPoint, 'is not a point of P-256'],
+      [invalidPoint, 'must be a point of P-256'],
       [publicKey, usedMessage],
       [uncompressedKey, usedMessage],
     ] as const) {

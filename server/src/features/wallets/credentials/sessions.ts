@@ -1,6 +1,6 @@
-// Operations on sessions. An active session can be refreshed, signed by its own key. Any session of the
-// wallet can revoke any other, so that the holder can revoke the session of a lost device. A session can be
-// refreshed without a new verification of the credential for 12 hours.
+// Operations on sessions. A request that an active session signs refreshes this session. Any
+// session of the wallet can revoke any other, so that the holder can revoke the session of a lost
+// device. A session can be refreshed without a new verification of the credential for 12 hours.
 
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -28,7 +28,7 @@ interface WalletSession {
   isActive: boolean;
 }
 
-const sessionNotFound = () => new Fault('SESSION_NOT_FOUND', 'Session not found.');
+const sessionNotFoundFault = () => new Fault('SESSION_NOT_FOUND', 'Session not found.');
 
 /** The credential that a session was opened with, which may have been removed since. */
 async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
@@ -41,9 +41,9 @@ async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
 /** A session of the calling platform, active or not. */
 async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const row = isId(id, 'Session') ? await ctx.read(walletSessions, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId) throw sessionNotFound();
+  if (row?.platform_id !== ctx.caller.platformId) throw sessionNotFoundFault();
   const wallet = await requireProvisionedWallet(ctx, row.account_id);
-  if (!wallet) throw sessionNotFound();
+  if (!wallet) throw sessionNotFoundFault();
   const isActive = row.status === 'ACTIVE' && row.expires_at > ctx.now;
   return { wallet, row, credential: await credentialOf(ctx, row), isActive };
 }
@@ -59,7 +59,7 @@ async function requireRefreshableSession(ctx: Ctx, id: string): Promise<WalletSe
 
 async function requireActiveSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const session = await requireSession(ctx, id);
-  if (!session.isActive) throw sessionNotFound();
+  if (!session.isActive) throw sessionNotFoundFault();
   return session;
 }
 

@@ -1,5 +1,5 @@
-// Operator functions for account recovery: request, cancel and list. The job of a running server finishes a
-// recovery. Every contact of the user is notified.
+// Operator functions for account recovery: request, cancel and list. The job of a running server
+// finishes a recovery. Every contact of the user is notified.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -32,7 +32,7 @@ const presentRecovery = (row: RecoveryRow) => ({
 
 type WalletRecovery = ReturnType<typeof presentRecovery>;
 
-/** Requests a delayed recovery of a wallet, which is announced. Throws NOT_FOUND and CONFLICT. */
+/** Requests a delayed recovery of a wallet and announces it. Throws NOT_FOUND and CONFLICT. */
 export async function requestWalletRecovery(
   runtime: Runtime,
   input: NewRecovery,
@@ -74,8 +74,8 @@ interface SearchInput extends PageInput {
 }
 
 /**
- * A page of recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND if `after`
- * is unknown.
+ * A page of recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND
+ * if `after` is unknown.
  */
 export async function searchWalletRecoveries(
   { db }: Runtime,

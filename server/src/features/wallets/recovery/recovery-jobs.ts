@@ -1,6 +1,6 @@
-// Account recovery of a wallet. The operator requests the recovery. After a delay, which is a
-// setting of the server, a job adds a one-time code credential, or cancels the recovery if a
-// condition is not met. Existing credentials remain, and no funds are transferred.
+// Account recovery of a wallet at the request of the operator. After a delay that is a setting of
+// the server, a job adds a one-time code credential. If a condition is not met, the job cancels the
+// recovery. Existing credentials remain, and no funds are transferred.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -39,30 +39,32 @@ function stageJob(ctx: Ctx, recoveryId: string, dueAt: number): void {
 const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): string | null =>
   digestOf(ctx.vault, type === 'SMS_OTP' ? 'phone' : 'email', contactOf({ customer }, type));
 
-const conflict = (reason: string) => new Fault('CONFLICT', reason);
+const conflictFault = (reason: string) => new Fault('CONFLICT', reason);
 
 /** Throws CONFLICT if a recovery is not needed or not possible. */
 async function assertRecoverable(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
   const { id } = wallet.row;
   const contact = RECOVERED_CONTACT[type];
   if (contactOf(wallet, type) === null) {
-    throw conflict(`The customer has no ${contact} on file. The platform can add one.`);
+    throw conflictFault(`The customer has no ${contact} on file. The platform can add one.`);
   }
   const credentials = await credentialsOf(ctx, id);
   const existingCredential = credentials.find((row) => row.type === type);
   if (existingCredential) {
     const reason = `The wallet already has this credential. Codes to the ${contact} can be requested`;
-    throw conflict(`${reason} with a challenge of ${existingCredential.id}.`);
+    throw conflictFault(`${reason} with a challenge of ${existingCredential.id}.`);
   }
   if (!credentials.length) {
-    throw conflict('The wallet has no credential. The first one is added without a signature.');
+    throw conflictFault(
+      'The wallet has no credential. The first one is added without a signature.',
+    );
   }
   if ((await sessionsOf(ctx, id)).length) {
-    throw conflict('The wallet has an active session, which can sign for a new credential.');
+    throw conflictFault('The wallet has an active session, which can sign for a new credential.');
   }
   const pendingRecovery = await findPendingRecovery(ctx, id);
   if (pendingRecovery)
-    throw conflict(`The recovery ${pendingRecovery.id} is already pending for this wallet.`);
+    throw conflictFault(`The recovery ${pendingRecovery.id} is already pending for this wallet.`);
 }
 
 export interface NewRecovery {
@@ -78,7 +80,7 @@ export interface NewRecovery {
 export async function startRecovery(ctx: Ctx, input: NewRecovery): Promise<RecoveryRow> {
   const { accountId, type, actor, reason, delayMs } = input;
   const wallet = await findWallet(ctx, accountId);
-  if (!wallet) throw conflict('The wallet is closed, or its customer was deleted.');
+  if (!wallet) throw conflictFault('The wallet is closed, or its customer was deleted.');
   await assertRecoverable(ctx, wallet, type);
   // A concurrent change of the contact retries the operation.
   requireCustomer(ctx, wallet.customer);
@@ -100,8 +102,9 @@ export async function startRecovery(ctx: Ctx, input: NewRecovery): Promise<Recov
   return row;
 }
 
-// Includes a session that was opened concurrently with the start of the recovery and did not cancel it.
-const SIGNED_IN = `select 1 from wallet_sessions where account_id = $1 and expires_at > $2
+// Includes a session that was opened concurrently with the start of the recovery and did not cancel
+// it.
+const SIGNED_IN_SQL = `select 1 from wallet_sessions where account_id = $1 and expires_at > $2
   and (status = 'ACTIVE' or updated_at >= $2) limit 1`;
 
 async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): Promise<boolean> {
@@ -122,11 +125,14 @@ async function findCancelReason(
   const credentials = await credentialsOf(ctx, row.account_id);
   if (credentials.some(({ type }) => type === row.type)) return 'CREDENTIAL_THERE';
   const requestedAt = new Date(row.created_at);
-  if ((await ctx.db.query(SIGNED_IN, [row.account_id, requestedAt])).length) return 'SIGNED_IN';
+  if ((await ctx.db.query(SIGNED_IN_SQL, [row.account_id, requestedAt])).length) return 'SIGNED_IN';
   return (await isAnnounced(ctx, row)) ? undefined : 'NOT_ANNOUNCED';
 }
 
-/** Finishes or cancels a due recovery, or reschedules it if `delayMs` has not elapsed since the request. */
+/**
+ * Finishes or cancels a due recovery, or reschedules it if `delayMs` has not elapsed since the
+ * request.
+ */
 async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promise<void> {
   const row = await ctx.read(walletRecoveries, id);
   if (row?.status !== 'WAITING') return;
@@ -146,7 +152,8 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     await cancelRecovery(ctx, row, reason ?? 'WALLET_GONE');
     return;
   }
-  // An empty update, so that a concurrent change of the contact retries and then requires a signature.
+  // An empty update, so that a concurrent change of the contact retries and then requires a
+  // signature.
   touchCustomer(ctx, wallet.customer);
   requireInternalAccount(ctx, wallet.account);
   addCredential(ctx, wallet, { type: row.type, uniquenessKey: row.type });

@@ -224,7 +224,7 @@ describe('a recovery is rejected for', () => {
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('a pending recovery, but not for a canceled recovery', async () => {
+  it('a wallet with a pending recovery until it is canceled', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));

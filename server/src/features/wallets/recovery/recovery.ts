@@ -1,6 +1,6 @@
-// Delayed account recovery for users who have lost every credential: announcements and completion. Every
-// contact on file is notified of the start and the result, so that the holder can object. A verified
-// credential cancels the recovery.
+// Delayed account recovery for users who have lost every credential: announcements and completion.
+// Every contact on file is notified of the start and the result, so that the holder can object. A
+// verified credential cancels the recovery.
 
 import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -30,8 +30,8 @@ export const recoveryMessage = (notice: Notice) => `WALLET_RECOVERY_${notice}` a
 export const RECOVERED_CONTACT = { EMAIL_OTP: 'e-mail address', SMS_OTP: 'telephone number' };
 
 /**
- * Stages a message to every contact of the customer. Without a provider for a channel, its message fails,
- * visible to the operator.
+ * Stages a message to every contact of the customer. Without a provider for a channel, its message
+ * fails. The operator API returns the failure.
  */
 export async function announceRecovery(
   ctx: Ctx,

@@ -1,7 +1,7 @@
 // Signatures for payments from a wallet, by its sessions and by delegated keys. The payload for a
 // session is created with the quote and describes the payment, so a signature is valid for this
-// quote only and can be created before execution. The reply to a request without a signature
-// contains the same payload. `Request-Id` is optional, because a quote is executed once.
+// quote only. The reply to a request without a signature contains the same payload. `Request-Id`
+// is optional, because a quote is executed once.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -48,9 +48,9 @@ export interface SignedPayment {
 }
 
 /**
- * Verifies and records the signature of the wallet. Returns undefined for a valid signature and a challenge
- * for a request without signature headers. An invalid signature is a counted rejection if the request has a
- * `Request-Id`, and throws otherwise.
+ * Verifies and records the signature of the wallet. Returns undefined for a valid signature and a
+ * challenge for a request without signature headers. An invalid signature is a counted rejection if
+ * the request has a `Request-Id`, and throws otherwise.
  */
 export async function authorizePayment(
   ctx: Ctx,
@@ -87,7 +87,9 @@ interface KeyPayment {
   /** Describes the payment completely. */
   description: string;
   publicKey: string;
-  /** Requests the stamp from the custodian of the key. Returns undefined if the custodian declines. */
+  /**
+   * Requests the stamp from the custodian of the key. Returns undefined if the custodian declines.
+   */
   stampWith(payload: string): Promise<string | undefined>;
 }
 

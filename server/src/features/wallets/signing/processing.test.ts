@@ -221,7 +221,8 @@ describe('an operation with background completion', () => {
     const { testOperation, send } = await createOperation({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
-        if (++attempts === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
+        if (++attempts === 1)
+          throw new Fault('SERVICE_UNAVAILABLE', 'The provider does not respond. Retry later.');
         insertMark(ctx, testOperation.resourceId);
         return { status: 201, body: {} };
       },

@@ -1,6 +1,6 @@
-// A signature request stores the exact payload, the input and the permitted signers of the first request. The
-// signed retry is verified against the stored row only. A result is delivered once. The order of the checks
-// of a retry is part of the contract.
+// A signature request stores the exact payload, the input and the permitted signers of the first
+// request. The signed retry is verified against the stored row only. A result is delivered once.
+// The order of the checks of a retry is part of the contract.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { type Code, Fault } from '../../../kernel/fault.ts';
@@ -89,9 +89,9 @@ export const isUnsigned = (headers: SignableRequest['headers']): boolean =>
 const isForDevice = ({ by }: Signer) => by === 'nobody';
 
 /**
- * Drops expired requests and the oldest beyond the limit, before a new one. `currentId` is the ID of the
- * request of this retry. Passkey challenges can be requested without signing in. They are rate-limited and
- * never displace signature requests.
+ * Drops expired requests, and the oldest requests beyond the limit, before a new request is stored.
+ * `currentId` is the ID of the request of this retry. Passkey challenges can be requested without
+ * signing in. They are rate-limited and never displace signature requests.
  */
 async function dropExcessRequests(
   ctx: Ctx,
@@ -169,7 +169,8 @@ export async function findActiveRequest(
     throw unauthorizedFault('The Request-Id has expired. Send the first request again.');
   if (row.status === 'DROPPED') {
     throw unauthorizedFault(
-      'The Request-Id is invalid after too many newer requests or invalid signatures.',
+      'The Request-Id is invalid after too many newer requests or invalid signatures. Send the ' +
+        'first request again.',
     );
   }
   if (row.subject !== subjectOf(request)) {
@@ -186,8 +187,8 @@ export async function matchesKnownRequest(ctx: Ctx, request: SignableRequest): P
 }
 
 /**
- * Runs `work` for an open request. If it fails because a concurrent retry has completed the request, the
- * status of the request is reported instead.
+ * Runs `work` for an open request. If it fails because a concurrent retry has completed the
+ * request, the status of the request is reported instead.
  */
 export async function recheckOnFailure<T>(
   ctx: Ctx,
@@ -242,7 +243,10 @@ export function recordStamp(
   });
 }
 
-/** Stages a failed attempt, which must be committed. After five failed attempts the request is dropped. */
+/**
+ * Stages a failed attempt, which must be committed. After five failed attempts the request is
+ * dropped.
+ */
 function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: Fault } {
   const wrongCount = row.wrong + 1;
   const status =
@@ -251,7 +255,7 @@ function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: F
   return { rejected: fault };
 }
 
-const missingHeader = (code: Code, header: string) =>
+const missingHeaderFault = (code: Code, header: string) =>
   new Fault(code, `The ${header} header is missing.`);
 
 /** Parses a stamp or recognizes the scripted one. Throws WALLET_SIGNATURE_MALFORMED. */
@@ -263,8 +267,8 @@ export function readStamp(ctx: Ctx, deps: WalletDeps, header: string): Stamp | '
 }
 
 /**
- * Verifies a signed retry in the order of the contract: headers, form of the stamp, status of the request,
- * identical input, and the signature.
+ * Verifies a signed retry in the order of the contract: headers, form of the stamp, status of the
+ * request, identical input, and the signature.
  */
 export async function verifyRetry(
   ctx: Ctx,
@@ -272,8 +276,9 @@ export async function verifyRetry(
   request: SignableRequest,
 ): Promise<VerifiedRetry | { rejected: Fault }> {
   const [header, requestId] = [stampOf(request.headers), requestIdOf(request.headers)];
-  if (header === undefined) throw missingHeader('WALLET_SIGNATURE_MISSING', 'wallet signature');
-  if (requestId === undefined) throw missingHeader('REQUEST_ID_MISSING', 'Request-Id');
+  if (header === undefined)
+    throw missingHeaderFault('WALLET_SIGNATURE_MISSING', 'wallet signature');
+  if (requestId === undefined) throw missingHeaderFault('REQUEST_ID_MISSING', 'Request-Id');
   const stamp = readStamp(ctx, deps, header);
   const { row, wallet } = await findActiveRequest(ctx, request, requestId);
   const signer = JSON.parse(row.signer) as Signer;

@@ -36,7 +36,7 @@ const reasonOf = ({ body }: SignedReply) => (body as { reason: string }).reason;
 const unauthorizedWith = (code: string) => [401, code];
 
 describe('a first request', () => {
-  it('returns the exact text to sign, which contains the request id, and its expiry', async () => {
+  it('returns the exact text to sign, the request ID and the expiry', async () => {
     const operation = await signedTestOperation(app);
     const response = await operation.call();
     const { payloadToSign, requestId, expiresAt } = response.body as Record<string, string>;
@@ -233,7 +233,7 @@ describe('the fixed signature of the sandbox', () => {
     );
   });
 
-  it('needs no session, and is recorded under an active one if it exists', async () => {
+  it('needs no session, and is recorded under an active session if one exists', async () => {
     const operation = await signedTestOperation(app);
     const readSessionIds = async () => {
       const rows = await app.runtime.db.find(walletAuthorizations, {
@@ -285,7 +285,7 @@ describe('allowed signers', () => {
     };
     expect(await callWithSigner({ only: ownSession.id }, ownSession)).toBe(201);
     expect(await callWithSigner({ only: ownSession.id }, otherSession)).toMatch(
-      /because the session itself must sign/,
+      /because the session that is refreshed must sign/,
     );
     expect(await callWithSigner({ except: 'Other' }, ownSession)).toBe(201);
     expect(await callWithSigner({ except: 'Other' }, otherSession)).toMatch(
@@ -300,7 +300,7 @@ describe('allowed signers', () => {
     );
   });
 
-  it('rejects a session that is revoked concurrently', async () => {
+  it('exclude a session that is revoked concurrently', async () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.openSession();
     let attempts = 0;

@@ -21,7 +21,7 @@ function sessionRestriction(
   { only, except }: Extract<Signer, { by: 'session' }>,
   row: SessionRow,
 ): string | undefined {
-  if (only !== undefined && row.id !== only) return 'the session itself must sign';
+  if (only !== undefined && row.id !== only) return 'the session that is refreshed must sign';
   if (row.credential_id === except) return 'a session of another credential must sign';
   return undefined;
 }
@@ -29,7 +29,8 @@ function sessionRestriction(
 /** The fault for an invalid signature. A scripted environment has its own code. */
 function signatureFault(ctx: Ctx, deps: WalletDeps, signer: SigningParty, reason: string): Fault {
   const script = deps.connectors(ctx.caller.environment).walletScript;
-  // A key without a session belongs to the verification of a credential, which fails with this code.
+  // A key without a session belongs to the verification of a credential, which fails with this
+  // code.
   const code: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
   return new Fault(script?.failure ?? code, reason);
 }
@@ -61,11 +62,13 @@ export async function verifySigner(
   // Existing clients send the scripted stamp without a session.
   if (!session && stamp === 'scripted') return { publicKey: '', session };
   if (!session)
-    return faultOf('The wallet signature does not belong to an active session that may sign this.');
+    return faultOf(
+      'The wallet signature does not belong to an active session that may sign this request.',
+    );
   const restriction = sessionRestriction(signer, session);
   if (restriction)
     return faultOf(
-      `The wallet signature belongs to a session that may not sign this, because ${restriction}.`,
+      `The wallet signature belongs to a session that may not sign this request, because ${restriction}.`,
     );
   // If the session is revoked concurrently, the operation is retried.
   ctx.require(walletSessions, session);

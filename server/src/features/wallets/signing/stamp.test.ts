@@ -1,4 +1,4 @@
-// Valid and invalid stamps. The cases are the published vector, the client library in each of its runtimes,
+// Valid and invalid stamps. The cases are the published vector, each runtime of the client library,
 // OpenSSL with low and high S, all Wycheproof cases, and malformed encodings.
 import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto';
 import { readFileSync } from 'node:fs';

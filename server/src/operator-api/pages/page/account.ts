@@ -127,7 +127,7 @@ function passkeyRow(passkey: Passkey, messages: Messages): HTMLElement {
     );
   };
   const confirm = () => {
-    const keep = action(texts.keep, () => {
+    const keepButton = action(texts.keep, () => {
       showRow();
       row.querySelector('button')?.focus();
     });
@@ -135,10 +135,10 @@ function passkeyRow(passkey: Passkey, messages: Messages): HTMLElement {
       'div',
       {},
       paragraph(texts.confirmRemoval(name)),
-      buttons(action(texts.removePasskey, remove, { kind: 'danger' }), keep),
+      buttons(action(texts.removePasskey, remove, { kind: 'danger' }), keepButton),
     );
     row.replaceChildren(box);
-    keep.focus();
+    keepButton.focus();
   };
   showRow();
   return row;

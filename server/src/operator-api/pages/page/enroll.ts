@@ -35,7 +35,7 @@ interface Link {
 
 const { enroll, passkey, totp } = TEXTS;
 
-/** Removes the secret from the address bar. A reload finds it in the state of the history. */
+/** Moves the secret from the address bar to the state of the history, which reloads preserve. */
 function takeSecret(): string {
   const addressSecret = location.hash.slice(1);
   const storedSecret = (history.state as { secret?: string } | null)?.secret ?? '';
@@ -44,7 +44,7 @@ function takeSecret(): string {
   return secret;
 }
 
-function showEnded(): void {
+function showInvalidLink(): void {
   show(
     enroll.ended,
     paragraph(enroll.endedText),
@@ -58,7 +58,7 @@ function showEnded(): void {
 /** Replaces the form with a page after certain rejections, or returns the error of the form. */
 function problemOf(rejection: Rejection, secret: string): Problem | undefined {
   const { code, reason, errors } = rejection;
-  if (code === 'LINK_ENDED') showEnded();
+  if (code === 'LINK_ENDED') showInvalidLink();
   else if (code === 'FORBIDDEN') showWrongAddress(reason, `#${secret}`);
   else {
     // Fields of the request that the form does not have.
@@ -173,10 +173,10 @@ export async function openEnroll(): Promise<void> {
   const secret = takeSecret();
   // Another link in the same tab changes the fragment only.
   addEventListener('hashchange', () => location.hash && location.reload());
-  if (!secret) return showEnded();
+  if (!secret) return showInvalidLink();
   const reply = await call<Link>('POST', '/enrollment', { secret });
   if (!reply.isRejected) return showStart(secret, reply.body);
-  if (reply.code === 'LINK_ENDED' || reply.code === 'INVALID_INPUT') return showEnded();
+  if (reply.code === 'LINK_ENDED' || reply.code === 'INVALID_INPUT') return showInvalidLink();
   if (reply.code === 'FORBIDDEN') return showWrongAddress(reply.reason, `#${secret}`);
   showLoadError(reply, openEnroll);
 }

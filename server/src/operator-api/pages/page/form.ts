@@ -1,4 +1,5 @@
-// Forms: each error is shown next to its field, and in a linked summary above, which receives the focus.
+// Forms. Each error is shown next to its field and in a summary above the form. The summary links to
+// the fields and receives the focus.
 import { freshId, h, whileBusy } from '../../../features/customers/hosted-verification/page/dom.ts';
 import type { FieldError, Rejection } from './api.ts';
 import { TEXTS } from './texts.ts';

@@ -1,4 +1,4 @@
-// The script of the pages for operators, selected by the address.
+// Entry of the script of the pages for operators. The address selects the page.
 import { openAccount } from './account.ts';
 import { openEnroll } from './enroll.ts';
 import { openSignIn } from './sign-in.ts';

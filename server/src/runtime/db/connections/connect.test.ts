@@ -3,13 +3,15 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/kit/app/database.ts';
 import { scratchFolder } from '../../../../test/kit/app/scratch.ts';
 import { createReadiness } from '../../observability/readiness.ts';
 import { type Embedded, startEmbedded } from '../../postgres/embedded.ts';
 import { openDatabase } from '../database.ts';
+import { connectLane, openLane } from '../lane.ts';
 import { connectDatabase } from './connect.ts';
+import { closeFormerConnections } from './former-primary.ts';
 
 /** A port that forwards to a database, or accepts connections without a response. */
 async function listen(url?: string) {
@@ -125,4 +127,81 @@ describe('connectDatabase with several hosts', () => {
     expect(await readiness.check()).toBe('database read-only');
     readiness.stop();
   });
+});
+
+describe('a former primary that continues to run, first in the list of hosts', () => {
+  const dirs: string[] = [];
+  let former: Embedded;
+  let primary: Embedded;
+  let ports: readonly [Listener, Listener];
+  let url: string;
+
+  async function startInstance(): Promise<Embedded> {
+    const dir = fs.mkdtempSync(path.join(scratchFolder(), 'instance-'));
+    dirs.push(dir);
+    return startEmbedded({ dir });
+  }
+
+  async function setReplicas(names: string): Promise<void> {
+    const admin = await connectDatabase(former.url, { name: 'admin', confirmed: false });
+    await admin.query(`alter system set synchronous_standby_names = '${names}'`);
+    await admin.query('select pg_reload_conf()');
+    await admin.end();
+    await vi.waitUntil(
+      async () => {
+        const client = await connectDatabase(former.url, { name: 'admin', confirmed: false });
+        const { rows } = await client.query('show synchronous_standby_names');
+        await client.end();
+        return rows[0].synchronous_standby_names === names;
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  }
+
+  beforeAll(async () => {
+    former = await startInstance();
+    primary = await startInstance();
+    ports = [await listen(former.url), await listen(primary.url)];
+    const hosts = ports.map(({ host }) => host).join(',');
+    url = `postgresql://${new URL(former.url).username}@${hosts}/postgres`;
+  }, 60_000);
+  afterEach(() => setReplicas(''));
+  afterAll(async () => {
+    for (const each of ports) each.close();
+    await former.stop();
+    await primary.stop();
+    for (const dir of dirs) fs.rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('is not probed by /readyz', async () => {
+    await setReplicas('*');
+    const readiness = createReadiness({ url, hasLane: () => true });
+    readiness.markStarted();
+    expect(await readiness.check()).toBe('ready');
+    readiness.stop();
+    const [{ host }] = ports;
+    const formerUrl = `postgresql://${new URL(former.url).username}@${host},${host}/postgres`;
+    const formerReadiness = createReadiness({ url: formerUrl, hasLane: () => true });
+    formerReadiness.markStarted();
+    expect(await formerReadiness.check()).toBe('database cannot commit');
+    formerReadiness.stop();
+  });
+
+  it('loses its connections when a replica confirms a commit on the primary', async () => {
+    const db = openDatabase({ url });
+    const lane = openLane({ connect: () => connectLane(url), onUp() {}, timeoutMs: 5_000 });
+    const readSystem = async () =>
+      (await db.query('select system_identifier as id from pg_control_system()'))[0]?.id;
+    const formerSystem = await readSystem();
+    await vi.waitUntil(() => lane.isConnected);
+    await setReplicas('*');
+    const client = await connectDatabase(url, { name: 'test' });
+    // No replica has confirmed a commit on the other instance either.
+    expect([await readSystem(), lane.isConnected]).toEqual([formerSystem, true]);
+    closeFormerConnections(client);
+    expect(lane.isConnected).toBe(false);
+    expect(await readSystem()).not.toBe(formerSystem);
+    await vi.waitUntil(() => lane.isConnected, { timeout: 15_000 });
+    await Promise.all([client.end(), lane.end(), db.close()]);
+  }, 30_000);
 });

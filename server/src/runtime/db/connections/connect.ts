@@ -4,6 +4,7 @@
 // recovered from its log may not exist on a replica.
 import pg from 'pg';
 import { readDatabaseUrl } from '../../../kernel/net/database-url.ts';
+import { addConnection, closeFormerConnections, INSTANCE } from './former-primary.ts';
 import { CONFIRM, cancelWait, hasCanceledWait, watchWaits } from './replication.ts';
 
 interface ConnectOptions {
@@ -17,6 +18,8 @@ interface ConnectOptions {
   timeoutMs?: number;
   /** Whether a replica must confirm a commit first. Defaults to true. */
   confirmed?: boolean;
+  /** Maximum time for the confirmation. Defaults to 5,000. */
+  confirmMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -28,7 +31,7 @@ const NEXT_HOST_MS = 250;
  */
 const KEEP_ALIVE_MS = 10_000;
 
-const STATE = 'select pg_is_in_recovery() as standby';
+const STATE = `select pg_is_in_recovery() as standby, ${INSTANCE}`;
 
 // Commits must reach the disk, and the disk of the synchronous replica if there is one.
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
@@ -43,16 +46,20 @@ export const PLANS = ['set random_page_cost = 1.1', 'set jit = off'];
 const standbyError = () =>
   Object.assign(new Error('the database is a standby'), { code: '25006', severity: 'FATAL' });
 
-const unconfirmedError = () => new Error('no replica has confirmed a commit');
+/** Code of the error of a primary on which no replica has confirmed a commit. */
+export const UNCONFIRMED = 'UNCONFIRMED';
+
+const unconfirmedError = () =>
+  Object.assign(new Error('no replica has confirmed a commit'), { code: UNCONFIRMED });
 
 /** Rejects and releases the backend if `work` waits for a replica beyond the limit. */
-async function awaitInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
+async function awaitInTime<R>(client: pg.Client, work: Promise<R>, limitMs: number): Promise<R> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       void cancelWait(client);
       reject(unconfirmedError());
-    }, CONFIRM_MS);
+    }, limitMs);
   });
   try {
     return await Promise.race([work, limit]);
@@ -65,8 +72,8 @@ async function awaitInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
 async function prepare(
   client: pg.Client,
   requiresPrimary: boolean,
-  { settings = [], confirmed = true }: ConnectOptions,
-): Promise<void> {
+  { settings = [], confirmed = true, confirmMs = CONFIRM_MS }: ConnectOptions,
+): Promise<{ instance: string; isConfirmed: boolean }> {
   const statements = [
     STATE,
     ...PLANS,
@@ -75,16 +82,18 @@ async function prepare(
   ];
   // The driver returns one result for each statement of a text.
   const work = client.query(statements.join('; ')) as unknown as Promise<pg.QueryResult[]>;
-  const [state] = await awaitInTime(client, work);
-  if (requiresPrimary && state?.rows[0]?.standby) throw standbyError();
+  const results = await awaitInTime(client, work, confirmMs);
+  const { standby, instance } = results[0]?.rows[0] ?? {};
+  if (requiresPrimary && standby) throw standbyError();
   if (hasCanceledWait(client)) throw unconfirmedError();
+  return { instance, isConfirmed: confirmed && results.at(-1)?.rows[0]?.position != null };
 }
 
-/** Opens a connection to one host. */
+/** Opens a connection to one host of `databaseUrl`. */
 async function connectHost(
   url: string,
   requiresPrimary: boolean,
-  options: ConnectOptions,
+  { databaseUrl, ...options }: ConnectOptions & { databaseUrl: string },
 ): Promise<pg.Client> {
   const { name, types, pipeline, timeoutMs = TIMEOUT_MS } = options;
   const client = new pg.Client({
@@ -100,7 +109,9 @@ async function connectHost(
   watchWaits(client);
   try {
     await client.connect();
-    await prepare(client, requiresPrimary, options);
+    const { instance, isConfirmed } = await prepare(client, requiresPrimary, options);
+    addConnection(client, { instance, url: databaseUrl });
+    if (isConfirmed) closeFormerConnections(client);
     return client;
   } catch (error) {
     client.connection.stream.destroy();
@@ -108,13 +119,16 @@ async function connectHost(
   }
 }
 
-/** The failure of all hosts, with the code of the first host that responded with an error. */
-function noHostError(failures: readonly Error[]): Error {
+/**
+ * The failure of all hosts, with the code of an unconfirmed primary or of the first host that responded with
+ * an error.
+ */
+function noHostError(failures: readonly (Error & { code?: string; severity?: string })[]): Error {
   const text = failures.map(({ message }) => message).join('; ');
-  const { code, severity } = (failures.find((each) => 'severity' in each) ?? failures[0]) as {
-    code?: string;
-    severity?: string;
-  };
+  const { code, severity } =
+    failures.find((each) => each.code === UNCONFIRMED) ??
+    failures.find((each) => 'severity' in each) ??
+    (failures[0] as (typeof failures)[0]);
   const cause = new AggregateError(failures);
   const error = new Error(`no host of the database accepts writes: ${text}`, { cause });
   return Object.assign(error, { code, ...(severity === undefined ? {} : { severity }) });
@@ -160,7 +174,8 @@ function connectFirst(hosts: readonly string[], openHost: (host: string) => Prom
 export async function connectDatabase(url: string, options: ConnectOptions): Promise<pg.Client> {
   const { hosts, requiresPrimary } = readDatabaseUrl(url);
   const [firstHost] = hosts;
-  const openHost = (host: string) => connectHost(host, requiresPrimary, options);
+  const hostOptions = { ...options, databaseUrl: url };
+  const openHost = (host: string) => connectHost(host, requiresPrimary, hostOptions);
   return hosts.length === 1 && firstHost !== undefined
     ? openHost(firstHost)
     : connectFirst(hosts, openHost);

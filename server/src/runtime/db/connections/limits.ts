@@ -18,8 +18,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 };
 
 /**
- * Maximum connections of one process, without short-lived connections such as those of exports: 8
- * of the pool, 3 readers, 2 of the committer, 1 recorder, 1 readiness check.
+ * Maximum connections of one process, without short-lived connections such as those of exports. The
+ * pool has 8, the reader 3, the committer 2, the recorder 1, and the readiness check 1.
  */
 export const CONNECTIONS_PER_PROCESS = 15;
 
@@ -36,13 +36,14 @@ export const laneLimits = (limits: ConnectionLimits = CONNECTION_LIMITS) => ({
 });
 
 const GOLDEN_RATIO = 0.618_034;
-let openedCount = process.pid;
+/** Begins with the process ID, so that the sequences of several processes differ. */
+let connectionNumber = process.pid;
 
 /**
  * The age at which the next connection is replaced. The age differs for each connection, without
  * randomness.
  */
 export function nextLifetime(maxAgeMs: number): number {
-  openedCount += 1;
-  return maxAgeMs * (0.8 + 0.2 * ((openedCount * GOLDEN_RATIO) % 1));
+  connectionNumber += 1;
+  return maxAgeMs * (0.8 + 0.2 * ((connectionNumber * GOLDEN_RATIO) % 1));
 }

@@ -25,7 +25,7 @@ describe('a primary whose commits no replica confirms', () => {
   const query = async (text: string) => (await admin.query(text)).rows;
 
   /** Backends that wait for a replica. */
-  const waitingBackends = async () =>
+  const readWaitingBackends = async () =>
     (await query(`select pid from pg_stat_activity where wait_event = 'SyncRep'`)).map(
       ({ pid }) => pid as number,
     );
@@ -43,8 +43,8 @@ describe('a primary whose commits no replica confirms', () => {
 
   /** Cancels the waits, which an operator can do as well. */
   async function cancelAll(): Promise<void> {
-    await vi.waitUntil(async () => (await waitingBackends()).length > 0, WAIT);
-    for (const pid of await waitingBackends()) await query(`select pg_cancel_backend(${pid})`);
+    await vi.waitUntil(async () => (await readWaitingBackends()).length > 0, WAIT);
+    for (const pid of await readWaitingBackends()) await query(`select pg_cancel_backend(${pid})`);
   }
 
   const readIds = async () =>
@@ -65,7 +65,7 @@ describe('a primary whose commits no replica confirms', () => {
   beforeEach(() => query('truncate things'));
   afterEach(async () => {
     await setReplicas('');
-    await vi.waitUntil(async () => (await waitingBackends()).length === 0, WAIT);
+    await vi.waitUntil(async () => (await readWaitingBackends()).length === 0, WAIT);
   });
 
   afterAll(async () => {
@@ -93,7 +93,7 @@ describe('a primary whose commits no replica confirms', () => {
     const commit = committer.commit(insertion('waits')).then((result) => {
       outcome = result;
     });
-    await vi.waitUntil(async () => (await waitingBackends()).length === 1, WAIT);
+    await vi.waitUntil(async () => (await readWaitingBackends()).length === 1, WAIT);
     await sleep(1_000);
     expect(outcome).toBeUndefined();
     expect(await readIds()).toEqual(['before']);
@@ -131,9 +131,9 @@ describe('a primary whose commits no replica confirms', () => {
       const failure = expect(
         committer.commit(insertion(`after ${terminationFunction}`)),
       ).rejects.toSatisfy(isConnectionError);
-      await vi.waitUntil(async () => (await waitingBackends()).length > 0, WAIT);
+      await vi.waitUntil(async () => (await readWaitingBackends()).length > 0, WAIT);
       if (terminationFunction)
-        for (const pid of await waitingBackends())
+        for (const pid of await readWaitingBackends())
           await query(`select ${terminationFunction}(${pid})`);
       await failure;
       await setReplicas('');
@@ -178,7 +178,7 @@ describe('a primary whose commits no replica confirms', () => {
     await setReplicas('*');
     const failure = connectDatabase(server.url, { name: 'test' });
     await expect(failure).rejects.toThrow('no replica has confirmed a commit');
-    await vi.waitUntil(async () => (await waitingBackends()).length === 0, WAIT);
+    await vi.waitUntil(async () => (await readWaitingBackends()).length === 0, WAIT);
   }, 30_000);
 
   it('is reported as not ready by probes without a remaining backend', async () => {
@@ -188,7 +188,7 @@ describe('a primary whose commits no replica confirms', () => {
     await setReplicas('*');
     for (let probe = 0; probe < 3; probe++)
       expect(await readiness.check()).toBe('database cannot commit');
-    await vi.waitUntil(async () => (await waitingBackends()).length === 0, WAIT);
+    await vi.waitUntil(async () => (await readWaitingBackends()).length === 0, WAIT);
     await setReplicas('');
     expect(await readiness.check()).toBe('ready');
     readiness.stop();

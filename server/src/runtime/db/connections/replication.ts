@@ -30,10 +30,11 @@ export const hasCanceledWait = (client: pg.Client): boolean => canceledClients.h
 /**
  * A commit without data that a replica must confirm, if there is synchronous replication. Commits that
  * became visible before are then on the replica as well, because a replica confirms positions of one log.
+ * Returns the position of the commit, or null if no replica must confirm it.
  */
 export const CONFIRM = `select case
   when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
-  then pg_logical_emit_message(true, 'railhead', 'confirm') end`;
+  then pg_logical_emit_message(true, 'railhead', 'confirm') end as position`;
 
 const CANCEL_CODE = 80_877_102;
 const CANCEL_MS = 1_000;

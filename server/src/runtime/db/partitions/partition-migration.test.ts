@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 const database = earlierDatabase('partition_migration');
 const MONDAY = mondayOf(Date.now());
 /** Time of the latest row, 1.5 days before a Monday, so that the first partitions end one Monday later. */
-const LATEST = MONDAY + 5.5 * DAY_MS;
-const FIRST = LATEST - 40 * DAY_MS;
+const LATEST_MS = MONDAY + 5.5 * DAY_MS;
+const FIRST_MS = LATEST_MS - 40 * DAY_MS;
 const ROWS = 1_000;
 
 const TABLES = [
@@ -23,8 +23,8 @@ const TABLES = [
 /** SQL of the ID for a number and for the time in the column `h`, which is hexadecimal. */
 const idSql = (n: string) =>
   `'Webhook:' || left(h, 8) || '-' || right(h, 4) || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
-const STEP_MS = Math.floor((LATEST - FIRST) / (ROWS - 1));
-const TIME = `(${FIRST} + (n - 1) * ${STEP_MS})`;
+const STEP_MS = Math.floor((LATEST_MS - FIRST_MS) / (ROWS - 1));
+const TIME = `(${FIRST_MS} + (n - 1) * ${STEP_MS})`;
 const SERIES = `(select n, lpad(to_hex(${TIME}), 12, '0') as h, to_timestamp(${TIME} / 1000.0) as t
   from generate_series(1, ${ROWS}::bigint) n) s`;
 

@@ -195,7 +195,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Creates the missing partitions of this week, of the next weeks, and of rows in a default partition.
- * Returns their number. Several processes may run it concurrently.
+ * Returns their number. Several processes may create partitions concurrently.
  */
 export async function createPartitions(db: Connection, now: Time): Promise<number> {
   const existingPartitions = await listPartitions(db);

@@ -84,7 +84,7 @@ export function createExporter(options: ExporterOptions): Exporter {
       publicOnly: false,
       repeatable: true,
     });
-    if (status >= 300) throw new Error(`the collector responded with ${status}`);
+    if (status >= 300) throw new Error(`the collector responded with status ${status}`);
   }
 
   async function sendQueuedSpans(): Promise<void> {

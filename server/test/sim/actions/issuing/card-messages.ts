@@ -43,14 +43,14 @@ const SUFFIXES = [
 ];
 
 const RECENT_COUNT = 80;
-const MAX_STORED = 40;
+const MAX_STORED_MESSAGES = 40;
 
 export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
   platforms.find((platform) => platform.id === id) as Platform;
 
 /** Usually an active card. */
 export function chooseCard(sim: Sim): RecordedRow {
-  const recentCards = [...sim.model.cardBook.cards.values()].slice(-RECENT_COUNT);
+  const recentCards = [...sim.model.cardRecords.cards.values()].slice(-RECENT_COUNT);
   const activeCards = recentCards.filter(({ state }) => state === 'ACTIVE');
   return sim.chance.pick(activeCards.length && sim.chance.percent(92) ? activeCards : recentCards);
 }
@@ -61,9 +61,13 @@ function chooseAmount(sim: Sim, card: RecordedRow): bigint {
   const id = firstFundingSource(card);
   const unit = unitsIn({ sent_currency: model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = model.accounts.get(id) ?? {};
-  const available = Number((balance - held) / (unit || 1n));
-  const maximum = chance.percent(85) ? Math.max(1, Math.min(available, 20_000)) : available + 500;
-  return BigInt(chance.percent(10) ? Math.max(1, available) : chance.integerBetween(1, maximum));
+  const availableAmount = Number((balance - held) / (unit || 1n));
+  const maximum = chance.percent(85)
+    ? Math.max(1, Math.min(availableAmount, 20_000))
+    : availableAmount + 500;
+  return BigInt(
+    chance.percent(10) ? Math.max(1, availableAmount) : chance.integerBetween(1, maximum),
+  );
 }
 
 export function chooseRequest(sim: Sim, card: RecordedRow): CardInput {
@@ -79,7 +83,7 @@ const DECISION = `select approved, reason, transaction_id from card_messages
 /** The decision in the message log. */
 async function loggedDecision(sim: Sim, token: string): Promise<string> {
   const { rows } = await sim.client.query(DECISION, [`sandbox ${token}`]);
-  if (rows.length !== 1) throw violation(`${token} has ${rows.length} lines in the log`);
+  if (rows.length !== 1) throw violation(`${token} has ${rows.length} lines in the log, not 1`);
   return rows[0].approved ? 'approved' : rows[0].reason;
 }
 
@@ -111,7 +115,7 @@ export const textOf = (decision: CardDecision) =>
 
 export function recordMessage(sim: Sim, cardMessage: CardMessage): void {
   sim.cardMessages.push(cardMessage);
-  if (sim.cardMessages.length > MAX_STORED) sim.cardMessages.shift();
+  if (sim.cardMessages.length > MAX_STORED_MESSAGES) sim.cardMessages.shift();
 }
 
 export function requestOf(sim: Sim, card: RecordedRow, requestInput: CardInput): CardRequest {
@@ -127,8 +131,8 @@ const CONNECTIONS: readonly { connection: Connection; remainingMs: number; weigh
   { connection: 'stable', remainingMs: 1_000, weight: 60 },
   { connection: 'stable', remainingMs: -1, weight: 5 },
   { connection: 'slow', remainingMs: 1, weight: 12 },
-  { connection: 'lost before', remainingMs: 1_000, weight: 6 },
-  { connection: 'lost after', remainingMs: 1_000, weight: 6 },
+  { connection: 'fails before', remainingMs: 1_000, weight: 6 },
+  { connection: 'fails after', remainingMs: 1_000, weight: 6 },
 ];
 
 /** The decision over a connection that may fail. An approval that arrives too late is declined. */
@@ -138,7 +142,7 @@ export function decisionOverConnection(
   connection: Connection,
   remainingMs: number,
 ): string {
-  if (remainingMs < 0 || connection === 'lost before') return 'TOO_LATE';
+  if (remainingMs < 0 || connection === 'fails before') return 'TOO_LATE';
   const isPaymentOpened =
     expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
   return connection === 'slow' && isPaymentOpened ? 'TOO_LATE' : expectedDecision;
@@ -170,7 +174,8 @@ async function sendNetworkRequest(sim: Sim): Promise<string> {
   return `${describeRequest(requestInput, result)}, ${connection}`;
 }
 
-const recentPayments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT_COUNT);
+const recentPayments = (sim: Sim) =>
+  [...sim.model.cardRecords.payments.values()].slice(-RECENT_COUNT);
 
 /** Usually a payment that expects further messages. */
 function choosePayment(sim: Sim): RecordedRow {
@@ -245,14 +250,14 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 
 /** Sometimes another card or an unknown payment, and otherwise undefined. */
-function chooseWrongParent(
+function chooseWrongPayment(
   sim: Sim,
   row: RecordedRow,
 ): { cardId: string; paymentId: string } | undefined {
   const { cardId } = factsOf(row);
   if (!sim.chance.percent(6)) return undefined;
-  const { platform_id } = sim.model.cardBook.cards.get(cardId) as RecordedRow;
-  const otherCards = [...sim.model.cardBook.cards.values()].filter(
+  const { platform_id } = sim.model.cardRecords.cards.get(cardId) as RecordedRow;
+  const otherCards = [...sim.model.cardRecords.cards.values()].filter(
     (card) => card.id !== cardId && card.platform_id === platform_id,
   );
   if (otherCards.length === 0 || sim.chance.percent(30)) {
@@ -264,13 +269,13 @@ function chooseWrongParent(
 async function simulateNotice(sim: Sim): Promise<string> {
   const row = choosePayment(sim);
   const input = chooseNotice(sim, row);
-  const wrongParentIds = chooseWrongParent(sim, row);
-  const { cardId, paymentId } = wrongParentIds ?? {
+  const wrongIds = chooseWrongPayment(sim, row);
+  const { cardId, paymentId } = wrongIds ?? {
     cardId: factsOf(row).cardId,
     paymentId: row.id,
   };
   const contradictionCodes = isContradictory(row, input, true) ? ['INVALID_INPUT'] : [];
-  const codes = wrongParentIds ? ['TRANSACTION_NOT_FOUND'] : contradictionCodes;
+  const codes = wrongIds ? ['TRANSACTION_NOT_FOUND'] : contradictionCodes;
   const amountFields = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
   const path = `/sandbox/cards/${cardId}/simulate/${PATHS[input.kind]}`;
   const body = { cardTransactionId: paymentId, ...amountFields };
@@ -279,7 +284,9 @@ async function simulateNotice(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `${description}, ${row.id}`);
   if (code) return `${description}: ${code}`;
   const { issuerTransactionToken: token } = bodyOf(response, 202);
-  if (token !== factsOf(row).token) throw violation(`${row.id} has the token ${token}`);
+  const expectedToken = factsOf(row).token;
+  if (token !== expectedToken)
+    throw violation(`${row.id} has the token ${token}, not ${expectedToken}`);
   const updatedPayment = await readPayment(sim, row.id);
   checkNotice(sim, row, updatedPayment, input);
   return `${description}: ${updatedPayment.status}`;
@@ -348,7 +355,7 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
 
 /** Spends the complete balance, so that the account can be closed. */
 async function spendBalance(sim: Sim): Promise<string> {
-  const cards = [...sim.model.cardBook.cards.values()].flatMap((card) => {
+  const candidates = [...sim.model.cardRecords.cards.values()].flatMap((card) => {
     const id = firstFundingSource(card);
     const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
     const { balance = 0n, held = 1n } = sim.model.accounts.get(id) ?? {};
@@ -363,8 +370,8 @@ async function spendBalance(sim: Sim): Promise<string> {
       ? [{ card, requestInput: { ...requestInput, amount } }]
       : [];
   });
-  if (cards.length === 0) return 'none';
-  const { card, requestInput } = sim.chance.pick(cards);
+  if (candidates.length === 0) return 'none';
+  const { card, requestInput } = sim.chance.pick(candidates);
   const deadline = sim.effects.now() + 1_000;
   const request = requestOf(sim, card, requestInput);
   const decision = await handlerOf(sim, sim.pickNode()).authorize(request, deadline);
@@ -378,8 +385,8 @@ async function spendBalance(sim: Sim): Promise<string> {
 
 /** A declined request has no payment, so a notice about it is rejected. */
 async function clearDeclined(sim: Sim): Promise<string> {
-  const [token] = [...sim.model.cardBook.declinedTokens].slice(-1);
-  const networkToken = token?.replace(/^\w+ /, '') ?? 'nothing';
+  const [token] = [...sim.model.cardRecords.declinedTokens].slice(-1);
+  const networkToken = token?.replace(/^\w+ /, '') ?? 'unknown';
   const notice = {
     id: `notice-${sim.nextNumber()}`,
     token: networkToken,
@@ -387,13 +394,16 @@ async function clearDeclined(sim: Sim): Promise<string> {
     amount: 5n,
   } as const;
   const code = await sendNotice(sim, sim.pickNode(), notice);
-  if (code !== 'TRANSACTION_NOT_FOUND') throw violation(`${networkToken} was cleared: ${code}`);
+  if (code !== 'TRANSACTION_NOT_FOUND')
+    throw violation(
+      `a clearing of ${networkToken}: ${code ?? 'accepted'}; expected TRANSACTION_NOT_FOUND`,
+    );
   return code;
 }
 
-const hasCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
-const hasPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
-const hasDeclinedRequest = ({ model }: Sim) => model.cardBook.declinedTokens.size > 0;
+const hasCard = (sim: Sim) => sim.model.cardRecords.cards.size > 0;
+const hasPayment = (sim: Sim) => sim.model.cardRecords.payments.size > 0;
+const hasDeclinedRequest = ({ model }: Sim) => model.cardRecords.declinedTokens.size > 0;
 
 export const CARD_MESSAGES: readonly Action[] = [
   { name: 'use a card', weight: 16, isPossible: hasCard, run: simulateRequest },

@@ -38,7 +38,8 @@ async function repeatMessage(sim: Sim): Promise<string> {
       sendNotice(sim, firstNode, notice),
       sendNotice(sim, otherNode, notice),
     ]);
-    if (codes.some((code) => code !== undefined)) throw violation(`${notice.id} again: ${codes}`);
+    if (codes.some((code) => code !== undefined))
+      throw violation(`${notice.id} repeated: ${codes}`);
     return notice.kind;
   }
   const deadline = sim.effects.now() + sim.chance.pick([-1, 1_000]);
@@ -107,7 +108,7 @@ function expectSameReply(
   return describeRequest(requestInput, expectedDecision);
 }
 
-function differingNotice(sim: Sim, notice: CardNotice): CardNotice {
+function createDifferentNotice(sim: Sim, notice: CardNotice): CardNotice {
   const { id, token } = notice;
   if (notice.kind !== 'CLEARING') return { id, token, kind: 'CLEARING', amount: 1n };
   const { amount } = notice;
@@ -120,20 +121,26 @@ async function reuseMessageId(sim: Sim): Promise<string> {
   const { request, notice } = sim.chance.pick(sim.cardMessages);
   const node = sim.pickNode();
   if (notice) {
-    const otherNotice = differingNotice(sim, notice);
+    const otherNotice = createDifferentNotice(sim, notice);
     const code = await sendNotice(sim, node, otherNotice);
-    if (code !== 'CONFLICT') throw violation(`${notice.id}, of ${otherNotice.kind}: ${code}`);
+    if (code !== 'CONFLICT')
+      throw violation(
+        `${notice.id}, reused for ${otherNotice.kind}: ${code ?? 'accepted'}; expected CONFLICT`,
+      );
     return `${notice.kind}, ${otherNotice.kind}`;
   }
   const otherRequest = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
   const deadline = sim.effects.now() + 1_000;
   const code = await handlerOf(sim, node).authorize(otherRequest, deadline).then(textOf, codeOf);
-  if (code !== 'CONFLICT') throw violation(`${otherRequest.id} for another amount: ${code}`);
+  if (code !== 'CONFLICT')
+    throw violation(`${otherRequest.id}, reused for another amount: ${code}; expected CONFLICT`);
   return otherRequest.kind;
 }
 
 const openPayments = ({ model }: Sim): RecordedRow[] =>
-  [...model.cardBook.openPayments].map((id) => model.cardBook.payments.get(id) as RecordedRow);
+  [...model.cardRecords.openPayments].map(
+    (id) => model.cardRecords.payments.get(id) as RecordedRow,
+  );
 
 /** Two equivalent notices under one ID on both servers concurrently, of which one is accepted. */
 async function closeConcurrently(sim: Sim): Promise<string> {
@@ -148,20 +155,20 @@ async function closeConcurrently(sim: Sim): Promise<string> {
   );
   const reportedCodes = codes.map((code) => code ?? 'accepted').sort();
   if (reportedCodes.join() !== 'CONFLICT,accepted')
-    throw violation(`${id}, for two notices: ${reportedCodes}`);
+    throw violation(`${id}, for two notices: ${reportedCodes}; expected one CONFLICT`);
   return reportedCodes.join();
 }
 
 /** Authorizations that were approved too late and reversed. */
 const reversedPayments = ({ model }: Sim): RecordedRow[] =>
-  [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
+  [...model.cardRecords.payments.values()].filter((row) => row.card_undone_clearings);
 
 /**
  * A retry of a reversed authorization is also too late, and a conflict after a partial clearing.
  */
 async function retryReversed(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.pick(reversedPayments(sim)));
-  const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
+  const card = sim.model.cardRecords.cards.get(facts.cardId) as RecordedRow;
   const requestInput = chooseRequest(sim, card);
   const predictedDecision = predictDecision(sim, card, requestInput);
   const isPaymentOpened =
@@ -195,13 +202,13 @@ async function expireOpenPayments(sim: Sim): Promise<string> {
   await runOnly(sim, node, []);
   const { rows } = await sim.client.query(OPEN_PAYMENTS, [new Date(sim.effects.now() - 30 * DAY)]);
   if (rows.length > Math.max(0, countBefore - 100))
-    throw violation(`after a month ${rows[0].id} is open`);
+    throw violation(`${rows[0].id} is open after a month without a message`);
   return `${countBefore}`;
 }
 
-const hasCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
+const hasCard = (sim: Sim) => sim.model.cardRecords.cards.size > 0;
 const hasMessage = (sim: Sim) => sim.cardMessages.length > 0;
-const hasOpenPayment = (sim: Sim) => sim.model.cardBook.openPayments.size > 0;
+const hasOpenPayment = (sim: Sim) => sim.model.cardRecords.openPayments.size > 0;
 
 export const CARD_REPEATS: readonly Action[] = [
   { name: 'repeat a card message', weight: 3, isPossible: hasMessage, run: repeatMessage },

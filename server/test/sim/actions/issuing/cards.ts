@@ -17,10 +17,10 @@ import type { RecordedRow } from '../../model/model.ts';
 import { programOf } from '../../rules/card-rules.ts';
 import { type Action, activePeople, bodyOf, checkReply, isInSandbox } from '../action.ts';
 import { platformIn } from './card-messages.ts';
-import { keyFor } from './holders.ts';
+import { findOrCreateKey } from './holders.ts';
 import { signRequest } from './signing.ts';
 
-const cardsOf = ({ model }: Sim) => [...model.cardBook.cards.values()];
+const cardsOf = ({ model }: Sim) => [...model.cardRecords.cards.values()];
 const isOpen = ({ state }: RecordedRow) => state !== 'CLOSED';
 const openCards = (sim: Sim) => cardsOf(sim).filter(isOpen);
 
@@ -75,7 +75,7 @@ const NAME_SUFFIXES = [
 
 /** Predicted error codes that depend on the rows at the commit. */
 function limitErrors(sim: Sim, { id, platform }: Person, name: string): string[] {
-  const { openCards: counts } = sim.model.cardBook;
+  const { openCards: counts } = sim.model.cardRecords;
   const { maxLive, maxLivePerHolder } = programOf(sim.model, platform.id);
   const isAtLimit =
     (counts.get(platform.id) ?? 0) >= maxLive ||
@@ -112,7 +112,7 @@ async function issueCard(sim: Sim): Promise<string> {
   const code = checkReply(response, allCodes ?? [], `a card of ${person.id}`);
   if (code) return code;
   const { state } = bodyOf(response, 201);
-  if (state !== 'PROCESSING') throw violation(`a card is ${state} at creation`);
+  if (state !== 'PROCESSING') throw violation(`a card is ${state} at creation, not PROCESSING`);
   return `${suffix} for ${sim.people.indexOf(person)}`;
 }
 
@@ -166,7 +166,7 @@ async function changeCard(sim: Sim): Promise<string> {
   const response = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
   const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change.
-  if (response.isRepeated && response.status === 409) return `${description}: again`;
+  if (response.isRepeated && response.status === 409) return `${description}: repeated`;
   const code = checkReply(response, expectedCodes, `${card.id}: ${description}`);
   if (code) return `${description}: ${code}`;
   bodyOf(response, 200);
@@ -223,7 +223,7 @@ const walletFundedCards = (sim: Sim) =>
   });
 
 const keysOf = ({ model }: Sim, { id }: RecordedRow): RecordedRow[] => [
-  ...(model.cardBook.keys.get(id as string)?.values() ?? []),
+  ...(model.cardRecords.keys.get(id as string)?.values() ?? []),
 ];
 
 async function createKey(sim: Sim): Promise<string> {
@@ -234,7 +234,7 @@ async function createKey(sim: Sim): Promise<string> {
   const { card, wallet } = sim.chance.pick(
     cardsWithoutKey.length ? cardsWithoutKey : walletFundedCards(sim),
   );
-  const key = await keyFor(sim, wallet);
+  const key = await findOrCreateKey(sim, wallet);
   if (!key) return 'not signed in';
   const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
   const platform = wallet.owner.platform;
@@ -252,10 +252,10 @@ const delegatedKeys = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, c
 async function revokeKey(sim: Sim): Promise<string> {
   const recentKeys = delegatedKeys(sim).slice(-20);
   const key = sim.chance.pick(recentKeys);
-  const card = sim.model.cardBook.cards.get(key.card_id as string) as RecordedRow;
+  const card = sim.model.cardRecords.cards.get(key.card_id as string) as RecordedRow;
   const path = `/auth/delegated-keys/${key.id}`;
   const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
-  if (response.isRepeated && response.status === 400) return 'again';
+  if (response.isRepeated && response.status === 400) return 'already revoked';
   const code = checkReply(response, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
   if (!code) bodyOf(response, 204);
   return code ?? 'revoked';
@@ -281,16 +281,16 @@ export async function resolveException(sim: Sim, row: RecordedRow): Promise<stri
 
 const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
   [...ids].flatMap((id) => {
-    const row = model.cardBook.payments.get(id);
+    const row = model.cardRecords.payments.get(id);
     return row ? [row] : [];
   });
 
-export const openExceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.exceptions);
-const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspendedPayments);
+export const openExceptions = (sim: Sim) => rowsOf(sim, sim.model.cardRecords.exceptions);
+const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardRecords.suspendedPayments);
 
 async function resolveRandomException(sim: Sim): Promise<string> {
   const exceptions = openExceptions(sim);
-  const payments = [...sim.model.cardBook.payments.values()];
+  const payments = [...sim.model.cardRecords.payments.values()];
   return resolveException(
     sim,
     sim.chance.pick(exceptions.length && sim.chance.percent(95) ? exceptions : payments),
@@ -306,9 +306,9 @@ async function payOutSuspended(sim: Sim): Promise<string> {
   return rejection ?? 'sent';
 }
 
-/** Accounts that card payments have emptied and that have no card payment in progress. */
-function emptyAccounts({ model }: Sim): string[] {
-  const allPayments = [...model.cardBook.payments.values()];
+/** IDs of accounts that card payments have emptied and that have no card payment in progress. */
+function emptiedAccountIds({ model }: Sim): string[] {
+  const allPayments = [...model.cardRecords.payments.values()];
   const busyAccounts = new Set(
     allPayments.filter(({ funds }) => funds !== 'SETTLED').map(accountOf),
   );
@@ -321,14 +321,14 @@ function emptyAccounts({ model }: Sim): string[] {
 
 /** Closes an account of card payments, to which later refunds cannot be credited. */
 async function closeAccount(sim: Sim): Promise<string> {
-  const usedAccounts = [...sim.model.cardBook.payments.values()].map(accountOf);
-  const id = sim.chance.pick(sim.chance.percent(85) ? emptyAccounts(sim) : usedAccounts);
+  const usedAccounts = [...sim.model.cardRecords.payments.values()].map(accountOf);
+  const id = sim.chance.pick(sim.chance.percent(85) ? emptiedAccountIds(sim) : usedAccounts);
   const result = await runVerb(sim, 'accounts', 'close', id, '--reason', 'simulated');
-  const isUsed = [...sim.model.cardBook.payments.values()].some(
+  const isUsed = [...sim.model.cardRecords.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
   if (isUsed && !result.rejection)
-    throw violation(`${id} was closed while a card was paid from it`);
+    throw violation(`${id} was closed while one of its card payments was in progress`);
   for (const order of sim.orders) {
     const isAffected = order.internalAccount?.id === id || order.feeAccount?.id === id;
     if (order.kind !== 'balance' && isAffected) order.expectedOutcome = null;
@@ -351,7 +351,7 @@ export const CARD_ACTIONS: readonly Action[] = [
   {
     name: 'close an account after card payments',
     weight: 4,
-    isPossible: (sim) => emptyAccounts(sim).length > 0,
+    isPossible: (sim) => emptiedAccountIds(sim).length > 0,
     run: closeAccount,
   },
   {
@@ -375,7 +375,7 @@ export const CARD_ACTIONS: readonly Action[] = [
   {
     name: 'resolve a card exception',
     weight: 2,
-    isPossible: (sim) => sim.model.cardBook.payments.size > 0,
+    isPossible: (sim) => sim.model.cardRecords.payments.size > 0,
     run: resolveRandomException,
   },
   {

@@ -1,6 +1,6 @@
-// Platforms that issue stablecoins, written from the tables of the specification. They link
-// provider accounts with valid and invalid secrets. They register tokens that exist, are missing or
-// are slow. The provider sometimes revokes access and restores it.
+// Platforms that issue stablecoins. They link provider accounts with valid and invalid secrets, and
+// register tokens that exist, are missing or are slow. The provider sometimes revokes and restores
+// their access. The predictions follow the tables of the specification.
 import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
@@ -22,7 +22,7 @@ export const inactiveAccountCode = (status: string) => `STABLECOIN_PROVIDER_ACCO
 const sandboxPlatforms = (sim: Sim) =>
   sim.platforms.filter((platform) => isInSandbox({ platform }));
 export const statusOf = ({ model }: Sim, { id }: MintClient) =>
-  model.coinBook.providers.get(id)?.status;
+  model.stablecoinRecords.providers.get(id)?.status;
 const clientsOf = (sim: Sim, platform: Platform) =>
   sim.mints.clients.filter((client) => client.platform === platform);
 
@@ -65,13 +65,13 @@ export async function linkClient(
   const code = checkReply(response, codes, `${path}, a secret …${secret}`);
   if (code) return code;
   const { id, providerAccountId: account, status } = bodyOf(response, 201);
-  if (status !== 'ACTIVE') throw violation(`${id} is linked with status ${status}`);
+  if (status !== 'ACTIVE') throw violation(`${id} is linked with status ${status}, not ACTIVE`);
   if (knownMintClient) {
     if (knownMintClient.id !== id || knownMintClient.account !== account)
-      throw violation(`${id} is a different account`);
+      throw violation(`${id} (${account}) was linked again as a different account`);
     knownMintClient.secret = secret;
   } else sim.mints.clients.push({ id, platform, clientId, account, secret });
-  return knownMintClient ? 'again' : 'linked';
+  return knownMintClient ? 'linked again' : 'linked';
 }
 
 async function linkProvider(sim: Sim): Promise<string> {
@@ -150,7 +150,7 @@ function chooseNames(sim: Sim, platform: Platform): Names {
   ]);
 }
 
-/** A token that was never issued reserves no name. */
+/** Whether the token reserves its names. A token that cannot be issued reserves no name. */
 const isIssuable = ({ issuance_status: status }: RecordedRow) =>
   status !== 'REJECTED' && status !== 'FAILED';
 
@@ -160,7 +160,7 @@ const isTaken = (sim: Sim, platform: Platform, field: string, name: string) =>
   );
 
 /** Predicted error codes of registering a token from this account. */
-function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): string[] {
+function tokenCodes(sim: Sim, client: MintClient, suffix: string, names: Names): string[] {
   const { symbol, network } = names;
   const status = statusOf(sim, client);
   if (status !== 'ACTIVE') return [inactiveAccountCode(status as string)];
@@ -170,8 +170,8 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
   if (client.secret === '003' || client.secret === '004') {
     return [inactiveAccountCode(REVOKED_SECRETS[client.secret] as string)];
   }
-  if (token === '007') return ['SERVICE_UNAVAILABLE'];
-  const isRejected = token === '004' || network.endsWith('002');
+  if (suffix === '007') return ['SERVICE_UNAVAILABLE'];
+  const isRejected = suffix === '004' || network.endsWith('002');
   if (isRejected) return ['STABLECOIN_VERIFICATION_FAILED'];
   const isUsed = isTaken(sim, client.platform, 'symbol', symbol);
   return isUsed ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
@@ -202,11 +202,14 @@ async function registerCoin(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `a token …${suffix}`);
   if (code) return code;
   const { symbol, issuanceStatus } = bodyOf(response, 201);
-  if (symbol !== names.symbol) throw violation(`…${suffix} has the symbol ${symbol}`);
+  if (symbol !== names.symbol)
+    throw violation(`…${suffix} has the symbol ${symbol}, not ${names.symbol}`);
   return `…${suffix}: ${issuanceStatus}`;
 }
 
-export const coinsOf = ({ model }: Sim): RecordedRow[] => [...model.coinBook.coins.values()];
+export const coinsOf = ({ model }: Sim): RecordedRow[] => [
+  ...model.stablecoinRecords.coins.values(),
+];
 
 async function requestService(sim: Sim): Promise<string> {
   const coin = sim.chance.pick(coinsOf(sim));
@@ -219,7 +222,8 @@ async function requestService(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `${path}, status ${previousStatus}`);
   if (code) return code;
   const { serviceOperationsStatus: currentStatus } = bodyOf(response, 200);
-  if (currentStatus !== 'PENDING_APPROVAL') throw violation(`${path}: ${currentStatus}`);
+  if (currentStatus !== 'PENDING_APPROVAL')
+    throw violation(`${path} returned the status ${currentStatus}, not PENDING_APPROVAL`);
   return previousStatus;
 }
 
@@ -293,7 +297,7 @@ async function removeAccount(sim: Sim): Promise<string> {
   return code ?? 'deleted';
 }
 
-const hasCoins = (sim: Sim) => sim.model.coinBook.coins.size > 0;
+const hasCoins = (sim: Sim) => sim.model.stablecoinRecords.coins.size > 0;
 const hasSandboxes = (sim: Sim) => sandboxPlatforms(sim).length > 0;
 
 export const COIN_ACTIONS: readonly Action[] = [

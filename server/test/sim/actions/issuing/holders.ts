@@ -71,7 +71,7 @@ async function requestCode(
     const response = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
     if (response.status >= 400 || response.body.status !== 'PROCESSING') return response;
   }
-  throw violation(`${path} does not complete`);
+  throw violation(`${path} did not complete after ${MAX_POLLS} requests`);
 }
 
 interface SignInResult {
@@ -108,13 +108,16 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignInResult> 
 }
 
 /** A key that may sign, or undefined if the sign-in fails. Signs in if necessary. */
-export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
+export async function findOrCreateKey(
+  sim: Sim,
+  wallet: InternalAccount,
+): Promise<string | undefined> {
   const activeKeyPairs = activeKeys(sim, wallet);
   return activeKeyPairs.length ? sim.chance.pick(activeKeyPairs) : (await signIn(sim, wallet)).key;
 }
 
 /** Checks a signed request against the predicted codes. Returns its trace. */
-function checkedTrace(
+function checkSignedResult(
   { response, trace }: SignedResult,
   codes: readonly string[],
   status: number,
@@ -137,7 +140,7 @@ function createOidcToken(sim: Sim): string {
 
 async function addCredential(sim: Sim): Promise<string> {
   const wallet = chooseWallet(sim);
-  const key = await keyFor(sim, wallet);
+  const key = await findOrCreateKey(sim, wallet);
   if (!key) return 'not signed in';
   const type = sim.chance.pick(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
   const isTypeInUse =
@@ -151,12 +154,12 @@ async function addCredential(sim: Sim): Promise<string> {
     platform: wallet.owner.platform,
   };
   const codes = isTypeInUse ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
-  return `${type} ${checkedTrace(await signRequest(sim, request, key), codes, 201)}`;
+  return `${type} ${checkSignedResult(await signRequest(sim, request, key), codes, 201)}`;
 }
 
 async function removeCredential(sim: Sim): Promise<string> {
   const wallet = chooseWallet(sim);
-  const key = await keyFor(sim, wallet);
+  const key = await findOrCreateKey(sim, wallet);
   if (!key) return 'not signed in';
   const credentials = credentialsOf(sim, wallet);
   const { id, type } = sim.chance.pick(credentials);
@@ -164,7 +167,7 @@ async function removeCredential(sim: Sim): Promise<string> {
   const request = { method: 'DELETE', path, platform: wallet.owner.platform };
   // A session of the credential cannot authorize the removal of the credential.
   const codes = credentials.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
-  const trace = checkedTrace(await signRequest(sim, request, key), codes, 204);
+  const trace = checkSignedResult(await signRequest(sim, request, key), codes, 204);
   return `${type} of ${credentials.length}: ${trace}`;
 }
 
@@ -188,13 +191,13 @@ async function refreshSession(sim: Sim): Promise<string> {
   const key = isValid ? ownKey : sim.chance.pick([...activeKeyPairs, keys.privateKey]);
   const outcome = await signRequest(sim, request, key);
   const isAllowed = activeKeyPairs.includes(ownKey) && key === ownKey;
-  const trace = checkedTrace(outcome, isAllowed ? [] : ['UNAUTHORIZED'], 201);
+  const trace = checkSignedResult(outcome, isAllowed ? [] : ['UNAUTHORIZED'], 201);
   const { response } = outcome;
   if (response?.status !== 201) return trace;
   if (!isAllowed) throw violation(`${session.id} was refreshed by another session`);
   const text = response.body.encryptedSessionSigningKey;
   if (isSealed !== (text !== undefined))
-    throw violation(`${response.body.id} has the wrong kind of key`);
+    throw violation(`${response.body.id} has ${text ? 'an unexpected' : 'no'} sealed session key`);
   if (!isSealed) return trace;
   const ownSessionKey = openSessionKey(text, keys.privateKey);
   sim.clientKeys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
@@ -210,7 +213,7 @@ async function endSession(sim: Sim): Promise<string> {
   });
   const path = `/auth/sessions/${sim.chance.pick(activeSessions).id}`;
   const request = { method: 'DELETE', path, platform: wallet.owner.platform };
-  return checkedTrace(await signRequest(sim, request, key), [], 204);
+  return checkSignedResult(await signRequest(sim, request, key), [], 204);
 }
 
 async function fundWallet(sim: Sim): Promise<string> {
@@ -292,8 +295,8 @@ const paymentCodes = (sim: Sim, order: Order): string[] => [
 async function executeWithSignature(sim: Sim, order: Order, key: string): Promise<SignedResult> {
   const isValid = sim.chance.percent(80);
   const text = isValid ? (order.payload as string) : `${order.payload} `;
-  const signer = isValid || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
-  const headers = { 'service-wallet-signature': await stampWith(signer, text) };
+  const signingKey = isValid || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
+  const headers = { 'service-wallet-signature': await stampWith(signingKey, text) };
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform, { headers });
   if (isValid) return { response, trace: `${response.status}` };
@@ -311,7 +314,7 @@ async function payFromWallet(sim: Sim): Promise<string> {
   const wallet = order.source as InternalAccount;
   // A closed wallet cannot be signed in to.
   const isClosedOrDeleted = wallet.owner.isDeleted || accountRow(sim, wallet)?.status === 'CLOSED';
-  const key = isClosedOrDeleted ? undefined : await keyFor(sim, wallet);
+  const key = isClosedOrDeleted ? undefined : await findOrCreateKey(sim, wallet);
   if (!key) return 'not signed in';
   const codes = executionErrors(sim, order, order.isStarted);
   const path = `/quotes/${order.quoteId}/execute`;

@@ -10,8 +10,8 @@ import {
   type Sim,
   violation,
 } from '../../harness/sim.ts';
-import { isOrderFinal } from '../../model/coin-book.ts';
 import type { RecordedRow } from '../../model/model.ts';
+import { isOrderFinal } from '../../model/stablecoin-records.ts';
 import { type Action, bodyOf, checkReply } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import {
@@ -33,7 +33,7 @@ interface Endpoint {
 const UNKNOWN_ACCOUNT = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
 const ACCOUNT_NOT_FOUND = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 
-function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
+function chooseEndpoint(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
   const ownExternalAccounts = sim.mints.banks.filter((bank) => bank.owner.platform === platform);
   const isOfKind = (externalAccount: ExternalAccount) =>
     (externalAccount.suffix === 'SPARK') === (kind === 'SPARK');
@@ -51,13 +51,13 @@ function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endp
   if (!chosenAccount) return { id: UNKNOWN_ACCOUNT, codes: ACCOUNT_NOT_FOUND };
   const { id, isDeleted, owner, suffix } = chosenAccount;
   const isActive = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
-  const notSupported = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
+  const notSupportedCodes = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
   const codes =
     isDeleted || owner.isDeleted
       ? ACCOUNT_NOT_FOUND
       : isOfKind(chosenAccount) && isActive
         ? []
-        : notSupported;
+        : notSupportedCodes;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
 }
 
@@ -78,15 +78,15 @@ function chooseAmount(
 ): { amount: bigint; codes: string[] } {
   const { chance, model } = sim;
   const circulatingAccount = model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const available = circulatingAccount
+  const availableCents = circulatingAccount
     ? (circulatingAccount.balance - circulatingAccount.held) / CENT
     : 0n;
   if (chance.percent(4)) {
     const amount = chance.pick([0n, 1n, CENT + 1n]);
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
   }
-  const isAboveSupply = chance.percent(6) || available === 0n;
-  const maximum = isBurn ? available + (isAboveSupply ? 50n : 0n) : 100_000n;
+  const isAboveSupply = chance.percent(6) || availableCents === 0n;
+  const maximum = isBurn ? availableCents + (isAboveSupply ? 50n : 0n) : 100_000n;
   const cents = BigInt(chance.integerBetween(1, Number(maximum > 0n ? maximum : 1n)));
   return { amount: cents * CENT, codes: [] };
 }
@@ -124,7 +124,7 @@ function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
   const type = sim.chance.percent(circulatingBalance > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.pickWeighted<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = chooseAmount(sim, coin, type === 'BURN');
-  const bank = endpointFor(sim, platform, 'bank');
+  const bank = chooseEndpoint(sim, platform, 'bank');
   const description = `order ${sim.chance.pick(DESCRIPTION_SUFFIXES)}`;
   const commonFields = { amount: String(amount), description };
   const internalAccount = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
@@ -135,7 +135,7 @@ function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
     const body = { ...commonFields, source: { type: source, ...ownAccount }, destination };
     return { type, source, amount, codes, endpoints: [bank], description, body };
   }
-  const wallet = endpointFor(sim, platform, 'SPARK');
+  const wallet = chooseEndpoint(sim, platform, 'SPARK');
   const isDebit = source.endsWith('ACH_DEBIT');
   const balance = { sourceTokenIdentifier: 'usdc', cryptoNetwork: 'SPARK' };
   const sourceFields = source === 'PROVIDER_INTERNAL_BALANCE' ? balance : ownAccount;
@@ -222,7 +222,7 @@ async function createOrder(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `${description}, of …${client.secret}`);
   if (code) return `${description}: ${code}`;
   const { id, status } = bodyOf(response, 201);
-  if (status !== 'CREATED') throw violation(`${id} begins ${status}`);
+  if (status !== 'CREATED') throw violation(`${id} is ${status} at creation, not CREATED`);
   const expectedStatus = outcomeOf(draft);
   sim.mints.orders.push({
     id,
@@ -249,7 +249,7 @@ function manualOutcome(
 
 /** An operator ends an order. An expired order can only be ended as completed. */
 async function endManually(sim: Sim): Promise<string> {
-  const recentOrders = [...sim.model.coinBook.orders.values()].slice(-60);
+  const recentOrders = [...sim.model.stablecoinRecords.orders.values()].slice(-60);
   const expiredOrders = recentOrders.filter(({ status }) => status === 'EXPIRED');
   const openOrders = recentOrders.filter((row) => !isOrderFinal(row));
   const list = sim.chance.pick(
@@ -273,10 +273,10 @@ async function endManually(sim: Sim): Promise<string> {
   return description;
 }
 
-/** The provider restores access of all platforms with open orders, so that they can complete. */
+/** Restores the provider access of platforms with open orders, so that the orders can complete. */
 export async function restoreAccess(sim: Sim): Promise<void> {
   const openOrders = sim.mints.orders.filter(({ id }) => {
-    const row = sim.model.coinBook.orders.get(id);
+    const row = sim.model.stablecoinRecords.orders.get(id);
     return row && !isOrderFinal(row);
   });
   for (const client of new Set(openOrders.map((order) => order.client))) {
@@ -288,22 +288,22 @@ export async function restoreAccess(sim: Sim): Promise<void> {
 /** Whether the order may have been submitted after its expiry. */
 const isOverdue = (
   { expires_at: expiresAt, submitted_at: submittedAt }: RecordedRow,
-  isStranded: boolean,
+  wasAccessRevoked: boolean,
 ) =>
   typeof expiresAt === 'string' &&
-  (isStranded || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
+  (wasAccessRevoked || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
 
 /** Returns the mints and burns with an unexpected outcome, and clears the list. */
 export function settleOrders(sim: Sim): string[] {
   const problems = sim.mints.orders.flatMap(({ id, expectedStatus, accessRevoked }) => {
-    const row = sim.model.coinBook.orders.get(id) ?? {};
+    const row = sim.model.stablecoinRecords.orders.get(id) ?? {};
     const { status, failure_reason: reason } = row;
-    const isStranded =
+    const isFailedByRevocation =
       accessRevoked && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
     const isExpired = status === 'EXPIRED' && isOverdue(row, accessRevoked);
-    return status === expectedStatus || isStranded || isExpired
+    return status === expectedStatus || isFailedByRevocation || isExpired
       ? []
-      : [`${id} ended ${status}, ${reason}, and not ${expectedStatus}`];
+      : [`${id} is ${status}, ${reason}; expected ${expectedStatus}`];
   });
   sim.mints.orders = [];
   return problems;
@@ -313,13 +313,13 @@ export const MINT_ACTIONS: readonly Action[] = [
   {
     name: 'mint or burn',
     weight: 12,
-    isPossible: (sim) => sim.model.coinBook.coins.size > 0,
+    isPossible: (sim) => sim.model.stablecoinRecords.coins.size > 0,
     run: createOrder,
   },
   {
     name: 'end a mint or burn',
     weight: 0.7,
-    isPossible: (sim) => sim.model.coinBook.orders.size > 0,
+    isPossible: (sim) => sim.model.stablecoinRecords.orders.size > 0,
     run: endManually,
   },
 ];

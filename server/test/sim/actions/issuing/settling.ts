@@ -5,7 +5,7 @@
 import { authorizationProblems } from '../../harness/authorizations.ts';
 import { deliver, runDueJobs } from '../../harness/jobs.ts';
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
-import { EXPIRED, type Outcome } from '../../harness/outcomes.ts';
+import { EXPIRED_OUTCOME, type Outcome } from '../../harness/outcomes.ts';
 import {
   accountRow,
   type InternalAccount,
@@ -44,7 +44,7 @@ export async function observe(sim: Sim): Promise<number> {
 }
 
 /** Time at which the next job or event is due, or undefined if there is none. */
-function nextDue({ model }: Sim): number | undefined {
+function nextDueTime({ model }: Sim): number | undefined {
   const dueTimes = [
     ...[...model.jobs.values()].map((job) => job.dueAt),
     ...model.webhookQueue.values(),
@@ -57,7 +57,7 @@ async function runUntilIdle(sim: Sim): Promise<void> {
     for (const node of sim.nodes) await runDueJobs(node);
     for (const node of sim.nodes) await deliver(sim, node);
     if ((await observe(sim)) > 0) continue;
-    const nextDueAt = nextDue(sim);
+    const nextDueAt = nextDueTime(sim);
     if (nextDueAt === undefined) return;
     // Due work that remains is leased to a killed server.
     const waitMs = nextDueAt > sim.effects.now() ? nextDueAt - sim.effects.now() : LEASE_MS;
@@ -69,7 +69,7 @@ async function runUntilIdle(sim: Sim): Promise<void> {
 /**
  * Whether no party of the payment is deleted. After a deletion a payment may have other outcomes.
  */
-function isUndisturbed(order: Order): boolean {
+function hasNoDeletedParty(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;
   const parties = [
@@ -87,18 +87,18 @@ function outcomeOf(sim: Sim, order: Order): Outcome | string {
   const row = sim.model.payments.get(order.id)?.row;
   if (!row) return `${order.id} does not exist`;
   const outcome = { status: row.status, refund: refundOf(row) } as Outcome;
-  const expectedEnding = order.isStarted
+  const expectedOutcome = order.isStarted
     ? order.expectedOutcome
-    : (order.outcomeUnlessStarted ?? EXPIRED);
+    : (order.outcomeUnlessStarted ?? EXPIRED_OUTCOME);
   const isExpected =
-    outcome.status === expectedEnding?.status && outcome.refund === expectedEnding.refund;
-  if (expectedEnding === null || isExpected || !isUndisturbed(order)) return outcome;
+    outcome.status === expectedOutcome?.status && outcome.refund === expectedOutcome.refund;
+  if (expectedOutcome === null || isExpected || !hasNoDeletedParty(order)) return outcome;
   const destination = order.externalAccount ? `…${order.externalAccount.suffix}` : 'internal';
   const [outcomeText, expectedText] = [
     `${outcome.status}, ${outcome.refund}`,
-    `${expectedEnding.status}, ${expectedEnding.refund}`,
+    `${expectedOutcome.status}, ${expectedOutcome.refund}`,
   ];
-  return `${order.id} (${order.kind}) to ${destination} ended ${outcomeText}, not ${expectedText}`;
+  return `${order.id} (${order.kind}) to ${destination} ended with ${outcomeText}; expected ${expectedText}`;
 }
 
 /** A digital asset refunded without a wallet is credited to its owner's account. */
@@ -148,7 +148,7 @@ function settleOrder(sim: Sim, order: Order): string | undefined {
 
 /** Records the cost of card payments since the last settling. */
 function chargeCards(sim: Sim): void {
-  for (const [id, row] of sim.model.cardBook.payments) {
+  for (const [id, row] of sim.model.cardRecords.payments) {
     const { transfers = [] } = sim.model.payments.get(id) ?? {};
     const cost = chargeOf(row) + amountOutsideAccount(transfers);
     const internalAccount = internalAccountById(sim, accountOf(row));
@@ -157,11 +157,12 @@ function chargeCards(sim: Sim): void {
   }
 }
 
-/** Cards of deleted customers are closed. */
+/** Cards of deleted customers that are not closed. */
 function* openCardProblems({ people, model }: Sim): Iterable<string> {
   const deletedIds = new Set(people.flatMap((person) => (person.isDeleted ? person.id : [])));
-  for (const { id, customer_id, state } of model.cardBook.cards.values()) {
-    if (state !== 'CLOSED' && deletedIds.has(customer_id as string)) yield `${id} is ${state}`;
+  for (const { id, customer_id, state } of model.cardRecords.cards.values()) {
+    if (state !== 'CLOSED' && deletedIds.has(customer_id as string))
+      yield `${id} of a deleted customer is ${state}, not CLOSED`;
   }
 }
 
@@ -200,7 +201,8 @@ async function rejectPendingActions(sim: Sim): Promise<void> {
   for (const { id, agent } of sim.pendingActions) {
     const path = `/agents/${agent.id}/actions/${id}/reject`;
     const { status, body } = await sim.call('POST', path, {}, agent.owner.platform);
-    if (status !== 200 && body?.code !== 'CONFLICT') throw violation(`${id} was not rejected`);
+    if (status !== 200 && body?.code !== 'CONFLICT')
+      throw violation(`${id} was not rejected: ${status} ${body?.code}`);
   }
   sim.pendingActions = [];
 }
@@ -214,14 +216,14 @@ async function processQueue(sim: Sim): Promise<void> {
   }
   for (;;) {
     await runUntilIdle(sim);
-    const waitingPayments = [...sim.model.awaitedResults.keys()].filter((id) => {
+    const waitingIds = [...sim.model.awaitedResults.keys()].filter((id) => {
       const payment = sim.model.payments.get(id);
       return payment && awaitedOf(sim.model, payment) !== undefined;
     });
     const exceptions = openExceptions(sim);
     for (const row of exceptions) await resolveException(sim, row);
-    if (waitingPayments.length + exceptions.length === 0) return;
-    for (const id of waitingPayments)
+    if (waitingIds.length + exceptions.length === 0) return;
+    for (const id of waitingIds)
       checkOutcome(await runVerb(sim, 'payouts', 'settle', id), true, id);
   }
 }

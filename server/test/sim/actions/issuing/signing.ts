@@ -56,7 +56,7 @@ const MAX_POLLS = 20;
 /** Whether the signed request is in progress. A quote with the status PROCESSING has an ID. */
 const isProcessing = ({ body }: ApiResponse) =>
   body?.status === 'PROCESSING' && body.id === undefined;
-const MAX_STORED = 30;
+const MAX_STORED_REQUESTS = 30;
 
 /** Sends a signed request until it completes or the client stops. */
 async function sendUntilComplete(
@@ -81,11 +81,11 @@ async function sendUntilComplete(
     if (response.isRepeated && response.status === 401) return { trace: 'reply lost' };
     if (response.status < 400) {
       sim.signedRequests.push({ ...request, body: request.body, headers });
-      if (sim.signedRequests.length > MAX_STORED) sim.signedRequests.shift();
+      if (sim.signedRequests.length > MAX_STORED_REQUESTS) sim.signedRequests.shift();
     }
     return { response, trace: `${response.status}` };
   }
-  throw violation(`${request.method} ${request.path} does not complete`);
+  throw violation(`${request.method} ${request.path} did not complete after ${MAX_POLLS} requests`);
 }
 
 /** Sends a signed request to two servers concurrently. At most one executes it. */
@@ -105,7 +105,9 @@ async function sendTwice(
   const rejections = responses.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
   if (successes.length > 1)
-    throw violation(`${request.method} ${request.path}: ${JSON.stringify(responses)}`);
+    throw violation(
+      `${request.method} ${request.path} was executed twice: ${JSON.stringify(responses)}`,
+    );
   const [response] = successes.length ? successes : rejections;
   return { response: response as ApiResponse, trace: `concurrent: ${response?.status}` };
 }

@@ -65,10 +65,11 @@ async function verifyOwnership(sim: Sim): Promise<string> {
   const response = await sim.call('POST', path, { signature }, account.owner.platform);
   const previousChallenge = wallet.challenge;
   wallet.challenge = undefined;
-  if (!previousChallenge)
-    return (
-      rejectionCode(response, DELETION_CODES) ?? violation(`${account.id} has no challenge`).message
-    );
+  if (!previousChallenge) {
+    const code = rejectionCode(response, DELETION_CODES);
+    if (code === undefined) throw violation(`${account.id} was verified without a challenge`);
+    return code;
+  }
   if (!isValid || sim.effects.now() >= expiresAt)
     return `${rejectionCode(response, ['INVALID_INPUT'])}`;
   if (bodyOf(response, 200).status !== 'ACTIVE')

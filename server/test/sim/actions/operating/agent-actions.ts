@@ -97,10 +97,10 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   const code = rejectionCode(response, codes);
   if (code) return `${externalAccount.currency} ${code}`;
   if (verdict === 'rejected' || requiresSca || isFrozen)
-    throw violation(`${path} of ${agent.id}: succeeded`);
+    throw violation(`${path} of ${agent.id} succeeded; expected ${codes.join(' or ')}`);
   const action = bodyOf(response, 201);
   if (action.status === 'APPROVED' && direction === 'out' && amountBefore < amount) {
-    throw violation(`${agent.id} spends ${amount} of ${amountBefore}`);
+    throw violation(`${agent.id} spends ${amount} of ${amountBefore} available`);
   }
   const predictedOutcome =
     direction === 'out'
@@ -190,7 +190,7 @@ async function createQuote(sim: Sim): Promise<string> {
   );
   if (code) return code;
   if (isFrozen)
-    throw violation('a quote of an agent between accounts of which one is frozen or closed');
+    throw violation(`${agent.id} received a quote although an account is frozen or closed`);
   const order = orderOf(sim, accounts, bodyOf(response, 201), owner);
   order.agent = agent;
   order.requiresSca = requiresScaIn(owner, source.currency);
@@ -313,7 +313,9 @@ async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<s
   if (code && temporaryCodes.includes(code)) return code;
   sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
   if (code && !agent.isDeleted && (await statusOf(sim, id)) !== 'FAILED') {
-    throw violation(`${id} was approved by its transaction: ${code}, and remains undecided`);
+    throw violation(
+      `the approval of ${id} by its transaction: ${code}; expected the status FAILED`,
+    );
   }
   if (agent.isDeleted && !code) throw violation(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
@@ -367,10 +369,11 @@ async function decideTwice(sim: Sim): Promise<string> {
   sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
   const codes = responses.map((response) => response?.body?.code ?? response?.status);
   const rejections = codes.filter((code) => DECIDED_CODES.includes(code));
-  if (rejections.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
+  if (rejections.length !== 1 || !codes.includes(200))
+    throw violation(`${id} was not approved exactly once: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw violation(`${id} was not approved`);
   await recordApproval(sim, order);
-  return 'once';
+  return 'approved once';
 }
 
 const hasConnectedAgent = (sim: Sim) => connectedAgents(sim).length > 0;

@@ -13,7 +13,7 @@ import {
   spendableAmount,
   violation,
 } from '../../harness/sim.ts';
-import { challengesOf, pendingOf } from '../../model/authentication.ts';
+import { challengesOf, pendingChallengeOf } from '../../model/authentication.ts';
 import {
   type Action,
   activePeople,
@@ -66,7 +66,7 @@ function recordWaiting(order: Order, body: ApiResponse['body']): void {
   order.outcomeUnlessStarted = UNAUTHORIZED;
   const { status, scaChallenge, paymentInstructions } = body;
   if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
-    throw violation(`${order.id} has no challenge: ${JSON.stringify(body)}`);
+    throw violation(`${order.id} does not wait with a challenge: ${JSON.stringify(body)}`);
   }
   const hasInstructions = order.kind === 'realtime' && paymentInstructions.length > 0;
   if (hasInstructions) throw violation(`${order.id} has payment instructions before authorization`);
@@ -144,10 +144,11 @@ async function createQuote(sim: Sim): Promise<string> {
     ...(isOwnerLocked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
-  if (isOwnerLocked) throw violation(`a quote from ${source.id}, whose owner is locked`);
+  if (isOwnerLocked) throw violation(`${source.id} received a quote although its owner is locked`);
   if (isFrozen || isSessionMissing)
     throw violation(
-      `a quote from ${source.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
+      `${source.id} received a quote although ` +
+        (isFrozen ? 'an account is frozen or closed' : 'its owner has no login session'),
     );
   const order = orderOf(sim, accounts, bodyOf(response, 201), payer);
   order.requiresSca = requiresSca;
@@ -189,10 +190,11 @@ async function quoteRealtime(sim: Sim): Promise<string> {
     ...(isOwnerLocked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
-  if (isOwnerLocked) throw violation(`a quote of ${payer.id}, who is locked`);
+  if (isOwnerLocked) throw violation(`${payer.id} is locked and received a quote`);
   if (isFrozen || isSessionMissing)
     throw violation(
-      `a quote of ${payer.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
+      `${payer.id} received a quote ` +
+        (isFrozen ? 'to a frozen or closed account' : 'without a login session'),
     );
   const isExempt = isTrusted(sim, externalAccount);
   const createdQuote = bodyOf(response, isExempt ? 201 : 202);
@@ -224,7 +226,8 @@ export function recordExecuted(sim: Sim, order: Order, body: ApiResponse['body']
     recordWaiting(order, body);
     return;
   }
-  if (body.status === 'PENDING_AUTHORIZATION') throw violation(`${order.id} requires a proof`);
+  if (body.status === 'PENDING_AUTHORIZATION')
+    throw violation(`${order.id} waits for an authorization that it does not require`);
   order.isStarted = true;
 }
 
@@ -243,7 +246,7 @@ async function executeQuote(sim: Sim, order: Order): Promise<string> {
 /** Predicted error codes of a proof. */
 function proofCodes(sim: Sim, order: Order, variant: ProofVariant): string[] {
   const owner = ownerOf(order);
-  const challenge = pendingOf(sim.model, order.quoteId as string);
+  const challenge = pendingChallengeOf(sim.model, order.quoteId as string);
   if (!isWaiting(sim, order) || owner.isDeleted || !challenge) return ['CONFLICT'];
   if (isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
   if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
@@ -255,7 +258,7 @@ function proofCodes(sim: Sim, order: Order, variant: ProofVariant): string[] {
 }
 
 const isLastStep = (sim: Sim, order: Order) =>
-  pendingOf(sim.model, order.quoteId as string)?.steps === '[]';
+  pendingChallengeOf(sim.model, order.quoteId as string)?.steps === '[]';
 
 /** Records the effect of a valid proof. */
 function recordProof(
@@ -274,13 +277,14 @@ function recordProof(
     return 'authorized';
   }
   const isStarted = status === 'PROCESSING' || status === 'COMPLETED';
-  if (!isStarted) throw violation(`${order.id} was authorized and is ${status}`);
+  if (!isStarted)
+    throw violation(`${order.id} was authorized and is ${status}, not PROCESSING or COMPLETED`);
   order.isStarted = true;
   return `${order.sentAmount}`;
 }
 
 async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Promise<string> {
-  const challenge = pendingOf(sim.model, order.quoteId as string);
+  const challenge = pendingChallengeOf(sim.model, order.quoteId as string);
   const expiry = Date.parse(challenge?.expires_at ?? '');
   if (variant === 'late' && expiry > sim.effects.now())
     sim.effects.advance(expiry - sim.effects.now());
@@ -321,7 +325,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   const codes = responses.map((response) => response?.body?.code ?? response?.status);
   const rejections = codes.filter((code) => code === 'CONFLICT' || code === 'INVALID_INPUT');
   if (successes.length !== 1 || rejections.length !== 1)
-    throw violation(`${order.id}: ${codes.join()}`);
+    throw violation(`${order.id} was not authorized exactly once: ${codes.join()}`);
   return recordProof(order, true, successes[0]?.body);
 }
 
@@ -332,7 +336,7 @@ async function resendCode(sim: Sim): Promise<string> {
       ? ordersWithChallenge(sim)
       : waitingOrders(sim),
   );
-  const challenge = pendingOf(sim.model, order.quoteId as string);
+  const challenge = pendingChallengeOf(sim.model, order.quoteId as string);
   const isExpired = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
   const codes = !challenge || isExpired || ownerOf(order).isDeleted ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
@@ -366,7 +370,7 @@ async function transferOut(sim: Sim): Promise<string> {
 const waitingOrders = (sim: Sim) =>
   sim.orders.filter((order) => order.requiresSca && isWaiting(sim, order));
 /** Orders with a challenge, in any state. */
-const requestedOrders = (sim: Sim) =>
+const challengedOrders = (sim: Sim) =>
   sim.orders.filter(
     (order) =>
       order.requiresSca && order.quoteId && challengesOf(sim.model, rowOf(sim, order) ?? {}).length,
@@ -381,7 +385,7 @@ const executableOrders = (sim: Sim) =>
   );
 
 /** Often an order to a trusted account. */
-function chooseExecutable(sim: Sim): Order {
+function chooseExecutableOrder(sim: Sim): Order {
   const trustedOrders = executableOrders(sim).filter(({ externalAccount }) =>
     isTrusted(sim, externalAccount),
   );
@@ -393,7 +397,7 @@ function chooseExecutable(sim: Sim): Order {
 /** Orders with an open challenge. */
 const ordersWithChallenge = (sim: Sim) =>
   waitingOrders(sim).filter((order) => {
-    const { expires_at } = pendingOf(sim.model, order.quoteId as string) ?? {};
+    const { expires_at } = pendingChallengeOf(sim.model, order.quoteId as string) ?? {};
     return Date.parse(expires_at ?? '') > sim.effects.now();
   });
 
@@ -416,7 +420,7 @@ export const AUTHORIZATION_ACTIONS: readonly Action[] = [
     name: 'execute a quote with strong authentication',
     weight: 24,
     isPossible: (sim) => executableOrders(sim).length > 0,
-    run: (sim) => executeQuote(sim, chooseExecutable(sim)),
+    run: (sim) => executeQuote(sim, chooseExecutableOrder(sim)),
   },
   {
     name: 'execute too late or too often',
@@ -438,8 +442,8 @@ export const AUTHORIZATION_ACTIONS: readonly Action[] = [
   {
     name: 'authorize an earlier quote',
     weight: 3,
-    isPossible: (sim) => requestedOrders(sim).length > 0,
-    run: (sim) => authorizeQuote(sim, sim.chance.pick(requestedOrders(sim)), 'right'),
+    isPossible: (sim) => challengedOrders(sim).length > 0,
+    run: (sim) => authorizeQuote(sim, sim.chance.pick(challengedOrders(sim)), 'right'),
   },
   {
     name: 'authorize concurrently',

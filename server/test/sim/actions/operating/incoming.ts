@@ -1,5 +1,5 @@
 // Incoming funds: debits of bank accounts, deposits for quotes in requested and other amounts, and
-// UMA payments with the platform's consent. Banks and operators change some of them later.
+// UMA payments with the platform's consent. Banks and operators change some payments later.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
@@ -140,7 +140,8 @@ async function quoteFrom(
   const isBlocked = isFrozen || areFeesBlocked(sim, payer, source.currency ?? 'USD');
   const code = rejectionCode(response, isBlocked ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
-  if (isFrozen) throw violation(`a quote to ${toAccount.id}, which is frozen or closed`);
+  if (isFrozen)
+    throw violation(`a quote to ${toAccount.id} was created although it is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, bodyOf(response, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
@@ -188,7 +189,7 @@ export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: big
   const destination = internalAccountById(sim, body.destination?.accountId);
   if (destination && body.status !== 'FAILED')
     expectIncoming(sim, destination, body.id, amount, null);
-  return `stray, ${body.status}`;
+  return `unmatched, ${body.status}`;
 }
 
 /**
@@ -328,7 +329,7 @@ const sandboxDeposits = (sim: Sim, matches: (row: RecordedRow) => boolean) =>
   });
 
 /** An operator releases or returns a held deposit. */
-async function decideHeld(sim: Sim): Promise<string> {
+async function decideHeldDeposit(sim: Sim): Promise<string> {
   const heldDeposits = sandboxDeposits(
     sim,
     ({ funds, status }) => funds === 'HELD' && status === 'PENDING',
@@ -343,7 +344,7 @@ async function decideHeld(sim: Sim): Promise<string> {
       : returnHeldDeposit(ctx, incomingPayment);
   });
   if (row.status !== (isRelease ? 'COMPLETED' : 'FAILED'))
-    throw violation(`${order.id} is ${row.status}`);
+    throw violation(`${order.id} was ${isRelease ? 'released' : 'returned'} and is ${row.status}`);
   return row.status;
 }
 
@@ -405,5 +406,10 @@ export const INCOMING: readonly Action[] = [
   { name: 'unfreeze an account', weight: 1.6, run: (sim) => setFreeze(sim, true) },
   { name: 'deposit from a bank', weight: 4, isPossible: hasPayer, run: depositFromBank },
   { name: 'reverse a deposit', weight: 2, isPossible: hasIncomingOrder, run: reverseBankDeposit },
-  { name: 'decide on a held deposit', weight: 2, isPossible: hasIncomingOrder, run: decideHeld },
+  {
+    name: 'decide on a held deposit',
+    weight: 2,
+    isPossible: hasIncomingOrder,
+    run: decideHeldDeposit,
+  },
 ];

@@ -195,7 +195,7 @@ async function recordEntry(
   const result = await runVerb(sim, ...command, '--amount', formatDecimal(amount, currency));
   if (result.rejection) throw violation(`${command.join(' ')}: ${result.rejection}`);
   if (result.json.recorded !== 'now')
-    throw violation(`${reference} has recorded: ${result.json.recorded}`);
+    throw violation(`${reference}: recorded is ${result.json.recorded}, not now`);
   const { transactionId } = result.json as { transactionId: string };
   sim.entries.push({ args: command, amount, currency, transactionId });
   if (sim.entries.length > 40) sim.entries.shift();
@@ -266,7 +266,7 @@ async function recordEntryAgain(sim: Sim): Promise<string> {
   const isRecorded =
     result.json?.recorded === 'before' && result.json.transactionId === transactionId;
   if (isSameEntry && !isRecorded)
-    throw violation(`${command.join(' ')}: ${JSON.stringify(result)}`);
+    throw violation(`${command.join(' ')} is no duplicate: ${JSON.stringify(result)}`);
   return rejection ? 'rejected' : 'duplicate';
 }
 

@@ -73,20 +73,21 @@ async function redeemCode(sim: Sim, agent: Agent): Promise<string> {
   const anonymousPlatform = { ...agent.owner.platform, auth: '' };
   const path = `/agents/device-codes/${agent.code}/redeem`;
   const response = await sim.call('POST', path, undefined, anonymousPlatform, { withoutKey: true });
-  // A lost reply loses the token.
+  // Only the first reply contains the token. An agent whose reply was lost has no token.
   const codes = ['RATE_LIMITED', ...(response.isRepeated || agent.client ? ['INVALID_INPUT'] : [])];
   const code = rejectionCode(response, codes);
   if (code) return code;
   const { agentId, accessToken } = bodyOf(response, 200);
-  if (agentId !== agent.id || agent.client) throw violation(`${agent.code} connects ${agentId}`);
+  if (agentId !== agent.id || agent.client)
+    throw violation(`the code ${agent.code} of ${agent.id} connected ${agentId}`);
   agent.client = { ...agent.owner.platform, auth: `Bearer ${accessToken}`, agent };
   return 'connected';
 }
 
 async function renewCode(sim: Sim): Promise<string> {
-  const remainingAgents = activeAgents(sim).filter((agent) => !agent.client && agent.code);
-  const agent = sim.chance.pick(remainingAgents.length ? remainingAgents : activeAgents(sim));
-  // A code is valid for a day. A new one replaces it until an agent is connected.
+  const unconnectedAgents = activeAgents(sim).filter((agent) => !agent.client && agent.code);
+  const agent = sim.chance.pick(unconnectedAgents.length ? unconnectedAgents : activeAgents(sim));
+  // A code is valid for a day. A new code replaces the earlier code until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
   const response = await sim.call('POST', path, undefined, agent.owner.platform);
   const isConnected = policyOf(sim, agent).row?.token_hash !== null;
@@ -155,7 +156,8 @@ async function readAgent(sim: Sim): Promise<string> {
   );
   if (mismatch || isPaused !== isPausedInModel) {
     throw violation(
-      `${agent.id} reads ${JSON.stringify(usage)}, not ${JSON.stringify(expectedUsage)}`,
+      `${agent.id} reads ${JSON.stringify({ ...usage, isPaused })}; expected ` +
+        JSON.stringify({ ...expectedUsage, isPaused: isPausedInModel }),
     );
   }
   return JSON.stringify(expectedUsage);

@@ -66,7 +66,10 @@ function independentJobs(sim: Sim) {
   });
 }
 
-/** Which of several concurrent commits is trapped depends on timing, but the trace must not. */
+/**
+ * Removes the traps before concurrent commits. Timing would select the commit that a trap catches,
+ * and the trace must not depend on timing.
+ */
 function removeTraps(sim: Sim): void {
   for (const node of sim.nodes) node.setTrap(undefined);
 }
@@ -108,7 +111,7 @@ async function expireLease(sim: Sim): Promise<string> {
   }
   heldCommit.release();
   await slowRun;
-  return `${job.kind}${isCaught ? '' : ' did nothing'}`;
+  return `${job.kind}${isCaught ? '' : ' without a commit'}`;
 }
 
 async function changeReceiver(sim: Sim): Promise<string> {
@@ -241,7 +244,8 @@ async function executeConcurrently(sim: Sim): Promise<string> {
   const isRejected = rejections.every((rejection) => rejection?.status === 409);
   if (newResponses.length !== 1 || !isRejected || (sharedKey && rejections.length)) {
     throw violation(
-      `${order.id}: ${JSON.stringify(responses.map((response) => response?.body?.code ?? 200))}`,
+      `${order.id} was not executed exactly once: ` +
+        JSON.stringify(responses.map((response) => response?.body?.code ?? 200)),
     );
   }
   order.isStarted = true;
@@ -252,11 +256,11 @@ const WEEK = 7 * DAY;
 
 /** Repeats an earlier request, whose reply must have the same bytes. */
 async function repeatRequest(sim: Sim): Promise<string> {
-  const isKnown = ({ agent }: Platform) => !agent?.isDeleted && !agent?.owner.isDeleted;
+  const canSend = ({ agent }: Platform) => !agent?.isDeleted && !agent?.owner.isDeleted;
   const recentRequests = sim.completedRequests.filter(
-    (request) => sim.effects.now() - request.at < WEEK - DAY && isKnown(request.platform),
+    (request) => sim.effects.now() - request.at < WEEK - DAY && canSend(request.platform),
   );
-  if (recentRequests.length === 0) return 'nothing';
+  if (recentRequests.length === 0) return 'none';
   const { platform, path, key, body, response } = sim.chance.pick(recentRequests);
   removeTraps(sim);
   const repeatedResponse = await sim.sendOnce(sim.pickNode(), {
@@ -272,7 +276,8 @@ async function repeatRequest(sim: Sim): Promise<string> {
   ];
   if (repeatedResponse?.status !== response.status || expectedBody !== actualBody) {
     throw violation(
-      `POST ${path} ${key} was answered ${response.status} ${expectedBody}, now ${actualBody}`,
+      `POST ${path} ${key} returned ${response.status} ${expectedBody}, and ` +
+        `${repeatedResponse?.status} ${actualBody} when repeated`,
     );
   }
   if (response.status < 400 && !repeatedResponse.isReplayed)

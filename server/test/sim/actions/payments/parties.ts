@@ -242,7 +242,7 @@ async function removeExternalAccount(sim: Sim): Promise<string> {
   if (isTrustedAccount) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = rejectionCode(response, ['ACCOUNT_NOT_FOUND']);
   if (!isDeleted && !owner.isDeleted && code && !response.isRepeated)
-    throw violation(`${account.id} is not found`);
+    throw violation(`${account.id} exists and was not found`);
   account.isDeleted = true;
   dropDeleted<ExternalAccount>(sim.externalAccounts, MAX_EXTERNAL_ACCOUNTS);
   return code ?? 'deleted';
@@ -259,7 +259,8 @@ async function removeCustomer(sim: Sim): Promise<string> {
       balance: 0n,
       held: 0n,
     };
-    if (balance || held) throw violation(`${person.id} was deleted with ${balance}, ${held}`);
+    if (balance || held)
+      throw violation(`${person.id} was deleted with a balance of ${balance}, ${held} held`);
   }
   for (const externalAccount of sim.externalAccounts)
     if (externalAccount.owner === person) externalAccount.isDeleted = true;

@@ -48,7 +48,7 @@ interface Accounts {
 
 type FromInternalAccount = Accounts & { source: InternalAccount };
 
-/** Usually an account with funds, because nearly every other payment would fail. */
+/** Usually an account with funds, because most payments from other accounts would fail. */
 function chooseSource(sim: Sim, payer: Person): InternalAccount {
   const fundedCurrencies = PAYMENT_CURRENCIES.filter((currency) => {
     const internalAccount = payer.internalAccounts.get(currency);
@@ -183,7 +183,8 @@ export async function createQuote(
     isBlocked ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS,
   );
   if (code) return code;
-  if (isFrozen) throw violation('a quote between accounts of which one is frozen or closed');
+  if (isFrozen)
+    throw violation(`${payer.id} received a quote although an account is frozen or closed`);
   const order = orderOf(sim, accounts, bodyOf(response, 201), payer);
   order.isStarted = isImmediate;
   sim.orders.push(order);
@@ -299,13 +300,14 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
     isFrozen ? ['INVALID_INPUT', ...TRANSFER_ERRORS] : TRANSFER_ERRORS,
   );
   if (code) return code;
-  if (isFrozen) throw violation(`a transfer out of ${source.id}, which is frozen or closed`);
+  if (isFrozen)
+    throw violation(`a transfer from ${source.id} succeeded although it is frozen or closed`);
   const { id, receivedAmount } = bodyOf(response, 201);
   if (spendableBefore < BigInt(amount))
-    throw violation(`${id} spends ${amount} of ${spendableBefore}`);
+    throw violation(`${id} spends ${amount} of ${spendableBefore} available`);
   const deliveredAmount = amount - (externalAccount.currency === 'USDC' ? BASE_NETWORK_FEE : 0);
   if (receivedAmount.amount !== deliveredAmount)
-    throw violation(`${id} does not deliver ${deliveredAmount}`);
+    throw violation(`${id} delivers ${receivedAmount.amount}, not ${deliveredAmount}`);
   const amounts = {
     sentAmount: BigInt(amount),
     receivedAmount: BigInt(deliveredAmount),

@@ -1,6 +1,6 @@
-// Customers subject to strong authentication. They verify telephones, log in, fail, are locked out
-// and reset, and trust external accounts. The sandbox accepts one code for all customers. Each
-// reply is predicted from the state of the customer in the change log.
+// Customers subject to strong authentication. They verify telephones, log in with right and wrong
+// codes, reset lockouts and trust external accounts. The sandbox accepts one code for all
+// customers. Each reply is predicted from the state of the customer in the change log.
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Person, type Sim, violation } from '../../harness/sim.ts';
 import {
@@ -77,7 +77,7 @@ async function addCustomer(sim: Sim): Promise<string> {
   sim.people.push(person);
   for (const currency of ['EUR', 'USDC']) {
     const internalAccount = person.internalAccounts.get(currency);
-    if (!internalAccount) throw violation(`${id} has no ${currency}`);
+    if (!internalAccount) throw violation(`${id} has no ${currency} account`);
     const amount = sim.chance.integerBetween(200_000, 900_000);
     const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
     bodyOf(await sim.call('POST', path, { amount }, platform), 200);
@@ -122,7 +122,7 @@ function loginCodes(sim: Sim, person: StrongCustomer, variant: ProofVariant): st
 }
 
 /** Usually a customer who can pay after the login. */
-function pickLoggedOut(sim: Sim): StrongCustomer {
+function pickLoggedOutCustomer(sim: Sim): StrongCustomer {
   const customers = strongCustomers(sim);
   const loggedOutCustomers = customers.filter(
     (customer) =>
@@ -135,7 +135,7 @@ function pickLoggedOut(sim: Sim): StrongCustomer {
   );
 }
 
-async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
+async function logIn(sim: Sim, person = pickLoggedOutCustomer(sim)): Promise<string> {
   const { id, platform } = person;
   const pathOf = (step: string) => `/sca/login/${step}?customerId=${id}`;
   const factor = 'SMS_OTP';
@@ -157,7 +157,7 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   const { sessionExpiresAt } = bodyOf(response, 200);
   const expiresMs = Date.parse(sessionExpiresAt);
   if (expiresMs !== sim.effects.now() + SESSION_MS)
-    throw violation(`a login until ${sessionExpiresAt}`);
+    throw violation(`the login of ${id} expires at ${sessionExpiresAt}, not after 180 days`);
   return 'logged in';
 }
 
@@ -177,10 +177,10 @@ async function recordFailures(sim: Sim): Promise<string> {
       ? response.body.details
       : response.body;
     if (failedAttempts !== failureCount)
-      throw violation(`${person.id} failed ${failureCount} times`);
+      throw violation(`${person.id} has ${failedAttempts} failed attempts, not ${failureCount}`);
     isLockedOut = suspended || (lockedUntil ?? null) !== null;
     if (isLockedOut !== (rejection !== undefined || failureCount >= 5))
-      throw violation(`${path}: ${isLockedOut}`);
+      throw violation(`${person.id} is locked: ${isLockedOut}, after ${failureCount} failures`);
   }
   return `${failureCount}${isLockedOut ? ', locked' : ''}`;
 }
@@ -221,7 +221,7 @@ async function setTrust(sim: Sim): Promise<string> {
   const rejection = checkReply(response, loginCodes(sim, person, variant), path);
   if (rejection) return `${action} ${variant}: ${rejection}`;
   if (bodyOf(response, 200).trusted !== (action === 'trust'))
-    throw violation(`${path} did nothing`);
+    throw violation(`${path} did not change the trust`);
   // A proof is valid once.
   const secondResponse = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   checkReply(secondResponse, ['INVALID_INPUT'], path);

@@ -6,7 +6,7 @@ import type { Reader } from './reader.ts';
 /** Trailing data may follow `%%EOF`. */
 const TAIL_BYTES = 2_048;
 const END_PATTERN = /startxref\s+\d+\s+%%EOF/;
-/** Bounded in length, so that a match across two chunks is found. */
+/** The pattern is bounded in length, so that a match across two chunks is found. */
 const ENCRYPTION_PATTERN = /\/Encrypt\s{0,8}(?:\d{1,10}\s{1,8}\d{1,5}\s{1,8}R|<<)/;
 
 export function pdfReader(): Reader {

@@ -225,7 +225,7 @@ function uploadForm(stage: Stage, proof: RequiredProof, redraw: Redraw) {
       const files = Object.entries(values).filter(([, value]) => value instanceof File);
       const oversizedFiles = files.filter(([, file]) => (file as File).size > state.maxFileBytes);
       if (oversizedFiles.length) {
-        const message = `is larger than ${formatLimit(state.maxFileBytes)}`;
+        const message = `must be at most ${formatLimit(state.maxFileBytes)}`;
         return oversizedFiles.map(([field]) => ({ field, message }));
       }
       let sentCount = 0;

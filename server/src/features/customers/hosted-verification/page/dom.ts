@@ -8,7 +8,7 @@ type Attributes = Record<
   string | number | boolean | null | undefined | ((e: Event) => void)
 >;
 
-/** Creates an element. Attributes `on…` are listeners. `true` sets an attribute without a value. */
+/** Creates an element. Attributes `on…` are listeners. `true` sets an empty attribute. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},

@@ -47,7 +47,7 @@ export interface DerivedField {
 
 const DESCRIPTION_LABEL = 'Description';
 
-/** `isOwn`: the address is that of the person who uses the page, so the browser can autofill it. */
+/** `isOwn`: the person who uses the page lives at the address, so the browser can fill it in. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
   const deriveOptionalOutsideUs: Field['derive'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',

@@ -106,8 +106,8 @@ function planSteps(): PlannedStep[] {
     ...fieldsStepsOf(state).map((definition) => ({
       step: fieldsStep(definition),
       needs: definition.needs,
-      isNeeded: (now: State) => needsFields(now, definition),
-      isAnswered: (now: State) => knownFields(now, definition.fields).length > 0,
+      isNeeded: (currentState: State) => needsFields(currentState, definition),
+      isAnswered: (currentState: State) => knownFields(currentState, definition.fields).length > 0,
     })),
     ...(isBusiness ? [owners] : []),
     {

@@ -1,7 +1,7 @@
-// Bitcoin signed messages: a double SHA-256 of a prefix and the message, with a recoverable signature of 65
-// bytes in base64. The first byte selects the key and, by BIP-137, the address type. Electrum has no header
-// for SegWit, so any type is compared. BIP-137 predates Taproot, so its header for native SegWit is
-// accepted for both versions.
+// Bitcoin signed messages: a double SHA-256 of a prefix and the message, with a recoverable
+// signature of 65 bytes in base64. The first byte selects the key and, by BIP-137, the address
+// type. Electrum has no header for SegWit, so any type is compared. BIP-137 predates Taproot, so
+// its header for native SegWit is accepted for both versions.
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import {

@@ -48,8 +48,8 @@ describe('EIP-191', () => {
     }
   });
 
-  it('rejects any other text than 65 bytes in hexadecimal', () => {
-    // The second is EIP-2098: the parity of y in the top bit of s.
+  it('rejects any text other than 65 bytes in hexadecimal', () => {
+    // In the compact form of EIP-2098, the top bit of s is the parity of y.
     const compactSignature = `${validSignature.slice(0, 66)}e${validSignature.slice(67, -2)}`;
     const invalidSignatures = [
       validSignature.slice(0, -2),

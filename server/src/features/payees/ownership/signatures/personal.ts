@@ -1,6 +1,7 @@
-// Signed messages of EVM chains and Tron (EIP-191 version 0x45, TIP-191). The secp256k1 signature is over the
-// keccak-256 of a prefix that no transaction starts with, the length in bytes and the message. A signature is
-// 65 bytes in hexadecimal. The 64-byte form (EIP-2098) is rejected, so that a signature has one encoding.
+// Signed messages of EVM chains and Tron (EIP-191 version 0x45, TIP-191). The secp256k1 signature
+// is over the keccak-256 of a prefix that no transaction starts with, the length in bytes and the
+// message. A signature is 65 bytes in hexadecimal. The 64-byte form (EIP-2098) is rejected, so that
+// a signature has one encoding.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';

@@ -79,7 +79,7 @@ describe('recoverKey', () => {
     expect(keys).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('rejects undefined recovery IDs and recovers another key for others', () => {
+  it('rejects undefined recovery IDs, and does not recover the key with another defined ID', () => {
     for (const each of [-1, 4, 27, 0.5]) expect(recoverKey(hash, signature, each)).toBeUndefined();
     const otherIds = [0, 1, 2, 3].filter((each) => each !== recovery);
     const key = publicKeyOf(7n);

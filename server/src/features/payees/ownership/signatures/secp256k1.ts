@@ -1,5 +1,6 @@
-// Recovers the public key of an ECDSA signature on secp256k1. On most chains the address is a hash of that
-// key. The curve is implemented by a library. This file rejects high `s` and values out of range.
+// Recovers the public key of an ECDSA signature on secp256k1. On most chains the address is a hash
+// of that key. The curve is implemented by a library. This file rejects high `s` and values out of
+// range.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point, Signature } = secp256k1;
@@ -15,8 +16,8 @@ export const toBigInt = (bytes: Uint8Array): bigint =>
 export const isLow = (s: bigint): boolean => s <= HALF_ORDER;
 
 /**
- * The uncompressed public key that signed `digest`, or undefined if there is none or `s` is high. `recovery`
- * is 0 to 3: bit 0 is the parity of y, bit 1 states whether x exceeded the order.
+ * The uncompressed public key that signed `digest`, or undefined if there is none or `s` is high.
+ * `recovery` is 0 to 3: bit 0 is the parity of y, bit 1 states whether x exceeded the order.
  */
 export function recoverKey(
   digest: Uint8Array,
@@ -36,7 +37,10 @@ export function recoverKey(
 export const compressKey = (key: Uint8Array): Buffer =>
   Buffer.from(Point.fromBytes(key).toBytes(true));
 
-/** The x coordinate of the key's even point plus `tweak` times the generator, as in Taproot addresses. */
+/**
+ * The x coordinate of the key's even point plus `tweak` times the generator, as in Taproot
+ * addresses.
+ */
 export function tweakedX(key: Uint8Array, tweak: Uint8Array): Buffer | undefined {
   try {
     const { x } = Point.fromBytes(key).toAffine();

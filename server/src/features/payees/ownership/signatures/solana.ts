@@ -1,6 +1,6 @@
-// Solana wallets sign the UTF-8 bytes of a message with Ed25519. The address is the public key. The signature
-// is base58 of exactly 64 bytes. Points of small order or with a non-canonical encoding are rejected, as on
-// Solana, because ZIP-215 rules permit forged signatures for some keys.
+// Solana wallets sign the UTF-8 bytes of a message with Ed25519. The address is the public key. The
+// signature is base58 of exactly 64 bytes. Points of small order or with a non-canonical encoding
+// are rejected, as on Solana, because ZIP-215 rules permit forged signatures for some keys.
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
 
@@ -32,7 +32,7 @@ function decodeBase58(text: string, length: number): Uint8Array | undefined {
   }
 }
 
-/** Whether the key that is this address signed the message. */
+/** Whether the key that this address encodes signed the message. */
 export function provesSolana(address: string, message: string, signature: string): boolean {
   const key = decodeBase58(address, 32);
   const bytes = decodeBase58(signature, 64);

@@ -1,7 +1,7 @@
-// Spark addresses contain the identity key of the wallet, with which the Spark SDKs sign messages. The
-// signature is ECDSA on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of r and s in 64
-// bytes. OpenSSL verifies the signature, because no key recovery is needed. A high `s` is rejected, as in the
-// SDKs.
+// Spark addresses contain the identity key of the wallet, with which the Spark SDKs sign messages.
+// The signature is ECDSA on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of
+// r and s in 64 bytes. OpenSSL verifies the signature, because no key recovery is needed. A high
+// `s` is rejected, as in the SDKs.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import { sparkIdentityKey } from '../../../../catalog/crypto/addresses.ts';
 import { decodeHex } from './personal.ts';

@@ -19,7 +19,8 @@ export const authorizeQuote = operation({
     'be PENDING_AUTHORIZATION and the customer must have a session from `completeScaLogin`. ' +
     'After the last step the payment starts, or a REALTIME_FUNDING quote becomes PENDING with ' +
     'payment instructions. A quote that remains PENDING_AUTHORIZATION contains the challenge of ' +
-    'its next step. An invalid proof counts toward the lockout of the customer.',
+    'its next step. An invalid proof counts toward the lockout of the customer. Five invalid ' +
+    'proofs close the challenge.',
   permission: 'TRANSACT',
   params,
   body: ScaAuthorization,
@@ -52,7 +53,8 @@ export const resendQuoteScaCode = operation({
   summary: 'Resend an authorization code',
   description:
     'Sends the SMS code for the pending challenge of the quote again, at most ' +
-    'once in 30 seconds. The challenge and its expiry do not change. Continue ' +
+    'once in 30 seconds. In production, a customer receives at most ten SMS codes for ' +
+    'authentication in 15 minutes. The challenge and its expiry do not change. Continue ' +
     'with `authorizeQuote`.',
   permission: 'TRANSACT',
   params,

@@ -41,7 +41,10 @@ async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<Pendin
     readOwnPlatform(ctx),
   ]);
   if (!row || !customer || customer.deleted_at !== null) {
-    throw new Fault('CONFLICT', 'The quote has no pending authorization.');
+    throw new Fault(
+      'CONFLICT',
+      'The quote has no pending authorization. Call getQuoteById for its status.',
+    );
   }
   return { quote, payment, row, authorizer: { customer, platform } };
 }

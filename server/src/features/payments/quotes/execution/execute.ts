@@ -37,7 +37,10 @@ import { checkInvoice, reserveInvoice } from './invoice.ts';
 export const SEND_FUNDING_DEBIT = defineJob('funding.send', RailTransferInput);
 
 const missingAccountFault = (role: string) =>
-  new Fault('ACCOUNT_NOT_FOUND', `The ${role} account no longer exists.`);
+  new Fault(
+    'ACCOUNT_NOT_FOUND',
+    `The ${role} account no longer exists. Create a payment with another account.`,
+  );
 
 async function requireUsableAccount(
   ctx: Ctx,
@@ -210,7 +213,8 @@ export function checkSigned({ source }: Parties, signed: boolean): void {
   if (source?.type !== 'EMBEDDED_WALLET' || signed) return;
   throw new Fault(
     'WALLET_SIGNATURE_MISSING',
-    'The payment requires the signature of the wallet holder.',
+    'The payment requires the signature of the wallet holder. Send the signature of the ' +
+      'payloadToSign of the quote.',
   );
 }
 
@@ -248,6 +252,9 @@ export function checkExecutable(
     throw new Fault('CONFLICT', 'The quote is waiting for authorization. Call authorizeQuote.');
   }
   if (payment.status !== 'PENDING') {
-    throw new Fault('CONFLICT', 'The quote was already executed or has failed.');
+    throw new Fault(
+      'CONFLICT',
+      'The quote was already executed or has failed. Call getQuoteById for its status.',
+    );
   }
 }

@@ -6,11 +6,12 @@ import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { assertNever } from '../../../../kernel/assert-never.ts';
 import { defineJob } from '../../../../kernel/contract/job.ts';
-import { Fault, invalidField } from '../../../../kernel/fault.ts';
+import type { Time } from '../../../../kernel/effects.ts';
+import { Fault, invalidField, isUnavailable } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import { type Money, subtract } from '../../../../kernel/money.ts';
 import { systemAccount } from '../../../../ledger/chart.ts';
-import { hasTransfersIn } from '../../../../runtime/committer/ledger-reads.ts';
+import { transfersInStep } from '../../../../runtime/committer/ledger-reads.ts';
 import { OUTAGE_ATTEMPTS } from '../../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
@@ -84,7 +85,7 @@ async function payWith(ctx: Ctx, row: OutgoingRow, funds: ReceivedFunds): Promis
     return rejectFunds(ctx, row, funds, 'FUNDING_AMOUNT_MISMATCH');
   }
   const parties = await checkParties(ctx, row).catch((error: unknown) => {
-    if (error instanceof Fault) return error;
+    if (error instanceof Fault && !isUnavailable(error)) return error;
     throw error;
   });
   if (parties instanceof Fault) return rejectFunds(ctx, row, funds, reasonOf(parties));
@@ -183,7 +184,8 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
   if (notice.accountId !== undefined) {
     const account = await internalAccountOf(ctx, notice.accountId);
     if (account.currency !== notice.currency) {
-      throw new Fault('INVALID_CURRENCY', `The account is denominated in ${account.currency}.`);
+      const reason = `The account is denominated in ${account.currency}, not ${notice.currency}.`;
+      throw new Fault('INVALID_CURRENCY', reason);
     }
     return depositFunds(ctx, account, notice);
   }
@@ -194,13 +196,22 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
   return receiveUnexpectedFunds(ctx, payment, notice);
 }
 
+/** Time at which the debit or deposit that funded a payment was reversed, or undefined. */
+export async function fundingReversalTime(
+  db: Ctx['db'],
+  transactionId: string,
+): Promise<Time | undefined> {
+  const [transfer] = await transfersInStep(db, transactionId, 'return');
+  return transfer?.created_at;
+}
+
 /**
  * Reverses the debit or deposit that funded an executed payment. The balance of the payer is debited, or
  * the balance of the platform if the payer has none. Without either balance in this currency, suspense is
  * debited and an operator decides. Returns false if the reversal was already posted.
  */
 export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
-  if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
+  if ((await fundingReversalTime(ctx.db, row.id)) !== undefined) return false;
   const currency = row.sent_currency;
   const creditTo = systemAccount(ctx.caller.environment, 'rail_in_transit', currency);
   const accountLists = await Promise.all(

@@ -174,8 +174,8 @@ describe('invoice', () => {
 
   it('is rejected at each step after expiry', async () => {
     const from = await createPayer();
-    const text = createInvoice({ expirySeconds: 60 });
-    const to = await registerInvoice(from, { invoice: text });
+    const invoice = createInvoice({ expirySeconds: 60 });
+    const to = await registerInvoice(from, { invoice });
     const quoteResponse = await requestQuote(from, to);
     await app.advance(59_000);
     const secondResponse = await requestQuote(from, to);
@@ -183,7 +183,7 @@ describe('invoice', () => {
     await app.advance(1_000);
     expect(outcomeOf(await requestQuote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
     expect(outcomeOf(await execute(from, quoteResponse))).toEqual([400, 'INVALID_RECEIVER']);
-    const { status, body } = await register(await createPayer(), { invoice: text });
+    const { status, body } = await register(await createPayer(), { invoice });
     expect([status, body.code, body.details.errors]).toMatchObject([
       400,
       'INVALID_INPUT',

@@ -20,7 +20,10 @@ function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
   const invoice = parseBolt11(info.invoice);
   if (invoice || caller.environment === 'sandbox') return invoice;
-  throw new Fault('INVALID_RECEIVER', 'The destination is not a valid Lightning invoice.');
+  throw new Fault(
+    'INVALID_RECEIVER',
+    'The destination is not a valid Lightning invoice. Request a new invoice.',
+  );
 }
 
 /** Satoshis that pay the invoice, rounded up. */
@@ -28,7 +31,10 @@ const satoshisOf = (amountMsat: bigint): bigint => (amountMsat + 999n) / 1_000n;
 
 function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint): void {
   if (ctx.now >= expiresAt) {
-    throw new Fault('INVALID_RECEIVER', `The invoice expired at ${iso(expiresAt)}.`);
+    throw new Fault(
+      'INVALID_RECEIVER',
+      `The invoice expired at ${iso(expiresAt)}. Request a new invoice.`,
+    );
   }
   if (amountMsat === undefined || satoshisOf(amountMsat) === amount) return;
   const neededSatoshis = satoshisOf(amountMsat);
@@ -48,7 +54,8 @@ async function findInvoiceUse(ctx: Ctx, { paymentHash }: Invoice, transactionId?
   if (!invoiceUse || invoiceUse.transaction_id === transactionId) return invoiceUse;
   const payment = await readTransaction(ctx, invoiceUse.transaction_id);
   if (!payment || payment.status === 'FAILED' || payment.refund) return invoiceUse;
-  throw new Fault('INVALID_RECEIVER', 'Another payment already uses this invoice.');
+  const reason = 'Another payment already uses this invoice. Request a new invoice.';
+  throw new Fault('INVALID_RECEIVER', reason);
 }
 
 /** Throws if the invoice of the account does not allow this payment. */

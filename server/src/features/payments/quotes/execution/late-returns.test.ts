@@ -29,7 +29,7 @@ const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/e
 const transition = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, accountId);
-    if (!row) throw new Error('no account');
+    if (!row) throw new Error('The account was not found.');
     transitionInternalAccount(ctx, row, event);
   });
 
@@ -178,7 +178,7 @@ describe('funds paid in at the daily limit', () => {
     const person = await createCustomer(app);
     const target = await createExternalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'GBP', customerId: person.id };
-    const fundsOfQuotes = await Promise.all(
+    const fundingBodies = await Promise.all(
       [1, 2, 3, 4].map(async () => {
         const body = { ...quoteBody('', target.id, 100_00), source };
         const quote = ok(await app.call('POST', '/quotes', body), 201);
@@ -186,7 +186,7 @@ describe('funds paid in at the daily limit', () => {
       }),
     );
     const responses = await Promise.all(
-      fundsOfQuotes.map((each) => app.call('POST', '/sandbox/send', each)),
+      fundingBodies.map((each) => app.call('POST', '/sandbox/send', each)),
     );
     const outcomes = responses
       .map((each) => `${each.status} ${each.body.failureReason ?? ''}`)

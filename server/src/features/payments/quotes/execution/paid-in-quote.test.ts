@@ -20,7 +20,7 @@ import { applyFundingStatus } from './funding.ts';
 
 const app = testApp();
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const REFUNDED_PAYMENT_EVENTS = [
   'PENDING',
   'PROCESSING',
@@ -66,7 +66,7 @@ describe('realtime funding quote', () => {
     );
     expect(payment.paymentInstructions).toEqual(quote.paymentInstructions);
     expect(payment.source).toMatchObject({ sourceType: 'REALTIME_FUNDING', currency: 'USD' });
-    expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(15 * MINUTE);
+    expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(15 * MINUTE_MS);
   });
 
   it('continues when the exact amount arrives', async () => {
@@ -116,7 +116,7 @@ describe('realtime funding quote', () => {
 
   it('returns funds that arrive after its expiry', async () => {
     const { quote } = await createPendingQuote();
-    await app.advance(15 * MINUTE);
+    await app.advance(15 * MINUTE_MS);
     const unmatchedDeposit = ok(await send(quote.id), 200);
     expect(unmatchedDeposit).toMatchObject({
       type: 'INCOMING',
@@ -320,7 +320,7 @@ describe('quote funded by debit', () => {
     await app.settle();
     const account = await findInternalAccount(app, person.id, 'USD');
     await fundAccount(app, account.id, 30_00);
-    await app.advance(3 * 24 * 60 * MINUTE);
+    await app.advance(3 * 24 * 60 * MINUTE_MS);
     await app.operate(async (ctx) => {
       const row = await readCurrent(ctx, quote.transactionId, asOutgoing);
       await applyFundingStatus(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });

@@ -13,6 +13,7 @@ import {
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { connectorRegistry } from '../../../../connectors/registry.ts';
+import { Fault } from '../../../../kernel/fault.ts';
 import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
 import { createLog, type Log } from '../../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -21,6 +22,7 @@ import { payoutJobs, readCurrent } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { expirySweep } from '../expiry.ts';
 import { startPayment } from './execute.ts';
+import { receiveFunds } from './funding.ts';
 
 const app = testApp();
 let quietLog: Log;
@@ -150,7 +152,7 @@ describe('execution', () => {
     expect((await readBalances(app, account.id)).balance).toBe(900_00);
   });
 
-  it('is rejected if the quote expires first, and the sweep skips executed quotes', async () => {
+  it('is rejected if the quote expires first', async () => {
     const latePayout = await createPayout();
     const expire = async () => {
       app.effects.set(Date.parse(latePayout.quote.expiresAt));
@@ -162,7 +164,9 @@ describe('execution', () => {
       'OUTGOING_PAYMENT.EXPIRED',
     ]);
     expect((await readBalances(app, latePayout.account.id)).balance).toBe(1_000_00);
+  });
 
+  it('is not affected by a later expiry of the quote', async () => {
     const executedPayout = await createPayout();
     ok(await execute(executedPayout.quote.id), 200);
     app.effects.set(Date.parse(executedPayout.quote.expiresAt));
@@ -254,4 +258,34 @@ describe('payment jobs', () => {
       expect(secondPayment).toEqual(firstPayment);
     },
   );
+});
+
+describe('funds for a quote', () => {
+  it('are neither used nor returned while the database does not respond', async () => {
+    const person = await createCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'USD');
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const body = { ...quoteBody('', target.id, 30_00), source };
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    const { totalSendingAmount: amount } = quote;
+    const notice = { quoteId: quote.id, amount: BigInt(amount), currency: 'USD' };
+    const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
+    const receiveWithout = (table: string) =>
+      app.operate((ctx) =>
+        receiveFunds(
+          {
+            ...ctx,
+            read: async (...args: Parameters<Ctx['read']>) => {
+              if (args[0].name === table) throw unavailable;
+              return ctx.read(...args);
+            },
+          } as Ctx,
+          notice,
+        ),
+      );
+    await expect(receiveWithout('customers')).rejects.toBe(unavailable);
+    expect((await getTransaction(quote.transactionId)).status).toBe('PENDING');
+    await app.operate((ctx) => receiveFunds(ctx, notice));
+    expect((await getTransaction(quote.transactionId)).status).toBe('PROCESSING');
+  });
 });

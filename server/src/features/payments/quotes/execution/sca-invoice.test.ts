@@ -20,7 +20,7 @@ import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
 const app = testApp();
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 describe('invoice of a payment that awaits authorization', () => {
   let invoiceCount = 0;
@@ -72,7 +72,7 @@ describe('invoice of a payment that awaits authorization', () => {
       'INVALID_RECEIVER',
     ]);
     expect((await readBalances(app, eur)).balance).toBe(1_000_00);
-    await app.advance(5 * MINUTE);
+    await app.advance(5 * MINUTE_MS);
     const { body } = await app.call('GET', `/transactions/${firstQuote.transactionId}`);
     expect(body).toMatchObject({ status: 'FAILED', failureReason: 'SCA_NOT_COMPLETED' });
   });

@@ -1,5 +1,6 @@
-// Payments authorized with a passkey. An assertion is valid for one amount and payee only. The sandbox
-// accepts responses without a signature check. The production tests use a software authenticator.
+// Payments authorized with a passkey. An assertion is valid for one amount and payee only. The
+// sandbox accepts responses without a signature check. The production tests use a software
+// authenticator.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -34,7 +35,7 @@ import { receiveFunds } from './funding.ts';
 const app = testApp();
 beforeEach(() => app.advance(60_000));
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const BY_PASSKEY = { scaFactor: 'PASSKEY' };
 
 const fieldsOf = ({ status, body }: ApiResponse) => [
@@ -74,7 +75,7 @@ describe('passkey in the sandbox', () => {
       factor: 'PASSKEY',
       availableFactors: ['SMS_OTP', 'PASSKEY'],
       purpose: 'PAYOUT',
-      expiresAt: new Date(app.effects.now() + 10 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 10 * MINUTE_MS).toISOString(),
       passkeyAssertionOptions: { rpId: 'localhost', userVerification: 'required' },
     });
     expect(quote.scaChallenge).not.toHaveProperty('passkeyAllowedOrigins');
@@ -136,7 +137,7 @@ describe('passkey in the sandbox', () => {
 
   it('has a challenge that expires after ten minutes, or with a realtime funding quote', async () => {
     const quote = await createPendingQuote();
-    await app.advance(10 * MINUTE - 1);
+    await app.advance(10 * MINUTE_MS - 1);
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe(
       'PENDING_AUTHORIZATION',
     );
@@ -172,7 +173,7 @@ describe('passkey in production', () => {
     }, platform);
   });
 
-  /** An approved customer with a passkey, a session and the balance. */
+  /** An approved customer with a passkey, a session and a balance of `cents`. */
   async function createPayerWithPasskey(cents: number) {
     const person = await createEuropeanCustomer(app, options);
     await app.runtime.db.query(

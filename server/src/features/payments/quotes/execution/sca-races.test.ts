@@ -45,7 +45,7 @@ async function createPendingQuote() {
 /** An operation of the server, to be run with an interruption. */
 function operationOf(operationId: string) {
   const operation = app.operations.find(({ contract }) => contract.operationId === operationId);
-  if (!operation) throw new Error(`no operation ${operationId}`);
+  if (!operation) throw new Error(`The operation ${operationId} was not found.`);
   return operation;
 }
 
@@ -71,7 +71,7 @@ async function prepareExpiry(quoteId: string, challengeId: string) {
   const [handler] = authorizationExpiryJobs();
   const job = { input: { quoteId, challengeId } } as unknown as Job;
   const result = await handler?.run(app.runtime, job);
-  if (!result) throw new Error('no handler');
+  if (!result) throw new Error('The handler was not found.');
   return result.stage;
 }
 

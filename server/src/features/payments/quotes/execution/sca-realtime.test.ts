@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 beforeEach(() => app.advance(60_000));
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const EURO_SOURCE = { currency: 'EUR' };
 const USDC_SOURCE = { currency: 'USDC', cryptoNetwork: 'BASE' };
 
@@ -71,7 +71,7 @@ describe('realtime funding quote', () => {
       scaChallenge: {
         factor: 'SMS_OTP',
         purpose: 'PAYOUT',
-        expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
+        expiresAt: new Date(app.effects.now() + 5 * MINUTE_MS).toISOString(),
       },
     });
     await expectInstructionsWithheld(quote);
@@ -89,7 +89,7 @@ describe('realtime funding quote', () => {
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
 
     ok(await send(quote.id), 200);
-    await app.advance(10 * MINUTE);
+    await app.advance(10 * MINUTE_MS);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
     expect(await eventsOf(quote.transactionId)).toEqual([
       'PENDING_AUTHORIZATION',
@@ -105,7 +105,7 @@ describe('realtime funding quote', () => {
     expect(returnedDeposit).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
     expect(returnedDeposit.id).not.toBe(euroQuote.transactionId);
 
-    await app.advance(MINUTE);
+    await app.advance(MINUTE_MS);
     const usdcQuote = await createPendingQuote(USDC_SOURCE);
     const creditedDeposit = ok(await send(usdcQuote.id, 'USDC'), 200);
     expect(creditedDeposit.type).toBe('INCOMING');
@@ -120,7 +120,7 @@ describe('realtime funding quote', () => {
 
   it('fails without authorization and never includes payment instructions', async () => {
     const quote = await createPendingQuote();
-    await app.advance(5 * MINUTE - 1);
+    await app.advance(5 * MINUTE_MS - 1);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     await app.advance(1);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
@@ -139,7 +139,7 @@ describe('realtime funding quote', () => {
   it('expires if it is authorized but not paid', async () => {
     const quote = await createPendingQuote();
     ok(await authorize(app, quote.id), 200);
-    await app.advance(15 * MINUTE);
+    await app.advance(15 * MINUTE_MS);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('EXPIRED');
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
   });

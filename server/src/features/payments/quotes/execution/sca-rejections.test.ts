@@ -29,7 +29,7 @@ import { platforms } from '../../../tenancy/platform/store.ts';
 const app = testApp();
 beforeEach(() => app.advance(60_000));
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const WRONG_CODE = { code: '654321' };
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
@@ -145,7 +145,7 @@ describe('authorizeQuote', () => {
         for (const response of responses)
           expect(codeOf(response)).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
-      await app.advance(MINUTE);
+      await app.advance(MINUTE_MS);
       const otherPayout = await createQuotedPayout(app, payer);
       expect(codeOf(await authorize(app, otherPayout.quote.id))).toEqual([409, 'CONFLICT']);
       expect(codeOf(await resend(app, otherPayout.quote.id))).toEqual([409, 'CONFLICT']);
@@ -171,7 +171,7 @@ describe('locked customer', () => {
     for (let index = 0; index < 5; index++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG_CODE))).toEqual([400, ['code']]);
     }
-    const lockedUntil = new Date(app.effects.now() + 15 * MINUTE).toISOString();
+    const lockedUntil = new Date(app.effects.now() + 15 * MINUTE_MS).toISOString();
     const lockedResponse = await authorize(app, quote.id);
     expect(codeOf(lockedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
     expect(lockedResponse.body.details).toEqual({
@@ -180,7 +180,7 @@ describe('locked customer', () => {
       failedAttempts: 5,
     });
     expect(await countFailedAttempts(payer.person.id)).toBe(5);
-    await app.advance(15 * MINUTE);
+    await app.advance(15 * MINUTE_MS);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
     const nextPayout = await createQuotedPayout(app, payer);
     ok(await execute(app, nextPayout.quote.id), 200);
@@ -263,7 +263,7 @@ describe('insufficient balance', () => {
 
   it('leaves the challenge and its code unchanged on authorization', async () => {
     const { payer, quote, challenge } = await createPendingQuote(100_00, 100_00);
-    await app.advance(MINUTE);
+    await app.advance(MINUTE_MS);
     const otherPayout = await createQuotedPayout(app, payer, { amount: 60_00 });
     ok(await execute(app, otherPayout.quote.id), 200);
     ok(await authorize(app, otherPayout.quote.id), 200);

@@ -33,7 +33,7 @@ beforeAll(async () => {
 // Allows another code to the same customer.
 beforeEach(() => app.advance(60_000));
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
 const eventsOf = async (id: string) =>
@@ -70,7 +70,7 @@ describe('payout of euros', () => {
     expect(pendingBody.status).toBe('PENDING_AUTHORIZATION');
     expect(pendingBody.scaChallenge).toEqual({
       id: expect.stringMatching(/^ScaChallenge:/),
-      expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 5 * MINUTE_MS).toISOString(),
       factor: 'SMS_OTP',
       availableFactors: ['SMS_OTP'],
       purpose: 'PAYOUT',
@@ -92,7 +92,7 @@ describe('payout of euros', () => {
     expect(result.status).toBe('PROCESSING');
     expect(result.scaChallenge).toBeUndefined();
     expect(await readBalances(app, ownPayer.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
-    await app.advance(10 * MINUTE);
+    await app.advance(10 * MINUTE_MS);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
     expect(await readTimeline(quote.transactionId, ownPayer.eur.id)).toEqual([
       'PENDING',
@@ -111,7 +111,7 @@ describe('payout of euros', () => {
     const remainingMs = Date.parse(quote.expiresAt) - app.effects.now();
     await app.advance(remainingMs - 1_000);
     const pendingBody = ok(await execute(app, quote.id), 200);
-    await app.advance(2 * MINUTE);
+    await app.advance(2 * MINUTE_MS);
     expect(app.effects.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     const result = ok(await authorize(app, quote.id), 200);
@@ -175,7 +175,7 @@ describe('authorization steps', () => {
     expect(await get(`/quotes/${quote.id}`)).toEqual(firstAuthorizedBody);
     expect(await readBalances(app, payer.usdc.id)).toEqual(balancesBefore);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
-    await app.advance(10 * MINUTE);
+    await app.advance(10 * MINUTE_MS);
     expect(await eventsOf(quote.transactionId)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
@@ -208,7 +208,7 @@ describe('authorization steps', () => {
       'COMPLETED',
     ]);
     expect((await readBalances(app, otherInternalAccount.id)).total).toBe(10_00);
-    await app.advance(MINUTE);
+    await app.advance(MINUTE_MS);
     const conversionQuote = await createQuoteTo(payer.usdc.id);
     const { purpose } = ok(await execute(app, conversionQuote.id), 200).scaChallenge;
     expect(purpose).toBe('CURRENCY_CONVERSION');
@@ -243,7 +243,7 @@ describe('external UMA address', () => {
     const { text } = (await messagesTo(app, customerId)).at(-1) as { text: string };
     expect(text).toContain(`10.00 EUR to ${umaAddress}`);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
-    await app.advance(10 * MINUTE);
+    await app.advance(10 * MINUTE_MS);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
   });
 });
@@ -263,7 +263,7 @@ describe('trusted beneficiary', () => {
     const body = quoteBody('', target.id, 10_00);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
     const realtimeQuote = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
-    await app.advance(MINUTE);
+    await app.advance(MINUTE_MS);
     await changeTrust('untrust');
     // The exemption was decided at creation of the quote.
     const fundingBody = { quoteId: realtimeQuote.id, currencyCode: 'EUR' };
@@ -273,7 +273,7 @@ describe('trusted beneficiary', () => {
       await app.call('POST', '/quotes', quoteBody(payer.eur.id, target.id, 10_00)),
       201,
     );
-    await app.advance(MINUTE);
+    await app.advance(MINUTE_MS);
     expect(ok(await execute(app, nextQuote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     ok(await authorize(app, nextQuote.id), 200);
   });

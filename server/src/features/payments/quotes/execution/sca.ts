@@ -1,7 +1,7 @@
-// Strong customer authentication of payments. For customers and currencies in scope, a payment
-// requires a session and a proof for each step, bound to amount and payee. A payment to a trusted
-// account of the customer requires no proof. No funds are held before the last proof. A payment
-// from an account of the platform on behalf of a customer is authorized by that customer.
+// Strong customer authentication of payments: a session, and a proof for each step that is bound to
+// amount and payee. A payment to a trusted account of the customer is exempt. No funds are held
+// before the last proof. A payment from an account of the platform on behalf of a customer is
+// authorized by that customer.
 import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { formatMoney } from '../../../../catalog/currencies/money-format.ts';

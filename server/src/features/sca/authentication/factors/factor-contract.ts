@@ -22,66 +22,84 @@ const ScaFactorList = object('ScaFactorList', 'Authentication factors of a custo
   factors: Type.Array(ScaFactorView, { description: 'Enrolled factors.' }),
 });
 
+const TYPE_OF_FACTOR = { tagDescription: 'Type of the factor.' };
+
 const EnrollRequest = named(
   'ScaFactorEnrollRequestOneOf',
-  variant('type', {
-    TOTP: object('TotpFactorEnrollRequest', 'Enrollment of an authenticator app.', {}),
-    PASSKEY: object('PasskeyFactorEnrollRequest', 'Enrollment of a passkey.', {}),
-  }),
+  variant(
+    'type',
+    {
+      TOTP: object('TotpFactorEnrollRequest', 'Enrollment of an authenticator app.', {}),
+      PASSKEY: object('PasskeyFactorEnrollRequest', 'Enrollment of a passkey.', {}),
+    },
+    TYPE_OF_FACTOR,
+  ),
 );
 
 const EnrollStart = named(
   'ScaFactorEnrollStartOneOf',
-  variant('type', {
-    TOTP: object('TotpEnrollmentStart', 'Secret for the authenticator app of the customer.', {
-      secret: text('Secret, 20 bytes in hexadecimal. Send it with `confirmScaFactorEnrollment`.'),
-      secretBase32Encoded: text('Secret in Base32, for manual entry.'),
-      totpUri: text('`otpauth` address with the secret, for a QR code.'),
-    }),
-    PASSKEY: object('PasskeyEnrollmentStart', 'Options for the browser of the customer.', {
-      options: {
-        ...WebAuthnJson,
-        description: 'WebAuthn creation options (PublicKeyCredentialCreationOptionsJSON).',
-      },
-      allowedOrigins: Type.Array(Type.String(), {
-        description: 'Origins at which the passkey can be created.',
+  variant(
+    'type',
+    {
+      TOTP: object('TotpEnrollmentStart', 'Secret for the authenticator app of the customer.', {
+        secret: text('Secret, 20 bytes in hexadecimal. Send it with `confirmScaFactorEnrollment`.'),
+        secretBase32Encoded: text('Secret in Base32, for manual entry.'),
+        totpUri: text('`otpauth` address with the secret, for a QR code.'),
       }),
-      relyingPartyId: text('WebAuthn relying party ID.'),
-    }),
-  }),
+      PASSKEY: object('PasskeyEnrollmentStart', 'Options for the browser of the customer.', {
+        options: {
+          ...WebAuthnJson,
+          description: 'WebAuthn creation options (PublicKeyCredentialCreationOptionsJSON).',
+        },
+        allowedOrigins: Type.Array(Type.String(), {
+          description: 'Origins at which the passkey can be created.',
+        }),
+        relyingPartyId: text('WebAuthn relying party ID.'),
+      }),
+    },
+    TYPE_OF_FACTOR,
+  ),
 );
 
 const ConfirmRequest = named(
   'ScaFactorConfirmRequestOneOf',
-  variant('type', {
-    TOTP: object('TotpEnrollmentConfirmRequest', 'Confirmation of an authenticator app.', {
-      secret: text('Secret that `startScaFactorEnrollment` returned.', { maxLength: 64 }),
-      code: text('Current code of the authenticator app.', { maxLength: 64 }),
-    }),
-    PASSKEY: object('PasskeyEnrollmentConfirmRequest', 'Confirmation of a passkey.', {
-      origin: text('Origin at which the passkey was created.', { maxLength: 300 }),
-      credential: {
-        ...WebAuthnJson,
-        description: 'WebAuthn registration (RegistrationResponseJSON) from the browser.',
-      },
-    }),
-  }),
+  variant(
+    'type',
+    {
+      TOTP: object('TotpEnrollmentConfirmRequest', 'Confirmation of an authenticator app.', {
+        secret: text('Secret that `startScaFactorEnrollment` returned.', { maxLength: 64 }),
+        code: text('Current code of the authenticator app.', { maxLength: 64 }),
+      }),
+      PASSKEY: object('PasskeyEnrollmentConfirmRequest', 'Confirmation of a passkey.', {
+        origin: text('Origin at which the passkey was created.', { maxLength: 300 }),
+        credential: {
+          ...WebAuthnJson,
+          description: 'WebAuthn registration (RegistrationResponseJSON) from the browser.',
+        },
+      }),
+    },
+    TYPE_OF_FACTOR,
+  ),
 );
 
 const ConfirmResponse = named(
   'ScaFactorConfirmResponseOneOf',
-  variant('type', {
-    TOTP: object('TotpEnrollmentConfirmResponse', 'Recovery codes of the authenticator app.', {
-      recoveryCodes: Type.Array(Type.String(), {
-        description:
-          'Recovery codes, returned only in this reply. Each code replaces a TOTP code ' +
-          'once, at login.',
+  variant(
+    'type',
+    {
+      TOTP: object('TotpEnrollmentConfirmResponse', 'Recovery codes of the authenticator app.', {
+        recoveryCodes: Type.Array(Type.String(), {
+          description:
+            'Ten recovery codes, returned only in this reply. Each code replaces a TOTP code ' +
+            'once, at login.',
+        }),
       }),
-    }),
-    PASSKEY: object('PasskeyEnrollmentConfirmResponse', 'The enrolled passkey.', {
-      factor: ScaFactorView,
-    }),
-  }),
+      PASSKEY: object('PasskeyEnrollmentConfirmResponse', 'The enrolled passkey.', {
+        factor: ScaFactorView,
+      }),
+    },
+    TYPE_OF_FACTOR,
+  ),
 );
 
 const COMMON_FIELDS = { tag: SCA_TAG, query: customerParams } as const;

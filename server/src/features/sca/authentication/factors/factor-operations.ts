@@ -137,7 +137,7 @@ async function completeEnrollment(
   recordScaEvent(ctx, customer, 'FACTOR_ENROLLED', { factor: factor.type, subject: factor.id });
 }
 
-/** Stages the factor, which replaces one of its type. */
+/** Stages the factor. Replaces an enrolled factor of the same type. */
 async function storeFactor(
   ctx: Ctx,
   { customer }: ScaParty,
@@ -162,14 +162,16 @@ async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; c
   const row = await requirePendingEnrollment(ctx, party, 'TOTP');
   const { secret } = openFacts<TotpFacts>(ctx, party.customer, 'sca_enrollments', row);
   if (!constantTimeEqual(input.secret, secret)) {
-    const message = 'does not match the pending enrollment';
+    const message = 'must be the secret of the pending enrollment';
     return rejectAttempt(ctx, row, [{ field: 'secret', message }]);
   }
   const code = normalizedCode(input.code);
   const isSimulated = isSandbox(ctx) && code === SANDBOX_CODE;
   const step = isSimulated ? 0 : stepOf(secret, code, { now: ctx.effects.now(), after: 0 });
   if (step === undefined)
-    return rejectAttempt(ctx, row, [{ field: 'code', message: 'is incorrect' }]);
+    return rejectAttempt(ctx, row, [
+      { field: 'code', message: 'must be the current code of the authenticator app' },
+    ]);
   const recoveryCodes = generateRecoveryCodes(ctx.effects);
   const factor = await storeFactor(ctx, party, 'TOTP', (id) => ({
     facts: { secret } satisfies TotpFacts,

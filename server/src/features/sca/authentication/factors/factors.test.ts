@@ -1,5 +1,5 @@
-// Authenticator apps as second factors, and rules for every factor: listing, enrollment,
-// confirmation and removal in production and in the sandbox, and single use of codes.
+// Second factors in production and in the sandbox: listing, enrollment, confirmation and removal.
+// Authenticator apps: enrollment, single use of codes, and recovery codes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../../test/kit/app/fixtures.ts';
 import {
@@ -79,7 +79,7 @@ describe('listScaFactors', () => {
 });
 
 describe('an enrollment', () => {
-  it('rejects other types, and reports all missing fields', async () => {
+  it('rejects types other than TOTP and PASSKEY, and reports all missing fields', async () => {
     const id = await createScaCustomer();
     for (const type of ['SMS_OTP', 'totp', ''])
       expectInvalidFields(await fixture.startEnrollment(id, type), 'type');

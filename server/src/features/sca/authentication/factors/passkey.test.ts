@@ -105,7 +105,7 @@ describe('a passkey', () => {
     ok(await confirm(register()), 200);
   });
 
-  it('is rejected for an origin or an ID of another site', async () => {
+  it('is rejected for an origin of another site or the ID of another credential', async () => {
     const id = await createScaCustomer();
     const { register, confirm } = await startRegistration(id);
     const foreignOrigin = 'https://shop.example.com.evil.example';
@@ -146,7 +146,7 @@ describe('a passkey', () => {
     expectInvalidFields(await secondRegistration.confirm(secondRegistration.register()), 'type');
   });
 
-  it('is limited to one, so another is rejected at its start and at its confirmation', async () => {
+  it('is rejected at the start and at the confirmation if the customer has a passkey', async () => {
     const id = await createScaCustomer();
     const earlierRegistration = await startRegistration(id);
     await fixture.enrollPasskey(id);
@@ -301,7 +301,7 @@ describe('a passkey of the sandbox', () => {
     },
   });
 
-  it('requires no device, only the challenge and an allowed origin', async () => {
+  it('requires only the challenge and an allowed origin', async () => {
     const id = await createScaCustomer(app.platform);
     const enrollment = ok(await sandboxFixture.startEnrollment(id, 'PASSKEY'), 200);
     expect([enrollment.relyingPartyId, enrollment.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);

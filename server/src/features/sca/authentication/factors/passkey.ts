@@ -23,16 +23,21 @@ export interface PasskeyFacts extends Passkey {
 const SANDBOX_SITE: PasskeySite = { rpId: 'localhost', origins: ['http://localhost:3000'] };
 
 const TIMEOUT_MS = 10 * 60_000;
-const NAME = 'Passkey';
+const DISPLAY_NAME = 'Passkey';
 
 /** The passkey site of the platform. Throws NOT_IMPLEMENTED if a production platform has none. */
 export function siteOf(platform: PlatformRow): PasskeySite {
   if (platform.passkey_site) return platform.passkey_site;
   if (platform.environment === 'sandbox') return SANDBOX_SITE;
-  throw new Fault('NOT_IMPLEMENTED', 'No passkey site is configured for this platform.');
+  throw new Fault(
+    'NOT_IMPLEMENTED',
+    'No passkey site is configured for this platform. The operator can configure one.',
+  );
 }
 
-/** PublicKeyCredentialCreationOptionsJSON. `user.id` is opaque and not displayed by authenticators. */
+/**
+ * PublicKeyCredentialCreationOptionsJSON. `user.id` is opaque and not displayed by authenticators.
+ */
 export const creationOptions = (
   site: PasskeySite,
   challenge: string,
@@ -88,7 +93,7 @@ interface Ceremony {
   isSimulationAllowed: boolean;
 }
 
-const MAX_TEXT = 65_536;
+const MAX_TEXT_LENGTH = 65_536;
 
 /** Reads strings of the JSON by path. Throws INVALID_INPUT with all invalid fields. */
 function textsOf<K extends string>(
@@ -103,8 +108,9 @@ function textsOf<K extends string>(
         (parent, part) => (parent as Record<string, unknown> | undefined)?.[part],
         json,
       );
-    const isText = typeof value === 'string' && value !== '' && value.length <= MAX_TEXT;
-    if (!isText) errors.push({ field: `${field}.${path}`, message: 'must be a base64url string' });
+    const isText = typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH;
+    const message = `must be a base64url string of 1 to ${MAX_TEXT_LENGTH} characters`;
+    if (!isText) errors.push({ field: `${field}.${path}`, message });
     return [name, value];
   });
   if (errors.length) throw invalid(errors);
@@ -144,8 +150,8 @@ const requirementsOf = ({ site, origin }: Ceremony) => ({
 });
 
 /**
- * Reads a simulated ceremony, which is valid with the challenge and the origin of the ceremony. Throws
- * INVALID_INPUT for an invalid form.
+ * Reads a simulated ceremony, which is valid with the challenge and the origin of the ceremony.
+ * Throws INVALID_INPUT for an invalid form.
  */
 function readSimulation(ceremony: Ceremony): { credentialId: string; isValid: boolean } {
   const { credentialId, clientDataJson } = textsOf(ceremony, SIMULATION_PATHS);
@@ -181,7 +187,7 @@ export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
   if (!hasAllowedOrigin(ceremony)) return { errors: [ORIGIN_NOT_ALLOWED] };
-  const registeredFields = { transports: transportsOf(ceremony.json), name: NAME };
+  const registeredFields = { transports: transportsOf(ceremony.json), name: DISPLAY_NAME };
   if (ceremony.isSimulationAllowed) {
     const { credentialId, isValid } = readSimulation(ceremony);
     const message = 'belongs to another challenge or origin';

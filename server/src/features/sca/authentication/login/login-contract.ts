@@ -1,5 +1,5 @@
-// Contracts for the login of a customer with a second factor, and for security events that the platform
-// reports from its own login.
+// Contracts for the login of a customer with a second factor, and for security events that the
+// platform reports from its own login.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../../kernel/fault.ts';
@@ -143,15 +143,16 @@ export const startScaLogin = operation({
   summary: 'Start an SCA login',
   description:
     'Starts a login with an enrolled factor. SMS_OTP sends a code that is valid ' +
-    'for 5 minutes. PASSKEY returns options that are valid for 10 minutes. TOTP ' +
-    'requires no start. A new start replaces the previous one. Continue with ' +
+    'for 5 minutes. In production, a customer receives at most ten SMS codes for ' +
+    'authentication in 15 minutes. PASSKEY returns options that are valid for 10 minutes. ' +
+    'TOTP requires no start. A new start replaces the previous one. Continue with ' +
     '`completeScaLogin`.',
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
-  // Sealed, because the passkey options contain the credential ID of the customer. Replies with quotes
-  // contain the ID as well and are not sealed, because of the cost for every payment. The ID is useless
-  // without the device.
+  // Sealed, because the passkey options contain the credential ID of the customer. Replies with
+  // quotes contain the ID as well and are not sealed, because of the cost for every payment. The ID
+  // is useless without the device.
   sealed: true,
 });
 
@@ -178,12 +179,12 @@ export const completeScaLogin = operation({
   summary: 'Complete an SCA login',
   description:
     'Submits the proof for a login and opens a session of 180 days, which ' +
-    'replaces the previous session. Payments of regulated currencies require a ' +
-    'session. A wrong proof counts as a failed attempt. The fifth locks the ' +
+    'replaces the previous session. Payments of the customer in EUR or USDC ' +
+    'require a session. A wrong proof counts as a failed attempt. The fifth locks the ' +
     'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
     'and the eighth for 1 day. The ninth suspends the customer until a password ' +
-    'reset or an unlock by the operator. A success does not reduce the count. Five wrong proofs close a ' +
-    'challenge.',
+    'reset or an unlock by the operator. A success does not reduce the count. Five ' +
+    'wrong proofs close a challenge.',
   body: ScaLoginCompleteRequest,
   bodyRules: completeErrors,
   replies: { 200: ScaLoginComplete },

@@ -1,5 +1,5 @@
-// Contracts for the reset of a lost factor. After an identity check the factor is removed and can be enrolled
-// again.
+// Contracts for the reset of a lost factor. After an identity check the factor is removed and can
+// be enrolled again.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, Timestamp, withDescription } from '../../../../kernel/schema.ts';
@@ -82,8 +82,8 @@ const TwoFactorResetCompleteRequest = named(
           },
           {
             description:
-              'New phone number for SMS codes. Required for SMS_OTP, ignored for other ' +
-              'factors.',
+              'New phone number for SMS codes, at most 15 digits with the country calling code. ' +
+              'Required for SMS_OTP, ignored for other factors.',
           },
         ),
       ),
@@ -112,10 +112,10 @@ export const startTwoFactorReset = operation({
   summary: 'Start a factor reset',
   description:
     'Starts the replacement of a lost factor. The customer confirms their ' +
-    'identity by a liveness check within 30 minutes, or by a manual review within ' +
-    '24 hours if no liveness service is connected. A new reset of the same factor ' +
-    'replaces the previous one. A customer can start five resets in 24 hours, also ' +
-    'while locked. Follow a reset with `getTwoFactorResetStatus` and finish it ' +
+    'identity by a liveness check within 30 minutes. Without a connected liveness ' +
+    'service, a manual review confirms the identity within 24 hours. A new reset ' +
+    'of the same factor replaces the previous one. A customer can start five resets ' +
+    'in 24 hours, also while locked. Follow a reset with `getTwoFactorResetStatus` and finish it ' +
     'with `completeTwoFactorReset`.',
   permission: 'MANAGE',
   body: TwoFactorResetStartRequest,
@@ -147,10 +147,10 @@ export const completeTwoFactorReset = operation({
   summary: 'Complete a factor reset',
   description:
     'Removes the lost factor and revokes the session of the customer. The reset must ' +
-    'be LIVENESS_PASSED and completes once. For SMS_OTP, the new phone number ' +
-    'replaces the previous one as verified. The change is rejected while the previous ' +
-    'number receives one-time codes of an embedded wallet. Enroll other factors again ' +
-    'with `startScaFactorEnrollment`.',
+    'have the status LIVENESS_PASSED, and can be completed once. For SMS_OTP, the new phone ' +
+    'number replaces the previous number and counts as verified. The change is ' +
+    'rejected while the previous number receives one-time codes of an embedded wallet. ' +
+    'Enroll other factors again with `startScaFactorEnrollment`.',
   permission: 'MANAGE',
   body: TwoFactorResetCompleteRequest,
   bodyOptional: true,

@@ -56,7 +56,7 @@ async function passLiveness(id: string, factor = 'SMS_OTP'): Promise<string> {
 const eventsOf = async (id: string) => (await scaEventsOf(app, id)).map(({ type }) => type);
 
 const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
-const sessionOf = async (id: string) =>
+const sessionExpiryOf = async (id: string) =>
   (await app.runtime.db.read(scaLockouts, id))?.session_expires_at;
 
 let phoneCount = 0;
@@ -68,7 +68,7 @@ describe('a reset of an app', () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     await factors.enrollTotp(id);
     await logIn(app, id);
-    expect(await sessionOf(id)).toEqual(expect.any(Number));
+    expect(await sessionExpiryOf(id)).toEqual(expect.any(Number));
     const { resetId, expiresAt, ...rest } = await startReset(id, 'TOTP');
     expect(resetId).toMatch(/^ScaReset:/);
     expect(expiresAt).toBe(new Date(app.effects.now() + 30 * MINUTE).toISOString());
@@ -89,7 +89,7 @@ describe('a reset of an app', () => {
     ok(await complete(id, resetId), 204);
     const { factors: remainingFactors } = ok(await factors.listFactors(id), 200);
     expect(remainingFactors).toEqual([{ factor: 'SMS_OTP' }]);
-    expect(await sessionOf(id)).toBeNull();
+    expect(await sessionExpiryOf(id)).toBeNull();
     const completedReset = {
       ...{ ...expectedReset, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
       completedAt: new Date(app.effects.now()).toISOString(),
@@ -111,8 +111,10 @@ describe('a reset of an app', () => {
       'FACTOR_ENROLLED',
     ]);
   });
+});
 
-  it('ignores a phone number', async () => {
+describe('a reset of a passkey', () => {
+  it('removes the passkey and ignores a phone number', async () => {
     const person = await createPhoneVerifiedCustomer(app);
     await factors.enrollPasskey(person.id);
     const resetId = await passLiveness(person.id, 'PASSKEY');
@@ -136,7 +138,7 @@ describe('a reset of codes by SMS', () => {
       ...{ phone, contact_verification: { email: 'PENDING', phone: 'VERIFIED' } },
       phone_digest: digestOf(app.runtime.vault, 'phone', phone),
     });
-    expect(await sessionOf(id)).toBeNull();
+    expect(await sessionExpiryOf(id)).toBeNull();
     expect(ok(await readResetStatus(id, resetId), 200)).toMatchObject({
       ...{ status: 'COMPLETED', factor: 'SMS_OTP', enrollmentStatus: null },
     });
@@ -224,7 +226,7 @@ describe('a reset', () => {
   });
 
   describe('completeTwoFactorReset', () => {
-    it('is rejected before the identity check', async () => {
+    it('is rejected before the liveness check', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const { resetId } = await startReset(id);
       const response = await complete(id, resetId, { mobile: createMobile() });
@@ -248,7 +250,7 @@ describe('a reset', () => {
       expect((await requestPage('POST', firstReset.verificationLink)).statusCode).toBe(404);
     });
 
-    it('succeeds five times within a day', async () => {
+    it('succeeds at most five times within a day', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       for (let count = 0; count < 5; count++) {
         ok(await start(id), 201);
@@ -266,7 +268,7 @@ describe('a reset', () => {
   });
 
   describe('getTwoFactorResetStatus', () => {
-    it('returns EXPIRED after thirty minutes, even after the identity check', async () => {
+    it('returns EXPIRED after thirty minutes, even after the liveness check', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const passedResetId = await passLiveness(id, 'TOTP');

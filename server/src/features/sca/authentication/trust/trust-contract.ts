@@ -1,5 +1,5 @@
-// Contracts for trusting a beneficiary account, and for removing the trust. Each consists of the same two
-// steps.
+// Contracts for trusting a beneficiary account, and for removing the trust. Trust and removal
+// consist of the same two steps, start and confirmation.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, nullable } from '../../../../kernel/schema.ts';
@@ -31,7 +31,7 @@ const BeneficiaryTrustConfirmRequest = named(
 const BeneficiaryTrustConfirm = named(
   'BeneficiaryTrustConfirm',
   Type.Object(
-    { trusted: Type.Boolean({ description: 'Whether the account is trusted.' }) },
+    { trusted: Type.Boolean({ description: 'Whether the customer trusts the account.' }) },
     { description: 'Trust status of the account.' },
   ),
 );
@@ -54,7 +54,11 @@ const START_UNTRUST =
   'with `confirmBeneficiaryUntrust`.';
 const FACTOR_CHOICE =
   'The challenge uses the first enrolled factor of SMS_OTP, PASSKEY and TOTP. A ' +
-  'new challenge replaces the previous one. No session is required.';
+  'new challenge replaces the previous one. In production, a customer receives at most ten SMS ' +
+  'codes for authentication in 15 minutes. No session is required.';
+const PROOF_LIMITS =
+  'An invalid proof counts toward the lockout of the customer. Five invalid proofs close the ' +
+  'challenge.';
 
 // Sealed, because the passkey options contain the credential ID of the customer.
 const start = { ...COMMON_FIELDS, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
@@ -83,7 +87,7 @@ export const confirmBeneficiaryTrust = operation({
   description:
     'Submits the proof for the challenge of `startBeneficiaryTrust`. Payments of ' +
     'the customer to a trusted account require a session and no authorization for ' +
-    'each payment. A trusted account cannot be deleted.',
+    `each payment. A trusted account cannot be deleted. ${PROOF_LIMITS}`,
 });
 
 export const startBeneficiaryUntrust = operation({
@@ -103,5 +107,5 @@ export const confirmBeneficiaryUntrust = operation({
   summary: 'Confirm removal of beneficiary trust',
   description:
     'Submits the proof for the challenge of `startBeneficiaryUntrust`. Each later ' +
-    'payment to the account requires authorization.',
+    `payment to the account requires authorization. ${PROOF_LIMITS}`,
 });

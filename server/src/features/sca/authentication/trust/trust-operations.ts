@@ -1,6 +1,6 @@
-// Trusted beneficiaries. The customer authorizes the trust in an external account once, and later payments to
-// it need no authorization. No session is required, because no funds are transferred. A proof is valid for
-// one account and one direction.
+// Trusted beneficiaries. The customer authorizes the trust in an external account once, and later
+// payments to it need no authorization. No session is required, because no funds are transferred. A
+// proof is valid for one account and one direction.
 import type { Static } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
@@ -51,7 +51,7 @@ interface TrustRequest {
   action: ScaAction;
 }
 
-/** The account of the path with its customer. Throws ACCOUNT_LOCKED while the customer is locked. */
+/** The external account with this ID, and its customer. Throws ACCOUNT_LOCKED during a lockout. */
 async function loadTrustRequest(ctx: Ctx, kind: Direction, id: string): Promise<TrustRequest> {
   const account = await externalAccountOf(ctx, id, 'customer');
   const party = await scaCustomer(ctx, account.customer_id as string);
@@ -72,7 +72,7 @@ async function start(ctx: Ctx, deps: ScaDeps, kind: Direction, id: string) {
   return { status: 200, body: { scaChallenge } } as const;
 }
 
-/** Stages the trust or its removal, unless it is unchanged. */
+/** Stages the trust or its removal. Has no effect if the trust is unchanged. */
 function setTrust(ctx: Ctx, account: ExternalAccountRow, isTrusted: boolean): void {
   if ((account.trusted_at !== null) === isTrusted) {
     requireExternalAccount(ctx, account);

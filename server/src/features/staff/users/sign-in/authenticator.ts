@@ -91,12 +91,16 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
     if (!isRead && !constantTimeEqual(csrfToken ?? '', csrfTokenOf(secret))) {
       throw new Fault(
         'FORBIDDEN',
-        'The header X-CSRF-Token is missing or does not belong to the session.',
+        'The header X-CSRF-Token is missing or does not belong to the session. Send the csrfToken ' +
+          'of the session.',
       );
     }
     // Defense in depth: also rejects another site that has obtained the token.
     if (!isRead && !isOwnOrigin(credential, operatorUrl)) {
-      throw new Fault('FORBIDDEN', 'The request is from a page of another site.');
+      throw new Fault(
+        'FORBIDDEN',
+        'The request is from a page of another site. Send the request from a page of this server.',
+      );
     }
     await markUsed(runtime, row);
     return operatorOf(user, row.id);

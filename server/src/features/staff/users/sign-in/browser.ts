@@ -1,5 +1,5 @@
-// Cookies of operators. The session cookie is valid only together with the cookie of the browser that signed
-// in. Changes require a token that other sites cannot read.
+// Cookies of operators. The session cookie is valid only together with the cookie of the browser
+// that signed in. Changes require a token that other sites cannot read.
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Effects } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
@@ -10,8 +10,8 @@ import { isSecureSite, type Site, siteOf } from './site.ts';
 const nameOf = (name: 'session' | 'device', isSecure: boolean) =>
   `${isSecure ? '__Host-' : ''}operator-${name}`;
 
-const DEVICE_S = 365 * 86_400;
-const VALUE = /^rh[bi]_[A-Za-z0-9_-]{43}$/;
+const DEVICE_COOKIE_S = 365 * 86_400;
+const COOKIE_VALUE = /^rh[bi]_[A-Za-z0-9_-]{43}$/;
 
 /** Secrets in the cookies of a request, or undefined if a cookie is absent or malformed. */
 export interface Cookies {
@@ -25,12 +25,17 @@ export function readCookies(header: string | undefined, operatorUrl: string | un
   const cookies = header === undefined || header.length > 8_192 ? {} : parseCookie(header);
   const secretIn = (name: 'session' | 'device') => {
     const value = cookies[nameOf(name, isSecure)];
-    return value !== undefined && VALUE.test(value) ? value : undefined;
+    return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
   };
   return { session: secretIn('session'), device: secretIn('device') };
 }
 
-const cookie = (name: 'session' | 'device', value: string, maxAge: number, { isSecure }: Site) =>
+const serializeCookie = (
+  name: 'session' | 'device',
+  value: string,
+  maxAge: number,
+  { isSecure }: Site,
+) =>
   stringifySetCookie({
     name: nameOf(name, isSecure),
     value,
@@ -42,10 +47,10 @@ const cookie = (name: 'session' | 'device', value: string, maxAge: number, { isS
   });
 
 export const sessionCookie = (site: Site, secret: string, maxAge: number): string =>
-  cookie('session', secret, maxAge, site);
+  serializeCookie('session', secret, maxAge, site);
 
 /** Removes the session cookie. */
-export const endedCookie = (site: Site): string => cookie('session', '', 0, site);
+export const clearedCookie = (site: Site): string => serializeCookie('session', '', 0, site);
 
 /** The browser of a request: its site, and the secret that identifies it. */
 export interface Browser {
@@ -67,8 +72,8 @@ interface BrowserRequest {
 }
 
 /**
- * The browser of a request without a session. Throws FORBIDDEN at another site, and for a request from a
- * page of another origin, which could otherwise sign a visitor in as another user.
+ * The browser of a request without a session. Throws FORBIDDEN at another site, and for a page of
+ * another origin. Such a page could otherwise sign a visitor in as another user.
  */
 export function browserOf(
   effects: Effects,
@@ -81,6 +86,7 @@ export function browserOf(
   }
   const { device: existingDevice } = readCookies(header, operatorUrl);
   const device = existingDevice ?? randomText(effects, 'rhb_');
-  const newCookies = existingDevice === undefined ? [cookie('device', device, DEVICE_S, site)] : [];
+  const newCookies =
+    existingDevice === undefined ? [serializeCookie('device', device, DEVICE_COOKIE_S, site)] : [];
   return { site, deviceHash: sha256Hex(device), newCookies, address, requestId };
 }

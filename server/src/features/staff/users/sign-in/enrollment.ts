@@ -1,5 +1,6 @@
 // Registers the first sign-in method of a user with a single-use link. A recovery link replaces all
-// earlier methods and revokes every session. The first administrator also enters a name and an address.
+// earlier methods and revokes every session. The first administrator also enters a name and an
+// address.
 import { iso } from '../../../../kernel/effects.ts';
 import { invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -7,12 +8,12 @@ import { operate, type Runtime } from '../../../../runtime/operation/operate.ts'
 import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import {
   currentLink,
-  endLinks,
   findLink,
-  linkEnded,
+  linkEndedFault,
   type NewLink,
   type OpenedLink,
   openLink,
+  revokeLinks,
   useLink,
 } from '../links.ts';
 import { addPasskey, removeMethods } from '../methods.ts';
@@ -33,8 +34,8 @@ export interface Identity {
 }
 
 /**
- * The link of a request. Throws LINK_ENDED, and records the use of a used or expired link. Links need no
- * protection against guessing, because their secrets are random.
+ * The link of a request. Throws LINK_ENDED, and records the use of a used or expired link. Links
+ * need no protection against guessing, because their secrets are random.
  */
 async function requestedLink(
   runtime: Runtime,
@@ -43,8 +44,8 @@ async function requestedLink(
 ): Promise<OpenedLink> {
   const openedLink = await findLink(runtime, secret);
   if (openedLink && !openedLink.isEnded) return openedLink;
-  if (openedLink) await recordRejection(runtime, attempt, openedLink.user, 'ended link');
-  throw linkEnded();
+  if (openedLink) await recordRejection(runtime, attempt, openedLink.user, 'used or expired link');
+  throw linkEndedFault();
 }
 
 /** The purpose and the user of a link. Throws LINK_ENDED. */
@@ -108,7 +109,7 @@ async function stageEnrollment(
   useLink(ctx, openedLink);
   stageUse(ctx, challenge);
   // An enrolled user can invite others, so the link of the first administrator is revoked.
-  if (openedLink.user.id !== FIRST_ADMINISTRATOR) await endLinks(ctx, FIRST_ADMINISTRATOR);
+  if (openedLink.user.id !== FIRST_ADMINISTRATOR) await revokeLinks(ctx, FIRST_ADMINISTRATOR);
   let { user } = openedLink;
   if (openedLink.link.kind === 'RECOVERY') {
     user = await removeMethods(ctx, user);
@@ -205,7 +206,7 @@ export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink 
     const users = await ctx.db.find(operatorUsers, {});
     const firstUser = users.find(({ id }) => id === FIRST_ADMINISTRATOR);
     if (users.some(({ enrolled_at }) => enrolled_at !== null)) {
-      await endLinks(ctx, FIRST_ADMINISTRATOR);
+      await revokeLinks(ctx, FIRST_ADMINISTRATOR);
       return undefined;
     }
     if (!firstUser && users.length > 0) return undefined;

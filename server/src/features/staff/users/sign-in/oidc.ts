@@ -1,5 +1,6 @@
-// Sign-in at the identity provider. A user is found by issuer and subject and has the roles of its groups.
-// Users with another sign-in method are never linked, even if the e-mail addresses are equal.
+// Sign-in at the identity provider. A user is found by issuer and subject. The groups determine the
+// roles. Users with another sign-in method are never linked, even if the e-mail addresses are
+// equal.
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { newId } from '../../../../kernel/id.ts';
 import { readUrl } from '../../../../kernel/net/url.ts';
@@ -120,9 +121,9 @@ async function removeAccess(
 }
 
 /**
- * Signs in with the response of the identity provider. Throws UNAUTHORIZED and INVALID_INPUT for an invalid
- * response. Throws FORBIDDEN for a disabled user and a user without a role. Throws CONFLICT for a used state
- * and for an e-mail address of another user.
+ * Signs in with the response of the identity provider. Throws UNAUTHORIZED and INVALID_INPUT for an
+ * invalid response. Throws FORBIDDEN for a disabled user and a user without a role. Throws CONFLICT
+ * for a used state and for an e-mail address of another user.
  */
 export async function signInWithOidc(
   runtime: Runtime,

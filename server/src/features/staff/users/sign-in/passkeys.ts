@@ -144,7 +144,8 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
 }
 
 /** The reply omits the reason, so that it does not reveal which users exist. */
-const rejectedFault = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
+const rejectedFault = (): Fault =>
+  new Fault('UNAUTHORIZED', 'The sign-in was not accepted. Begin the sign-in again.');
 
 /** Verifies an assertion. Returns undefined if it is invalid. */
 function verifyAssertion(
@@ -168,7 +169,9 @@ function verifyAssertion(
   return { row, signCount: result.signCount };
 }
 
-/** Signs in with a passkey. Throws UNAUTHORIZED and INVALID_INPUT, and CONFLICT for a used state. */
+/**
+ * Signs in with a passkey. Throws UNAUTHORIZED and INVALID_INPUT, and CONFLICT for a used state.
+ */
 export async function signInWithPasskey(
   runtime: Runtime,
   browser: Browser,
@@ -197,7 +200,9 @@ export async function signInWithPasskey(
   });
 }
 
-/** Options to register another passkey of the caller. Throws FORBIDDEN if the sign-in is not recent. */
+/**
+ * Options to register another passkey of the caller. Throws FORBIDDEN if the sign-in is not recent.
+ */
 export async function ownPasskeyOptions(runtime: Runtime, operator: Operator, site: Site) {
   const user = await recentUser(runtime, operator);
   const name = emailOf(runtime.vault, user) ?? user.name;

@@ -109,7 +109,8 @@ export async function newPasswordColumns(
   const challenge = openChallenge(runtime, 'totp', owner, state);
   const totpSecret = challenge.data.secret ?? '';
   const step = stepOf(totpSecret, code, { now: runtime.effects.now(), after: 0 });
-  if (step === undefined) throw invalidField('code', 'is not the current code of the app');
+  if (step === undefined)
+    throw invalidField('code', 'must be the current code of the authenticator app');
   await assertStrong(password, personal);
   const hash = await passwordHash(runtime.effects, password);
   return { challenge, columns: passwordColumns(runtime.vault, id, { hash, totpSecret, step }) };

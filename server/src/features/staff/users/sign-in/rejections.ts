@@ -1,6 +1,6 @@
-// Audit records of rejected sign-ins of a user. For an unknown user, a commit of the same cost replaces the
-// record, so that the time of a reply does not reveal which users exist. The submitted secrets are never
-// stored.
+// Audit records of rejected sign-ins of a user. For an unknown user, a commit of the same cost
+// replaces the record, so that the time of a reply does not reveal which users exist. The submitted
+// secrets are never stored.
 import { Fault } from '../../../../kernel/fault.ts';
 import { claim, countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -38,7 +38,10 @@ async function tryCommit(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>): 
   }
 }
 
-/** Records a rejection. The actor is the claimed user, without roles, because the identity is not proved. */
+/**
+ * Records a rejection. The actor is the claimed user, without roles, because the identity is not
+ * proved.
+ */
 async function record(
   runtime: Runtime,
   { browser: { address, requestId }, operationId }: SignInAttempt,
@@ -68,7 +71,7 @@ export async function recordLimitedRejection(
   else await tryCommit(runtime, (ctx) => claim(ctx, UNKNOWN_USER));
 }
 
-/** Records a rejected sign-in, at most as often as a user has password attempts. */
+/** Records a rejected sign-in, within the limits of password attempts. */
 export async function recordRejection(
   runtime: Runtime,
   attempt: SignInAttempt,

@@ -13,10 +13,14 @@ export function statusOf({ ended_at, expires_at, used_at }: SessionRow, now: Tim
   return expires_at <= now || used_at + IDLE_MS <= now ? 'EXPIRED' : 'ACTIVE';
 }
 
-/** Stages the revocation of the sessions of a user, except the session `except`. */
-export async function endSessionsOf(ctx: Ctx, userId: string, except?: string): Promise<void> {
+/** Stages the revocation of the sessions of a user, except the session `keptSessionId`. */
+export async function endSessionsOf(
+  ctx: Ctx,
+  userId: string,
+  keptSessionId?: string,
+): Promise<void> {
   for (const row of await ctx.db.find(operatorSessions, { user_id: userId, ended_at: null })) {
-    if (row.id === except || statusOf(row, ctx.now) !== 'ACTIVE') continue;
+    if (row.id === keptSessionId || statusOf(row, ctx.now) !== 'ACTIVE') continue;
     ctx.update(operatorSessions, row, { ended_at: ctx.now, updated_at: ctx.now });
   }
 }

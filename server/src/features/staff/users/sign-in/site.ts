@@ -1,6 +1,6 @@
 // The site at which operators sign in. Passkeys are bound to it. Passwords are not accepted at any
-// other site, because plain HTTP does not encrypt them. Without a configured https address it is
-// `localhost`, because passkeys cannot be bound to an IP address.
+// other site, because plain HTTP does not encrypt them. Without a configured https address the site
+// is `localhost`, because passkeys cannot be bound to an IP address.
 import { Fault } from '../../../../kernel/fault.ts';
 
 export interface Site {

@@ -11,7 +11,7 @@ interface Supply {
   burningAmount: bigint;
 }
 
-export interface CoinBook {
+export interface StablecoinRecords {
   providers: Map<string, RecordedRow>;
   coins: Map<string, RecordedRow>;
   orders: Map<string, RecordedRow>;
@@ -24,7 +24,7 @@ export interface CoinBook {
   statuses: Set<string>;
 }
 
-export const emptyCoinBook = (): CoinBook => ({
+export const emptyStablecoinRecords = (): StablecoinRecords => ({
   providers: new Map(),
   coins: new Map(),
   orders: new Map(),
@@ -38,7 +38,7 @@ const FINAL_STATUSES = ['COMPLETED', 'FAILED', 'EXPIRED'];
 export const isOrderFinal = ({ status }: RecordedRow): boolean =>
   FINAL_STATUSES.includes(status ?? '');
 
-const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
+const suppliesOf = ({ supply }: StablecoinRecords, id: string): Supply => {
   const knownSupply = supply.get(id) ?? {
     circulatingAmount: 0n,
     mintingAmount: 0n,
@@ -53,9 +53,9 @@ const countedOf = ({ amount, uncounted }: RecordedRow): bigint =>
   BigInt(amount ?? 0) - BigInt(uncounted ?? 0);
 
 /** Adds an order to the supply of its stablecoin, or subtracts its earlier state. */
-function addToSupply(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): void {
+function addToSupply(records: StablecoinRecords, row: RecordedRow | null, sign: 1n | -1n): void {
   if (!row) return;
-  const supplies = suppliesOf(book, row.stablecoin_id as string);
+  const supplies = suppliesOf(records, row.stablecoin_id as string);
   const amount = countedOf(row) * sign;
   const isMint = row.type === 'MINT';
   if (row.status === 'COMPLETED') supplies.circulatingAmount += isMint ? amount : -amount;
@@ -65,21 +65,23 @@ function addToSupply(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): v
 const orderIdIn = (row: RecordedRow | null): string | undefined =>
   JSON.parse(row?.input ?? '{}').operationId;
 
-const CHANGE_HANDLERS: Readonly<Record<string, (book: CoinBook, change: RowChange) => void>> = {
+const CHANGE_HANDLERS: Readonly<
+  Record<string, (records: StablecoinRecords, change: RowChange) => void>
+> = {
   stablecoin_provider_accounts({ providers }, { after }) {
     if (after) providers.set(after.id as string, after);
   },
-  stablecoins(book, { after }) {
+  stablecoins(records, { after }) {
     if (!after) return;
-    book.coins.set(after.id as string, after);
-    suppliesOf(book, after.id as string);
+    records.coins.set(after.id as string, after);
+    suppliesOf(records, after.id as string);
   },
-  stablecoin_operations(book, { before, after }) {
-    addToSupply(book, before, -1n);
-    addToSupply(book, after, 1n);
+  stablecoin_operations(records, { before, after }) {
+    addToSupply(records, before, -1n);
+    addToSupply(records, after, 1n);
     if (!after) return;
-    book.orders.set(after.id as string, after);
-    book.statuses.add(`${after.type} ${after.status}`);
+    records.orders.set(after.id as string, after);
+    records.statuses.add(`${after.type} ${after.status}`);
   },
   jobs({ jobCounts }, { before, after }) {
     for (const [row, increment] of [
@@ -92,16 +94,16 @@ const CHANGE_HANDLERS: Readonly<Record<string, (book: CoinBook, change: RowChang
   },
 };
 
-export function applyCoinChange(book: CoinBook, change: RowChange): void {
-  CHANGE_HANDLERS[change.table]?.(book, change);
+export function applyStablecoinChange(records: StablecoinRecords, change: RowChange): void {
+  CHANGE_HANDLERS[change.table]?.(records, change);
 }
 
 /** Records a transfer of a stablecoin or an order. */
-export function recordTransfer(book: CoinBook, transfer: Transfer): void {
+export function recordTransfer(records: StablecoinRecords, transfer: Transfer): void {
   const id = transfer.transaction_id;
-  book.transfers.set(id, [...(book.transfers.get(id) ?? []), transfer]);
+  records.transfers.set(id, [...(records.transfers.get(id) ?? []), transfer]);
   // The circulating supply that the provider reports at registration.
-  if (transfer.step === 'supply') suppliesOf(book, id).circulatingAmount += transfer.amount;
+  if (transfer.step === 'supply') suppliesOf(records, id).circulatingAmount += transfer.amount;
 }
 
 type Transitions = Readonly<Record<string, readonly string[]>>;
@@ -150,7 +152,7 @@ export function coinTransitionProblem(
   for (const [name, transitions] of Object.entries(LIFECYCLES[table] ?? {})) {
     const [from, to] = [before[name] as string, after[name] as string];
     if (from !== to && !transitions[from]?.includes(to))
-      return `${after.id} went from ${from} to ${to}`;
+      return `${after.id} changed from ${from} to ${to}`;
   }
   if (FIXED_COLUMNS.some((name) => before[name] !== after[name]))
     return `${after.id} was changed into another order`;
@@ -190,15 +192,15 @@ function expectedPhases(row: RecordedRow): string[] {
 }
 
 /** An order with wrong transfers or without a job. */
-export function orderProblem({ coinBook }: Model, id: string): string | undefined {
-  const row = coinBook.orders.get(id);
+export function orderProblem({ stablecoinRecords }: Model, id: string): string | undefined {
+  const row = stablecoinRecords.orders.get(id);
   if (!row) return 'has transfers and does not exist';
   const isFinal = isOrderFinal(row);
   const accountNames = ['issued', 'circulating'].map(
     (accountName) => `stablecoin:${row.stablecoin_id}:${accountName}`,
   );
   const [debit, credit] = row.type === 'MINT' ? accountNames : accountNames.toReversed();
-  const transfers = coinBook.transfers.get(id) ?? [];
+  const transfers = stablecoinRecords.transfers.get(id) ?? [];
   const unexpectedTransfer = transfers.find(
     (transfer) =>
       (String(transfer.amount) !== row.amount && transfer.amount !== countedOf(row)) ||
@@ -213,13 +215,16 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   if (!expectedPhases(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
   const isSubmissionRequired = !['CREATED', 'FAILED'].includes(row.status as string);
   if (isSubmissionRequired && !row.submitted_at) return `is ${row.status} and was never submitted`;
-  if (!isFinal && !coinBook.jobCounts.get(id)) return `is ${row.status} and has no job`;
+  if (!isFinal && !stablecoinRecords.jobCounts.get(id)) return `is ${row.status} and has no job`;
   return undefined;
 }
 
 /** A wrong circulating supply or held amount. */
-export function supplyProblem({ coinBook, accounts }: Model, id: string): string | undefined {
-  const expectedSupply = coinBook.supply.get(id);
+export function supplyProblem(
+  { stablecoinRecords, accounts }: Model,
+  id: string,
+): string | undefined {
+  const expectedSupply = stablecoinRecords.supply.get(id);
   const [issuedAccount, circulatingAccount] = ['issued', 'circulating'].map((accountName) =>
     accounts.get(`stablecoin:${id}:${accountName}`),
   );

@@ -1,7 +1,7 @@
 // The events that each operation can emit in the commit of its request. The test harness reports an
 // event that is missing here. Events of later steps (a payout that completes) are in the catalog of
 // webhooks.
-import type { EventType } from '../kernel/contract/event.ts';
+import type { EventType } from '../../kernel/contract/event.ts';
 
 const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
   agentCreateQuote: ['OUTGOING_PAYMENT.PENDING_AUTHORIZATION'],
@@ -144,6 +144,8 @@ const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
     'CARD_TRANSACTION.SETTLED',
     'INTERNAL_ACCOUNT.BALANCE_UPDATED',
   ],
+  sendTestEvent: ['TEST'],
+  sendTestWebhook: ['TEST'],
   setSandboxStatus: [
     'CUSTOMER.KYB_APPROVED',
     'CUSTOMER.KYB_REJECTED',
@@ -165,14 +167,75 @@ const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
   verifyPlatformExternalAccountOwnership: ['EXTERNAL_ACCOUNT.STATUS_UPDATED'],
 };
 
+const OUTGOING = ['outgoing-payment'];
+const INCOMING = ['incoming-payment'];
+const CARD_TRANSACTION = ['card-transaction'];
+/** Events of balances and statuses of internal accounts. */
+const ACCOUNT = 'internal-account-status';
+/**
+ * Funds that are credited to an account: a debit that the bank has accepted, or deposits that the declaration
+ * or proof of a wallet releases.
+ */
+const CREDIT = [...INCOMING, ACCOUNT];
+const EXTERNAL_ACCOUNT = ['external-account-status', ...CREDIT];
+
+/** Webhooks of events that later steps emit: a job, a reply of a provider, a timer or an operator. */
+const LATER_WEBHOOKS: Readonly<Record<string, readonly string[]>> = {
+  agentCreateExternalAccount: EXTERNAL_ACCOUNT,
+  agentCreateQuote: OUTGOING,
+  agentCreateTransferIn: CREDIT,
+  agentCreateTransferOut: OUTGOING,
+  agentExecuteQuote: OUTGOING,
+  approveAgentAction: [...OUTGOING, ...INCOMING],
+  approvePendingPayment: [...OUTGOING, ...INCOMING],
+  authorizeQuote: OUTGOING,
+  cancelTransaction: [...OUTGOING, ...CREDIT],
+  claimInvitation: ['invitation-claimed'],
+  createCard: ['card-state-change'],
+  createCustomer: ['customer-update', 'verification-update', 'internal-account-status'],
+  createCustomerExternalAccount: EXTERNAL_ACCOUNT,
+  createExternalAccountOwnershipChallenge: CREDIT,
+  createPlatformExternalAccount: EXTERNAL_ACCOUNT,
+  createPlatformExternalAccountOwnershipChallenge: CREDIT,
+  createQuote: [...OUTGOING, ...INCOMING],
+  createTransferIn: CREDIT,
+  createTransferOut: OUTGOING,
+  createVerification: ['customer-update', 'verification-update'],
+  createWebhookEndpoint: ['webhook-endpoint'],
+  deleteCustomerById: ['card-state-change', ...OUTGOING, ...INCOMING],
+  executeQuote: OUTGOING,
+  sandboxFundInternalAccount: INCOMING,
+  sandboxReceive: CREDIT,
+  sandboxSend: [...OUTGOING, ...INCOMING],
+  sandboxSimulateCardAuthorization: CARD_TRANSACTION,
+  sandboxSimulateCardAuthorizationAdvice: CARD_TRANSACTION,
+  sandboxSimulateCardClearing: CARD_TRANSACTION,
+  sandboxSimulateCardCreditAuthorization: CARD_TRANSACTION,
+  sandboxSimulateCardFinancialAuthorization: CARD_TRANSACTION,
+  setSandboxStatus: INCOMING,
+  updateCardById: ['card-state-change', 'card-funding-source-change'],
+  updatePlatformConfig: [ACCOUNT],
+  updateWebhookEndpoint: ['webhook-endpoint'],
+  uploadCustomersCsv: ['bulk-upload', 'customer-update', ACCOUNT],
+  verifyExternalAccountOwnership: CREDIT,
+  verifyPlatformExternalAccountOwnership: CREDIT,
+};
+
+/** Names of webhooks whose events later steps of the operation can emit. */
+export const laterWebhooksOf = (operationId: string): readonly string[] =>
+  LATER_WEBHOOKS[operationId] ?? [];
+
 /** Types of the events that an operation can emit. */
 export const eventsOf = (operationId: string): readonly EventType[] => EVENTS[operationId] ?? [];
 
 /** The operation that calls other operations and emits their events, as its description states. */
 const COMPOSITE_OPERATION = 'createSandboxFixtures';
 
-export const emits = (operationId: string, type: string): boolean =>
+export const canEmit = (operationId: string, type: string): boolean =>
   operationId === COMPOSITE_OPERATION || eventsOf(operationId).some((each) => each === type);
 
 /** Operations of the table, for the test that compares them with the contracts. */
-export const EMITTING = Object.keys(EVENTS);
+export const EMITTING_OPERATION_IDS = Object.keys(EVENTS);
+
+/** Operations with later events, for the same test. */
+export const LATER_OPERATION_IDS = Object.keys(LATER_WEBHOOKS);

@@ -18,7 +18,7 @@ interface Replay {
   resolvedCount: number;
 }
 
-export interface CardBook {
+export interface CardRecords {
   cards: Map<string, RecordedRow>;
   /** Open cards, by platform and by cardholder. */
   openCards: Map<string, number>;
@@ -47,7 +47,7 @@ export interface CardBook {
   signatureCounts: Map<string, number>;
 }
 
-export const emptyCardBook = (): CardBook => ({
+export const emptyCardRecords = (): CardRecords => ({
   cards: new Map(),
   openCards: new Map(),
   changes: new Map(),
@@ -122,10 +122,10 @@ const NOTICE_HANDLERS: Readonly<Record<string, (replay: Replay, amount: string) 
   },
 };
 
-function openReplay(book: CardBook, id: string, { kind, token, amount }: RecordedRow): void {
+function openReplay(records: CardRecords, id: string, { kind, token, amount }: RecordedRow): void {
   const isClearedImmediately = kind?.startsWith('FINANCIAL_') ?? false;
-  book.tokens.set(token as string, id);
-  book.replays.set(id, {
+  records.tokens.set(token as string, id);
+  records.replays.set(id, {
     token: token as string,
     authorizedAmount: BigInt(amount as string),
     isClosed: isClearedImmediately,
@@ -137,16 +137,16 @@ function openReplay(book: CardBook, id: string, { kind, token, amount }: Recorde
   });
 }
 
-function applyMessage(book: CardBook, row: RecordedRow): void {
+function applyMessage(records: CardRecords, row: RecordedRow): void {
   const { transaction_id: id, approved, token } = row;
   if (!id) {
     // A retry under the token of a late authorization is declined, and its payment remains.
-    if (approved !== 'true' && !book.tokens.has(token as string))
-      book.declinedTokens.add(token as string);
+    if (approved !== 'true' && !records.tokens.has(token as string))
+      records.declinedTokens.add(token as string);
     return;
   }
-  if (opensPayment(row) && !isLate(row)) openReplay(book, id, row);
-  else applyNotice(book.replays.get(id), row);
+  if (opensPayment(row) && !isLate(row)) openReplay(records, id, row);
+  else applyNotice(records.replays.get(id), row);
 }
 
 function applyNotice(replay: Replay | undefined, row: RecordedRow): void {
@@ -171,8 +171,8 @@ function isExpiredWithoutMessages(before: RecordedRow, after: RecordedRow): bool
 }
 
 /** Applies a change without a message: an expiry, a failed debit, or a decision of the operator. */
-function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): void {
-  const replay = book.replays.get(after.id as string);
+function applyChange(records: CardRecords, before: RecordedRow, after: RecordedRow): void {
+  const replay = records.replays.get(after.id as string);
   if (!replay) return;
   if (!replay.isClosed && isExpiredWithoutMessages(before, after))
     Object.assign(replay, { isClosed: true, eventCount: replay.eventCount + 1 });
@@ -191,62 +191,63 @@ function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): v
 
 const isOpenCard = (row: RecordedRow | null) => row !== null && row.state !== 'CLOSED';
 
-const CHANGE_HANDLERS: Readonly<Record<string, (book: CardBook, change: RowChange) => void>> = {
-  cards(book, { before, after }) {
-    if (!after) return;
-    book.cards.set(after.id as string, after);
-    const increment = Number(isOpenCard(after)) - Number(isOpenCard(before));
-    for (const ownerId of [after.platform_id, after.customer_id])
-      increase(book.openCards, ownerId as string, increment);
-    if (before && before.state !== after.state) increase(book.changes, after.id as string);
-  },
-  card_funding_sources({ bindings }, { after }) {
-    if (after) addRow(bindings, after.card_id as string, after);
-  },
-  delegated_keys({ keys }, { after }) {
-    if (after) addRow(keys, after.card_id as string, after);
-  },
-  card_messages(book, { before, after }) {
-    if (after && !before) applyMessage(book, after);
-  },
-  card_open_payments({ openPayments }, { before, after }) {
-    if (after) openPayments.add(after.id as string);
-    else openPayments.delete(before?.id as string);
-  },
-  customers({ deletedHolders }, { after }) {
-    if (after?.deleted_at) deletedHolders.add(after.id as string);
-  },
-  card_exceptions({ exceptions }, { before, after }) {
-    if (after) exceptions.add(after.id as string);
-    else exceptions.delete(before?.id as string);
-  },
-  suspense_items({ suspendedPayments }, { before, after }) {
-    if (after) suspendedPayments.add(after.id as string);
-    else suspendedPayments.delete(before?.id as string);
-  },
-  transactions(book, { before, after }) {
-    if (after?.type !== 'CARD') return;
-    const currency = after.sent_currency as string;
-    const balanceChange = unclearedOf(after) - (before ? unclearedOf(before) : 0n);
-    book.settlementBalances.set(
-      currency,
-      (book.settlementBalances.get(currency) ?? 0n) + balanceChange,
-    );
-    book.payments.set(after.id as string, after);
-    if (before) applyChange(book, before, after);
-  },
-  events({ eventCount }, { before, after }) {
-    if (after && !before && after.type === 'CARD.STATE_CHANGE')
-      increase(eventCount, after.subject as string);
-  },
-  wallet_authorizations({ signatureCounts }, { before, after }) {
-    if (after && !before && after.operation === 'cardPull')
-      increase(signatureCounts, after.subject as string);
-  },
-};
+const CHANGE_HANDLERS: Readonly<Record<string, (records: CardRecords, change: RowChange) => void>> =
+  {
+    cards(records, { before, after }) {
+      if (!after) return;
+      records.cards.set(after.id as string, after);
+      const increment = Number(isOpenCard(after)) - Number(isOpenCard(before));
+      for (const ownerId of [after.platform_id, after.customer_id])
+        increase(records.openCards, ownerId as string, increment);
+      if (before && before.state !== after.state) increase(records.changes, after.id as string);
+    },
+    card_funding_sources({ bindings }, { after }) {
+      if (after) addRow(bindings, after.card_id as string, after);
+    },
+    delegated_keys({ keys }, { after }) {
+      if (after) addRow(keys, after.card_id as string, after);
+    },
+    card_messages(records, { before, after }) {
+      if (after && !before) applyMessage(records, after);
+    },
+    card_open_payments({ openPayments }, { before, after }) {
+      if (after) openPayments.add(after.id as string);
+      else openPayments.delete(before?.id as string);
+    },
+    customers({ deletedHolders }, { after }) {
+      if (after?.deleted_at) deletedHolders.add(after.id as string);
+    },
+    card_exceptions({ exceptions }, { before, after }) {
+      if (after) exceptions.add(after.id as string);
+      else exceptions.delete(before?.id as string);
+    },
+    suspense_items({ suspendedPayments }, { before, after }) {
+      if (after) suspendedPayments.add(after.id as string);
+      else suspendedPayments.delete(before?.id as string);
+    },
+    transactions(records, { before, after }) {
+      if (after?.type !== 'CARD') return;
+      const currency = after.sent_currency as string;
+      const balanceChange = unclearedOf(after) - (before ? unclearedOf(before) : 0n);
+      records.settlementBalances.set(
+        currency,
+        (records.settlementBalances.get(currency) ?? 0n) + balanceChange,
+      );
+      records.payments.set(after.id as string, after);
+      if (before) applyChange(records, before, after);
+    },
+    events({ eventCount }, { before, after }) {
+      if (after && !before && after.type === 'CARD.STATE_CHANGE')
+        increase(eventCount, after.subject as string);
+    },
+    wallet_authorizations({ signatureCounts }, { before, after }) {
+      if (after && !before && after.operation === 'cardPull')
+        increase(signatureCounts, after.subject as string);
+    },
+  };
 
-export const applyCardChange = (book: CardBook, change: RowChange): void =>
-  CHANGE_HANDLERS[change.table]?.(book, change);
+export const applyCardChange = (records: CardRecords, change: RowChange): void =>
+  CHANGE_HANDLERS[change.table]?.(records, change);
 
 const isSameList = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 

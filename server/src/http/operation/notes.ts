@@ -1,31 +1,37 @@
 // Notes that the API reference adds to the description of an operation: permission, idempotency, events,
 // errors, commands, sandbox values and guides. The notes follow from the contract, the tables of this file,
 // and the tables of events and errors.
-import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
-import type { Code } from '../kernel/fault.ts';
-import type { Guide } from './error-guide.ts';
-import { ownCodesOf } from './operation-errors.ts';
-import { eventsOf } from './operation-events.ts';
+import { type Contract, idempotencyOf } from '../../kernel/contract/operation.ts';
+import type { Code } from '../../kernel/fault.ts';
+import type { Guide } from '../error-guide.ts';
+import { ownCodesOf } from './errors.ts';
+import { eventsOf, laterWebhooksOf } from './events.ts';
+import { guidesOf, guidesOfWebhook } from './guides.ts';
 
 const PERMISSIONS = {
   token: (permission: string) => `an API token with \`${permission}\``,
-  agent: (permission: string) =>
-    `an agent access token with \`${permission}\`, if the policy of the agent allows the operation`,
+  agent: (permission: string) => `an agent access token with \`${permission}\``,
 } as const;
 
 function accessOf(contract: Contract): string {
-  const { auth = 'token', permission, operatorPermission, sandboxOnly } = contract;
+  const { auth = 'token', permission, operatorPermission, sandboxOnly, errors } = contract;
   if (operatorPermission) return `an operator with \`${operatorPermission}\``;
   if (!permission) return 'none. No credential is sent';
   const credential = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
+  if (auth === 'agent' && errors.includes('FORBIDDEN')) {
+    return `${credential}, if the policy of the agent allows the operation`;
+  }
   return sandboxOnly ? `${credential}. Sandbox platforms only` : credential;
 }
 
+/** Operations with the method GET that can change data, although they only require VIEW. */
+const UPDATING_READS: ReadonlySet<string> = new Set(['getTwoFactorResetStatus']);
+
 function repetitionOf(contract: Contract): string {
-  const { method, money, permission } = contract;
+  const { method, money, operationId, permission } = contract;
   const idempotency = idempotencyOf(contract);
   if (idempotency === 'none') {
-    const isRead = method === 'GET' && permission !== 'MANAGE';
+    const isRead = method === 'GET' && permission !== 'MANAGE' && !UPDATING_READS.has(operationId);
     if (isRead) return 'the operation only reads data';
     if (method === 'GET' || method === 'POST') {
       return 'every request is executed, and `Idempotency-Key` is ignored';
@@ -40,83 +46,38 @@ function repetitionOf(contract: Contract): string {
   );
 }
 
-/** Pages of the documentation, by tag: guides, or other pages by their path. */
-const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>> = {
-  'API Tokens': [['First steps', '/start']],
-  'Agent Management': [['Agents', 'agents']],
-  'Agent Operations': [['Agents', 'agents']],
-  'Available UMA Providers': [['Payouts', 'payouts']],
-  Cards: [['Cards', 'cards']],
-  'Contact Verification': [['Onboarding individuals', 'onboarding-individuals']],
-  'Cross-Currency Transfers': [
-    ['Payouts', 'payouts'],
-    ['Funding', 'funding'],
-  ],
-  Customers: [
-    ['Onboarding individuals', 'onboarding-individuals'],
-    ['Onboarding businesses', 'onboarding-businesses'],
-  ],
-  Discoveries: [['Payouts', 'payouts']],
-  Documents: [['Onboarding businesses', 'onboarding-businesses']],
-  'Embedded Wallet Auth': [['Embedded wallets', 'embedded-wallets']],
-  Events: [['Following events', 'events']],
-  'Exchange Rates': [['Payouts', 'payouts']],
-  'External Accounts': [
-    ['Payouts', 'payouts'],
-    ['Ownership of wallets', 'ownership'],
-  ],
-  'Internal Accounts': [['Funding', 'funding']],
-  Invitations: [['Incoming payments', 'incoming']],
-  'KYC/KYB Verifications': [
-    ['Onboarding individuals', 'onboarding-individuals'],
-    ['Onboarding businesses', 'onboarding-businesses'],
-  ],
-  'Platform Configuration': [
-    ['First steps', '/start'],
-    ['Webhooks', '/concepts/webhooks'],
-  ],
-  Requests: [['Explain a failed request', 'requests']],
-  'Same-Currency Transfers': [['Funding', 'funding']],
-  Sandbox: [['Sandbox', '/concepts/sandbox']],
-  'Sandbox Fixtures': [['Fixtures', 'fixtures']],
-  Stablecoins: [['Stablecoins', 'stablecoins']],
-  'Sandbox Clock': [['A clock for tests', 'clock']],
-  'Strong Customer Authentication': [['Strong authentication', 'sca']],
-  Transactions: [
-    ['Payouts', 'payouts'],
-    ['Incoming payments', 'incoming'],
-  ],
-  VASPs: [['Ownership of wallets', 'ownership']],
-  'Webhook deliveries': [['Replay missed events', 'deliveries']],
-  'Webhook endpoints': [['Webhooks', '/concepts/webhooks']],
-  Webhooks: [['Webhooks', '/concepts/webhooks']],
-};
-
 const PAYOUT =
-  'last three characters of the account number of the destination: `002` fails, `003` ' +
-  'completes after 6 minutes, `004` fails and is refunded, `005` is returned after 10 s, ' +
-  '`007` remains in suspense';
+  'the last three characters of the account number of the destination select the outcome. ' +
+  '`002` fails, `003` completes after 6 minutes, `004` fails and is refunded, `005` is ' +
+  'returned after 10 s, `007` remains in suspense';
 const TRANSFER =
-  'last three characters of the account number of the external account: `002`, `003` and `004` ' +
-  'fail, `005` is returned after 30 s';
+  'the last three characters of the account number of the external account select the outcome. ' +
+  '`002`, `003` and `004` fail, `005` fails after 30 s';
 const NAME_CHECK =
-  'last three characters of the account number: `102` name mismatch, `103` partial match, `104` ' +
-  'reply after 5 s, `105` rejected, `106` and `107` no check of the name';
+  'the last three characters of the account number select the outcome. `102` is a name ' +
+  'mismatch, `103` is a partial match, `104` responds after 5 s, `105` is rejected, `106` and ' +
+  '`107` skip the check';
 const VERIFICATION =
-  'last three characters of the full name, of a registration number or of the family name of ' +
-  'an owner: `001` remains in review, `002` is rejected, `003` leaves errors to resolve';
+  'the last three characters select the outcome. Full name of an individual: `001` remains in ' +
+  'review, `002` is rejected, `003` leaves errors to resolve. Registration number of a business: ' +
+  '`001` and `003` remain in review, `002` is rejected. Family name of a beneficial owner: `001` ' +
+  'remains pending, `002` is rejected';
 const REGISTRATION =
-  'last three characters of the full name of an individual: `001` starts as PENDING, `002` as ' +
-  'REJECTED, `003` as UNVERIFIED. Businesses start as UNVERIFIED';
+  'if the platform verifies its customers itself or does not require documents, the last three ' +
+  'characters of the full name of an individual select the status: `001` PENDING, `002` REJECTED, ' +
+  '`003` UNVERIFIED, others APPROVED. All other customers start as UNVERIFIED';
 const CREDIT_DESCRIPTOR =
-  'last three characters of the merchant descriptor: `002` is declined with ' +
-  '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`';
+  'the last three characters of the merchant descriptor select the outcome. `002` is declined ' +
+  'with `INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`';
 const DEBIT_DESCRIPTOR =
-  `${CREDIT_DESCRIPTOR}, \`005\` funding debit confirmed after 30 s, ` +
-  '`006` funding debit fails';
+  `${CREDIT_DESCRIPTOR}, \`005\` confirms the funding debit after 30 s, ` +
+  'and the funding debit of `006` fails';
 const CODE = 'the code is `123456`';
-const ADDRESSES = 'addresses such as `$success.usd@sandbox.uma.money`';
-const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name selects this error';
+const APP_CODE = 'the code `123456` of an authenticator app is accepted';
+const ADDRESSES = 'use addresses such as `$success.usd@sandbox.uma.money`';
+const FILE_NAME =
+  'a code such as `LOW_QUALITY` at the end of the file name, before the extension, selects this ' +
+  'error';
 
 type SandboxNote = readonly [values: string, section: string];
 
@@ -124,6 +85,7 @@ const payout: SandboxNote = [PAYOUT, 'payouts-of-quotes'];
 const transfer: SandboxNote = [TRANSFER, 'transfers-and-ach-debits'];
 const nameCheck: SandboxNote = [NAME_CHECK, 'payouts-of-quotes'];
 const code: SandboxNote = [CODE, 'identity-verifications'];
+const appCode: SandboxNote = [APP_CODE, 'identity-verifications'];
 const creditDescriptor: SandboxNote = [CREDIT_DESCRIPTOR, 'cards'];
 const debitDescriptor: SandboxNote = [DEBIT_DESCRIPTOR, 'cards'];
 
@@ -138,10 +100,11 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   confirmBeneficiaryUntrust: code,
   confirmCustomerEmailVerification: code,
   confirmCustomerPhoneVerification: code,
+  confirmScaFactorEnrollment: appCode,
   createCard: [
-    'last three characters of `platformCardId`: `001` remains `PROCESSING`, `002` is ' +
-      'rejected by the issuer, `003` rejects the funding source at creation, `004` at a change, ' +
-      '`005` is active after 30 s',
+    'the last three characters of `platformCardId` select the outcome. `001` remains ' +
+      '`PROCESSING`, `002` is rejected by the issuer, `003` rejects the funding source at ' +
+      'creation, `004` rejects a changed funding source. A card with `005` is active after 30 s',
     'cards',
   ],
   createCustomer: [REGISTRATION, 'identity-verifications'],
@@ -153,14 +116,14 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   createVerification: [VERIFICATION, 'identity-verifications'],
   executeQuote: payout,
   linkStablecoinProviderAccount: [
-    'last three characters of `apiClientSecret`: `002` is rejected, `003` becomes `INVALID`, ' +
-      '`004` `REVOKED`',
+    'the last three characters of `apiClientSecret` select the outcome. `002` is rejected, ' +
+      '`003` becomes `INVALID`, `004` `REVOKED`',
     'stablecoins',
   ],
   lookupUma: [ADDRESSES, 'uma-addresses'],
   registerStablecoin: [
-    'last three characters of `providerTokenIdentifier`: `001` remains `PROVISIONING`, `002` ' +
-      'is rejected, `003` fails, `005` is provisioned after 30 s',
+    'the last three characters of `providerTokenIdentifier` select the outcome. `001` remains ' +
+      '`PROVISIONING`, `002` is rejected, `003` fails, `005` is provisioned after 30 s',
     'stablecoins',
   ],
   replaceDocument: [FILE_NAME, 'identity-verifications'],
@@ -183,16 +146,10 @@ function sandboxOf(operationId: string): string[] {
   return [`**Sandbox**: ${values} ([all values](/docs/concepts/sandbox#${section})).`];
 }
 
-const pathOf = (page: string) => (page.startsWith('/') ? page : `/guides/${page}`);
-
 /** The entries of these tables, for the test that compares them with contracts and pages. */
-export const NOTED = {
+export const NOTE_TABLES = {
   operations: Object.keys(SANDBOX),
   sections: [...new Set(Object.values(SANDBOX).map(([, section]) => section))],
-  tags: Object.keys(GUIDES),
-  guides: [
-    ...new Set(Object.values(GUIDES).flatMap((pages) => pages.map(([, page]) => pathOf(page)))),
-  ],
 };
 
 // Listed in the description, because the search of the reference reads only descriptions of operations.
@@ -204,19 +161,36 @@ const ownCodes = (contract: Contract) =>
 const commandsOf = (commands: readonly string[]) =>
   commands.map((each) => `\`railhead-server ${each}\``).join(', ');
 
+/** Events in the commit of the request, and webhooks of later steps. */
+function eventsNoteOf(operationId: string): string[] {
+  const events = eventsOf(operationId).map((type) => `\`${type}\``);
+  const webhooks = laterWebhooksOf(operationId).map((name) => `[${name}](/docs/webhooks#${name})`);
+  const sentences = [
+    ...(events.length ? [`${events.join(', ')}.`] : []),
+    ...(webhooks.length ? [`Later steps can emit the events of ${webhooks.join(', ')}.`] : []),
+  ];
+  return sentences.length ? [`**Events**: ${sentences.join(' ')}`] : [];
+}
+
+function guidesNoteOf(guides: ReturnType<typeof guidesOf>): string[] {
+  const links = guides.map(({ title, address }) => `[${title}](/docs${address})`);
+  return links.length ? [`**Guides**: ${links.join(', ')}.`] : [];
+}
+
+/** The notes below the description of a webhook, as Markdown. */
+export const webhookNotesOf = (name: string): string =>
+  guidesNoteOf(guidesOfWebhook(name)).join('');
+
 /** The notes below the description of an operation, as Markdown. */
 export function notesOf(contract: Contract): string {
-  const guides = GUIDES[contract.tag] ?? [];
-  const links = guides.map(([title, page]) => `[${title}](/docs${pathOf(page)})`);
-  const events = eventsOf(contract.operationId).map((type) => `\`${type}\``);
   return [
     `**Access**: ${accessOf(contract)}.`,
     `**Idempotency**: ${repetitionOf(contract)}.`,
-    ...(events.length ? [`**Events**: ${events.join(', ')}.`] : []),
+    ...eventsNoteOf(contract.operationId),
     ...(ownCodesOf(contract).length ? [`**Errors**: ${ownCodes(contract)}.`] : []),
     ...(contract.commands?.length ? [`**Command**: ${commandsOf(contract.commands)}.`] : []),
     ...sandboxOf(contract.operationId),
-    ...(links.length ? [`**Guides**: ${links.join(', ')}.`] : []),
+    ...guidesNoteOf(guidesOf(contract)),
   ].join('\n\n');
 }
 

@@ -1,9 +1,9 @@
 // The error codes of operations in contracts and in the document.
 import { describe, expect, it } from 'vitest';
-import { publishedDocument, publishedErrors } from '../document.ts';
-import { type Contract, operation } from '../kernel/contract/operation.ts';
-import { STATUS_OF } from '../kernel/fault.ts';
-import { commonCodesOf, isListed } from './operation-errors.ts';
+import { publishedDocument, publishedErrors } from '../../document.ts';
+import { type Contract, operation } from '../../kernel/contract/operation.ts';
+import { STATUS_OF } from '../../kernel/fault.ts';
+import { commonCodesOf, isListed } from './errors.ts';
 
 const base = {
   operationId: 'x',
@@ -53,7 +53,7 @@ describe('the codes that follow from the kind of an operation', () => {
         'REQUEST_ID_MISSING',
       ],
     ],
-  ])('of %s', (_, contract, expectedCodes) => {
+  ])('are complete for %s', (_, contract, expectedCodes) => {
     expect([...commonCodesOf(contract)].sort()).toEqual([...BASE_CODES, ...expectedCodes].sort());
   });
 

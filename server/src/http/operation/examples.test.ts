@@ -1,6 +1,6 @@
 // Examples of requests and replies in the API document, and descriptions of its operations.
 import { describe, expect, it } from 'vitest';
-import { publishedDocument } from '../document.ts';
+import { operatorDocument, publishedDocument } from '../../document.ts';
 
 interface Content {
   content?: Record<string, { examples?: object }>;
@@ -13,30 +13,37 @@ interface Operation {
   responses: Record<string, Content>;
 }
 
-const { paths, webhooks } = publishedDocument() as Record<
-  'paths' | 'webhooks',
-  Record<string, Record<string, Operation>>
->;
-const operations = Object.values(paths).flatMap((item) => Object.values(item));
+type Items = Record<string, Record<string, Operation>>;
+
+const operationsOf = (paths: Items) => Object.values(paths).flatMap((item) => Object.values(item));
+
+const { paths, webhooks } = publishedDocument() as Record<'paths' | 'webhooks', Items>;
+const operations = operationsOf(paths);
+const operatorOperations = operationsOf((operatorDocument() as { paths: Items }).paths);
 
 const hasNoExamples = ({ content = {} }: Content) =>
   Object.values(content).some(({ examples }) => examples === undefined);
 
 describe('examples of the document', () => {
-  it('exist for each request with a body', () => {
-    const incompleteOperations = operations.filter(
-      ({ requestBody }) => requestBody && hasNoExamples(requestBody),
-    );
-    expect(incompleteOperations.map(({ operationId }) => operationId)).toEqual([]);
-  });
+  describe.each([
+    ['platform', operations],
+    ['operator', operatorOperations],
+  ])('of the %s API', (_, documentedOperations) => {
+    it('exist for each request with a body', () => {
+      const incompleteOperations = documentedOperations.filter(
+        ({ requestBody }) => requestBody && hasNoExamples(requestBody),
+      );
+      expect(incompleteOperations.map(({ operationId }) => operationId)).toEqual([]);
+    });
 
-  it('exist for each successful reply with a body', () => {
-    const incompleteReplies = operations.flatMap(({ operationId, responses }) =>
-      Object.entries(responses)
-        .filter(([status, reply]) => status < '400' && hasNoExamples(reply))
-        .map(([status]) => `${operationId} ${status}`),
-    );
-    expect(incompleteReplies).toEqual([]);
+    it('exist for each successful reply with a body', () => {
+      const incompleteReplies = documentedOperations.flatMap(({ operationId, responses }) =>
+        Object.entries(responses)
+          .filter(([status, reply]) => status < '400' && hasNoExamples(reply))
+          .map(([status]) => `${operationId} ${status}`),
+      );
+      expect(incompleteReplies).toEqual([]);
+    });
   });
 
   it('exist for each webhook', () => {

@@ -1,8 +1,8 @@
 // Error codes of operations. Codes that follow from the kind of operation are listed here only. A contract
 // lists its other codes.
 
-import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
-import { type Code, STATUS_OF } from '../kernel/fault.ts';
+import { type Contract, idempotencyOf } from '../../kernel/contract/operation.ts';
+import { type Code, STATUS_OF } from '../../kernel/fault.ts';
 
 interface CommonError {
   readonly codes: readonly Code[];
@@ -81,15 +81,16 @@ export const commonCodesOf = (contract: Contract): readonly Code[] =>
 export const ownCodesOf = ({ errors, notFound }: Contract): readonly Code[] =>
   notFound === undefined ? errors : [notFound, ...errors];
 
+const inOrder = (codes: readonly Code[]): readonly Code[] =>
+  (Object.keys(STATUS_OF) as Code[]).filter((code) => codes.includes(code));
+
+/** Every code that an operation can return, in the order of `STATUS_OF`. */
+export const returnedCodesOf = (contract: Contract): readonly Code[] =>
+  inOrder([...commonCodesOf(contract), ...ownCodesOf(contract)]);
+
 /** Every code that the document names for an operation, in the order of `STATUS_OF`. */
-export function documentedCodesOf(contract: Contract): readonly Code[] {
-  const codes = new Set([
-    ...commonCodesOf(contract),
-    ...ownCodesOf(contract),
-    ...(PUBLIC_CONTRACT[contract.operationId] ?? []),
-  ]);
-  return (Object.keys(STATUS_OF) as Code[]).filter((code) => codes.has(code));
-}
+export const documentedCodesOf = (contract: Contract): readonly Code[] =>
+  inOrder([...returnedCodesOf(contract), ...(PUBLIC_CONTRACT[contract.operationId] ?? [])]);
 
 /** Whether the contract allows a reply with this code. */
 export const isListed = (contract: Contract, code: Code): boolean =>

@@ -1,8 +1,8 @@
 // A sample customer for the platform of a first start, so that requests of the API reference
-// succeed unchanged. The customer is created through the API. The IDs of its resources replace those in the
-// examples (sample-reference.ts).
+// succeed unchanged. The customer is created through the API. The IDs of its resources replace
+// those in the examples (ids.ts).
 import type { FastifyInstance } from 'fastify';
-import { BASE_PATH } from './http/route.ts';
+import { BASE_PATH } from '../http/route.ts';
 
 /** The platform's own ID of the sample customer. */
 export const SAMPLE = 'sample-customer';
@@ -29,7 +29,7 @@ const ACCOUNTS = [
     currency: 'EUR',
     accountInfo: {
       accountType: 'EUR_ACCOUNT',
-      iban: 'DE89370400440532013000',
+      iban: 'DE34370400440987654321',
       beneficiary: {
         beneficiaryType: 'INDIVIDUAL',
         fullName: 'Lukas Weber',
@@ -41,7 +41,7 @@ const ACCOUNTS = [
     currency: 'MXN',
     accountInfo: {
       accountType: 'MXN_ACCOUNT',
-      clabeNumber: '032180000118359719',
+      clabeNumber: '012180002456789014',
       beneficiary: {
         beneficiaryType: 'INDIVIDUAL',
         fullName: 'Octavio Reyes',
@@ -62,7 +62,7 @@ const ACCOUNTS = [
     currency: 'USDC',
     accountInfo: {
       accountType: 'SOLANA_WALLET',
-      address: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+      address: '3KCbz2UJ1xqxkBP7vjcA2eGV3pccNQhn9yKtMnUovvGi',
     },
   },
 ];
@@ -78,7 +78,7 @@ const OWN_BANK = {
   },
 };
 
-const DEPOSIT = 5_000_00;
+const DEPOSIT_CENTS = 5_000_00;
 
 const AGENT = {
   name: 'Bookkeeping',
@@ -114,7 +114,9 @@ export async function createSample(
   const query = `customerId=${customerId}&currency=USD`;
   const { data } = await call('GET', `/customers/internal-accounts?${query}`);
   const internalAccountId = data[0].id as string;
-  await call('POST', `/sandbox/internal-accounts/${internalAccountId}/fund`, { amount: DEPOSIT });
+  await call('POST', `/sandbox/internal-accounts/${internalAccountId}/fund`, {
+    amount: DEPOSIT_CENTS,
+  });
   const card = { cardholderId: customerId, form: 'VIRTUAL', fundingSources: [internalAccountId] };
   await Promise.all([
     call('POST', '/cards', card),
