@@ -174,13 +174,13 @@ module.exports = {
       'operator-api/|http/|features/|ledger/|runtime/|catalog/|kernel/|connectors/ports/',
     ),
     {
-      name: 'a connector knows no other connector',
+      name: 'a connector imports no other connector',
       severity: 'error',
       from: { path: '^server/src/connectors/([^/]+)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^server/src/connectors/[^/]+/', pathNot: '^server/src/connectors/($1|ports)/' },
     },
     {
-      name: 'only the composition knows the sandbox connector',
+      name: 'only the composition imports the sandbox connector',
       severity: 'error',
       from: { pathNot: '^server/(src/(connectors/|compose|main|operator)|test/)|\\.test\\.ts$' },
       to: { path: '^server/src/connectors/sandbox/' },

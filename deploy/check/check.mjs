@@ -200,39 +200,61 @@ function resourceErrors(resources, generatedNames) {
       );
     if (kind === 'Service') {
       for (const { targetPort } of spec.ports)
-        requireThat(ports.has(targetPort), `${name}: no port ${targetPort}`);
+        requireThat(ports.has(targetPort), `${name}: no pod has the port ${targetPort}`);
     }
     if (kind === 'Ingress') {
       for (const { backend } of spec.rules.flatMap(({ http }) => http.paths)) {
         requireThat(
           exists('Service', backend.service.name),
-          `${name}: no service ${backend.service.name}`,
+          `${name}: the service ${backend.service.name} does not exist`,
         );
       }
     }
     const target = spec?.scaleTargetRef;
     if (target)
-      requireThat(exists(target.kind, target.name), `${name}: no ${target.kind} ${target.name}`);
+      requireThat(
+        exists(target.kind, target.name),
+        `${name}: the ${target.kind} ${target.name} does not exist`,
+      );
   }
   for (const { spec } of pods) {
     requireThat(
       exists('ServiceAccount', spec.serviceAccountName),
-      `no ServiceAccount ${spec.serviceAccountName}`,
+      `the ServiceAccount ${spec.serviceAccountName} does not exist`,
     );
-    requireThat(spec.securityContext?.runAsNonRoot === true, 'a pod may run as root');
+    requireThat(
+      spec.securityContext?.runAsNonRoot === true,
+      'a pod may run as root: set runAsNonRoot',
+    );
     for (const container of spec.containers) {
       const { readOnlyRootFilesystem, allowPrivilegeEscalation } = container.securityContext ?? {};
-      requireThat(readOnlyRootFilesystem === true, `${container.name} can write to its image`);
-      requireThat(allowPrivilegeEscalation === false, `${container.name} can gain privileges`);
-      requireThat(container.resources?.limits?.memory, `${container.name} has no memory limit`);
+      requireThat(
+        readOnlyRootFilesystem === true,
+        `${container.name} can write to its image: set readOnlyRootFilesystem`,
+      );
+      requireThat(
+        allowPrivilegeEscalation === false,
+        `${container.name} can gain privileges: disable allowPrivilegeEscalation`,
+      );
+      requireThat(
+        container.resources?.limits?.memory,
+        `${container.name} has no memory limit: set resources.limits.memory`,
+      );
       for (const { configMapRef, secretRef } of container.envFrom ?? []) {
         if (configMapRef)
-          requireThat(exists('ConfigMap', configMapRef.name), `no ConfigMap ${configMapRef.name}`);
-        if (secretRef) requireThat(exists('Secret', secretRef.name), `no Secret ${secretRef.name}`);
+          requireThat(
+            exists('ConfigMap', configMapRef.name),
+            `the ConfigMap ${configMapRef.name} does not exist`,
+          );
+        if (secretRef)
+          requireThat(
+            exists('Secret', secretRef.name),
+            `the Secret ${secretRef.name} does not exist`,
+          );
       }
       const volumes = new Set((spec.volumes ?? []).map(({ name }) => name));
       for (const { name } of container.volumeMounts ?? [])
-        requireThat(volumes.has(name), `no volume ${name}`);
+        requireThat(volumes.has(name), `the volume ${name} does not exist`);
     }
   }
   return messages;

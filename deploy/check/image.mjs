@@ -31,7 +31,7 @@ const IMAGE = 'localhost/railhead';
 const MAX_BYTES = 250e6;
 const START_S = 60;
 /** User and group of PostgreSQL, which does not run as root. */
-const UNPRIVILEGED = 65_534;
+const UNPRIVILEGED_ID = 65_534;
 
 const print = (line) => console.log(line);
 
@@ -97,10 +97,10 @@ async function startPostgres(sockets) {
   const data = scratchPath('data');
   for (const folder of [data, sockets]) fs.mkdirSync(folder, { mode: 0o777 });
   fs.chmodSync(scratch, 0o755);
-  run('chown', ['-R', `${UNPRIVILEGED}:${UNPRIVILEGED}`, data, sockets]);
+  run('chown', ['-R', `${UNPRIVILEGED_ID}:${UNPRIVILEGED_ID}`, data, sockets]);
   const unprivilegedOptions = {
-    uid: UNPRIVILEGED,
-    gid: UNPRIVILEGED,
+    uid: UNPRIVILEGED_ID,
+    gid: UNPRIVILEGED_ID,
     cwd: data,
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
   };
@@ -127,7 +127,7 @@ async function startPostgres(sockets) {
       'create database railhead',
     ]);
   for (let attempt = 0; createDatabase().status !== 0; attempt++) {
-    if (attempt === 100) throw new Error('PostgreSQL does not start');
+    if (attempt === 100) throw new Error('PostgreSQL accepted no connection within 20 s');
     await sleep(200);
   }
   return async () => {
@@ -152,7 +152,7 @@ async function waitUntilReady(name) {
       // The server does not listen yet.
     }
   }
-  throw new Error(`the server is not ready: ${podman('logs', name)}`);
+  throw new Error(`the server was not ready within ${START_S} s: ${podman('logs', name)}`);
 }
 
 async function testServer(sockets) {
@@ -194,13 +194,14 @@ async function testServer(sockets) {
     };
     for (const [address, status] of Object.entries(expectations)) {
       const reply = request(name, address);
-      if (!reply.startsWith(status)) throw new Error(`${address}: ${reply.slice(0, 200)}`);
+      if (!reply.startsWith(status))
+        throw new Error(`${address} must return ${status}: ${reply.slice(0, 200)}`);
     }
     const write =
       "try { require('fs').writeFileSync('/opt/x', '') } catch (e) { console.log(e.code) }";
     const writeError = podman('exec', name, 'node', '-e', write);
     if (!['EROFS', 'EACCES'].includes(writeError))
-      throw new Error(`the root is writable: ${writeError}`);
+      throw new Error(`the root of the container is writable: ${writeError}`);
     podman('healthcheck', 'run', name);
     const dryRunOutput = podman(
       'exec',
@@ -217,7 +218,8 @@ async function testServer(sockets) {
     print(
       `stopped by SIGTERM after ${((performance.now() - startMs) / 1_000).toFixed(1)} s, exit code ${code}`,
     );
-    if (code !== '0') throw new Error(`exit code ${code}: ${podman('logs', name)}`);
+    if (code !== '0')
+      throw new Error(`the server stopped with exit code ${code}: ${podman('logs', name)}`);
   } finally {
     podman('rm', '--force', '--ignore', name);
   }
