@@ -269,7 +269,7 @@ function recorderOf(deps: RecorderDeps, operations: () => readonly Operation[]) 
     'Recorded requests that are not written yet.',
     waiting,
   );
-  metrics.watch('railhead_requests_dropped', 'Requests that were not recorded.', dropped);
+  metrics.watch('railhead_requests_dropped', 'Requests not recorded since the start.', dropped);
   const isOperation = (id: string) =>
     [UNKNOWN_PATH, UNSUPPORTED_METHOD].includes(id) ||
     operations().some((each) => each.contract.operationId === id);
