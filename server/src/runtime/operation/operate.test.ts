@@ -14,6 +14,7 @@ import { asOutgoing, readTransaction } from '../../features/payments/transaction
 import { outgoingStates } from '../../features/payments/transactions/states.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { systemAccount } from '../../ledger/chart.ts';
+import { transfersInStep } from '../committer/ledger-reads.ts';
 import type { Ctx } from './context.ts';
 
 const app = testApp();
@@ -103,6 +104,26 @@ describe('rejection by the ledger', () => {
       status: 429,
       message: 'The daily limit is exceeded.',
     });
+  });
+
+  it('runs again if a concurrent request posted the step, and reports a repeated step', async () => {
+    const { account } = await createFundedCustomer(app, 5_00);
+    let id: string | undefined;
+    let attempts = 0;
+    const post = (ctx: Ctx) => {
+      id ??= ctx.id('Transaction');
+      ctx.transfer({ ...transferOf(ctx, account.id, 1n), transactionId: id });
+    };
+    const decision = await app.operate(async (ctx) => {
+      attempts++;
+      if (id && (await transfersInStep(ctx.db, id, 'pay')).length) return 'posted before';
+      post(ctx);
+      await app.operate(async (otherContext) => post(otherContext));
+      return 'posted now';
+    });
+    expect([attempts, decision]).toEqual([2, 'posted before']);
+    const repetition = app.operate(async (ctx) => post(ctx));
+    await expect(repetition).rejects.toThrow('the constraint ledger_transfers_pkey is violated');
   });
 
   it('reports the account that is frozen or must be empty', async () => {

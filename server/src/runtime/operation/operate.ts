@@ -29,8 +29,8 @@ const MAX_ATTEMPTS = 50;
 /** Attempts without a pause. Later attempts wait, so that fewer attempts contend concurrently. */
 const IMMEDIATE_ATTEMPTS = 12;
 const MAX_PAUSE_MS = 32;
-/** Maximum attempts of a decision that applies an impossible transition. */
-const MAX_TRANSITION_ATTEMPTS = 3;
+/** Maximum attempts of a decision that applies an impossible transition or a posted step. */
+const MAX_STALE_ATTEMPTS = 3;
 
 export interface Runtime {
   effects: Effects;
@@ -105,11 +105,15 @@ async function pauseBefore(attempt: number, effects: Effects): Promise<void> {
   await setTimeout((byte / 256) * MAX_PAUSE_MS);
 }
 
+/** Constraint that a second posting of a step violates. Fresh reads find the first posting. */
+const POSTED_ONCE = 'ledger_transfers_pkey';
+
 /** Whether fresh reads may lead to another decision. */
-function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx): boolean {
+function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx, attempt: number): boolean {
   if (rejection.reason === 'insufficient-funds' || rejection.reason === 'frozen')
     return retryAccounts.has(rejection.account);
   if (rejection.reason !== 'constraint') return rejection.reason === 'version';
+  if (rejection.constraint === POSTED_ONCE) return attempt < MAX_STALE_ATTEMPTS;
   return set.inserts.some(({ table }) => table.contendedKeys.includes(rejection.constraint));
 }
 
@@ -130,7 +134,7 @@ async function decide<R>(
     try {
       return { ctx, result: await work(ctx) };
     } catch (error) {
-      if (!isNoTransition(error) || attempt === MAX_TRANSITION_ATTEMPTS) throw error;
+      if (!isNoTransition(error) || attempt === MAX_STALE_ATTEMPTS) throw error;
     }
   }
 }
@@ -183,7 +187,7 @@ async function runAttempts<R>(
       if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
       return result;
     }
-    const shouldRetry = isRetryable(outcome.rejection, ctx) && attempt < MAX_ATTEMPTS;
+    const shouldRetry = isRetryable(outcome.rejection, ctx, attempt) && attempt < MAX_ATTEMPTS;
     if (!shouldRetry) throw faultOf(outcome.rejection, ctx);
     await pauseBefore(attempt + 1, runtime.effects);
   }
