@@ -59,7 +59,7 @@ select (select sum(count) from approval_sums) as approved,
   (select count(*) from (select currency from ledger_accounts
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced,
   (select abs(count(*) - (select sum(count) from approval_sums)) from jobs
-    where kind = 'cards.pull') as wrong_jobs,
+    where kind = 'cards.funding-debit') as wrong_jobs,
   (select abs(count(*) - (select sum(count) from approval_sums)) from events
     where type = 'CARD_TRANSACTION.AUTHORIZED') as wrong_events,
   (select abs(count(*) - (select count(*) from card_messages

@@ -17,8 +17,8 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
     'The currencies are not exchanged at the held rate. The FX position of the payment stays open.',
   'payouts.recall': 'The return of a payout is not requested, or its result is not read.',
   'quotes.expire': 'The payment of an expired quote remains PENDING.',
-  'quotes.lapse': 'A payment that was not authorized in time remains PENDING.',
-  'incoming.ask': 'The approval request is not sent. The UMA payment remains PENDING.',
+  'quotes.expire-authorization': 'A payment that was not authorized in time remains PENDING.',
+  'incoming.request-approval': 'The approval request is not sent. The UMA payment remains PENDING.',
   'incoming.expire':
     'The UMA payment remains PENDING although its platform did not respond in time.',
   'incoming.collect': 'The approved UMA payment is not collected from the provider of its sender.',
@@ -32,12 +32,12 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'accounts.funding':
     'A new account has no instructions for deposits. An existing account keeps its instructions.',
   'accounts.activate': 'New accounts remain PENDING.',
-  'invitations.tell-claimed': 'The inviting platform receives no event about the claim.',
+  'invitations.notify-claimed': 'The inviting platform receives no event about the claim.',
   'external-account.name': 'The result of the name check remains PENDING.',
   'ownership.liveness': 'The ownership check remains PENDING until its challenge expires.',
   'sca.expire-reset':
     'The factor reset is still shown as open. It can no longer be used after its expiry.',
-  'verification.ask': 'The verification remains in review. An operator can decide it.',
+  'verification.check': 'The verification remains in review. An operator can decide it.',
   'messages.send': 'The e-mail remains QUEUED and is not sent.',
   'messages.send-sms': 'The text message remains QUEUED and is not sent.',
   'agents.end': 'Agents of the deleted customer are still listed. Their tokens are rejected.',
@@ -51,7 +51,8 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'cards.change':
     'The issuer is not notified of the new state of the card. Authorizations use the new state.',
   'cards.close': 'Some cards of the deleted customer are still open at their issuer.',
-  'cards.pull': 'The funding debit of a card payment remains PENDING and its funds remain held.',
+  'cards.funding-debit':
+    'The funding debit of a card payment remains PENDING and its funds remain held.',
   'cards.expire': 'The card payment remains open, although its network sends no more messages.',
   'wallets.settle': 'The signed request remains PROCESSING until its client sends it again.',
   'wallets.recover': 'The account recovery remains WAITING.',

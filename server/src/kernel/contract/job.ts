@@ -11,6 +11,8 @@ const DEFINED = Symbol('defineJob');
 
 export interface JobDefinition<S extends TObject = TObject> {
   readonly kind: string;
+  /** Kind of the same jobs in an earlier release. */
+  readonly earlierKind?: string | undefined;
   readonly input: S;
   readonly [DEFINED]: true;
 }
@@ -18,8 +20,13 @@ export interface JobDefinition<S extends TObject = TObject> {
 export type JobInput<D extends JobDefinition> = Static<D['input']>;
 
 /** Defines a kind of job. Each kind has one definition. */
-export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinition<S> => ({
+export const defineJob = <S extends TObject>(
+  kind: string,
+  input: S,
+  { earlierKind }: Pick<JobDefinition, 'earlierKind'> = {},
+): JobDefinition<S> => ({
   kind,
+  earlierKind,
   input,
   [DEFINED]: true,
 });

@@ -99,6 +99,15 @@ describe('worker', () => {
     expect(errorLines.filter((line) => line.includes('not yet'))).toHaveLength(1);
   });
 
+  it('runs jobs of the kind of an earlier release', async () => {
+    const worker = workerWith([{ ...emittingHandler('renamed'), earlierKind: 'earlier' }]);
+    await scheduleJobs('earlier');
+    await scheduleJobs('renamed');
+    expect(await worker.runDue()).toBe(2);
+    expect(await countRuns('renamed')).toBe(2);
+    expect([...worker.maxAttempts.keys()]).toEqual(['renamed']);
+  });
+
   it('assigns a job to one of many workers', async () => {
     const workers = Array.from({ length: 4 }, () => workerWith([emittingHandler('shared')]));
     await scheduleJobs('shared', 40);

@@ -39,14 +39,17 @@ interface Work<J = Job> {
 
 export interface JobHandler extends Work {
   readonly kind: string;
+  /** Runs these jobs too. Processes of the earlier release stage them during a rolling upgrade. */
+  readonly earlierKind?: string | undefined;
 }
 
 /** The handler of a definition's jobs. */
 export const jobHandler = <S extends TObject>(
-  { kind }: JobDefinition<S>,
+  { kind, earlierKind }: JobDefinition<S>,
   { run, ...limits }: Work<JobOf<JobDefinition<S>>>,
 ): JobHandler => ({
   kind,
+  earlierKind,
   ...limits,
   // The cast is valid, because only jobs of this definition have its kind.
   run: (runtime, job) => run(runtime, job as JobOf<JobDefinition<S>>),
@@ -134,9 +137,16 @@ function spanAttributesOf({ id, kind, attempts, input }: Job): Attributes {
   };
 }
 
+const handlersByKind = (handlers: readonly JobHandler[]): ReadonlyMap<string, JobHandler> =>
+  new Map(
+    handlers.flatMap((each) =>
+      [each.kind, each.earlierKind].flatMap((kind) => (kind ? [[kind, each] as const] : [])),
+    ),
+  );
+
 export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
-  const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
+  const handlers = handlersByKind(options.handlers);
   const slots = createJobSlots(options.jobLimits ?? JOB_LIMITS);
   const claim = createClaim({
     db: runtime.db,
@@ -270,7 +280,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   return {
     maxAttempts: new Map(
-      [...handlers].map(([kind, { maxAttempts = MAX_ATTEMPTS }]) => [kind, maxAttempts]),
+      options.handlers.map(({ kind, maxAttempts = MAX_ATTEMPTS }) => [kind, maxAttempts]),
     ),
     wake: () => void setImmediate(claimDue),
     run: begin,

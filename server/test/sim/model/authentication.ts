@@ -54,7 +54,9 @@ const FAILURE_EVENTS = [
 
 /** ID of the challenge that a job expires. */
 const expiringChallengeId = (row: RecordedRow | null): string | undefined =>
-  row?.kind === 'quotes.lapse' ? JSON.parse(row.input ?? '{}').challengeId : undefined;
+  row?.kind === 'quotes.expire-authorization'
+    ? JSON.parse(row.input ?? '{}').challengeId
+    : undefined;
 
 const CHANGE_HANDLERS: Readonly<
   Record<string, (authentication: Authentication, change: RowChange) => void>

@@ -163,7 +163,7 @@ const CARD_CORRUPTIONS: [rule: string, statements: string[]][] = [
       `update transactions set updated_at = updated_at where id = ${AUTHORIZED_PAYMENT}`,
     ],
   ],
-  ['an open payment has a job', ["delete from jobs where kind = 'cards.pull'"]],
+  ['an open payment has a job', ["delete from jobs where kind = 'cards.funding-debit'"]],
 ];
 
 const COIN_CORRUPTIONS: [rule: string, statements: string[]][] = [

@@ -28,7 +28,7 @@ export const CORRUPTIONS: [rule: string, statements: string[]][] = [
             and steps::text = '[]')`,
     ],
   ],
-  ['which has no expiry job', ["delete from jobs where kind = 'quotes.lapse'"]],
+  ['which has no expiry job', ["delete from jobs where kind = 'quotes.expire-authorization'"]],
   [
     'was not authorized and has transfers',
     [

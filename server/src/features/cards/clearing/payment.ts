@@ -283,7 +283,7 @@ export const postSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps'])
 
 /** Requests a funding debit from the issuer, then its result. */
 export const FUNDING_DEBIT = defineJob(
-  'cards.pull',
+  'cards.funding-debit',
   Type.Object({
     transactionId: Type.String(),
     /** Index of the debit within its payment, from zero. */
@@ -295,6 +295,7 @@ export const FUNDING_DEBIT = defineJob(
     /** Number of attempts of earlier jobs, before the last response. */
     attempts: Type.Optional(Type.Number()),
   }),
+  { earlierKind: 'cards.pull' },
 );
 
 /**

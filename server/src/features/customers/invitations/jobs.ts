@@ -11,8 +11,9 @@ import { presentInvitation } from './invitation.ts';
 import { invitations } from './store.ts';
 
 export const NOTIFY_CLAIMED = defineJob(
-  'invitations.tell-claimed',
+  'invitations.notify-claimed',
   Type.Object({ code: Type.String(), platformId: Type.String() }),
+  { earlierKind: 'invitations.tell-claimed' },
 );
 
 export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler[] => [

@@ -25,12 +25,13 @@ import { decide } from './decide.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
 const CHECK_VERIFICATION = defineJob(
-  'verification.ask',
+  'verification.check',
   Type.Object({
     verificationId: Type.String(),
     /** Whether a reply confirms that the connector received the submission. */
     arrived: Type.Boolean(),
   }),
+  { earlierKind: 'verification.ask' },
 );
 
 /** Schedules the next check at the connector, if the verdict requests one. */

@@ -130,7 +130,7 @@ describe('approval webhook', () => {
     fixture.respond({ status: 409 });
     const settleAfterAttempts = async (attempts: number) => {
       const { payment } = await fixture.createPendingPayment();
-      const setAttemptsSql = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
+      const setAttemptsSql = `update jobs set attempts = $1 where kind = 'incoming.request-approval'`;
       await app.runtime.db.query(setAttemptsSql, [attempts]);
       await app.settle();
       return fixture.read(payment.id);

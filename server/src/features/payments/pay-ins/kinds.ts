@@ -8,8 +8,9 @@ import { PaymentInput } from '../refunds/index.ts';
 
 /** Sends the approval request to the platform. */
 export const REQUEST_APPROVAL = defineJob(
-  'incoming.ask',
+  'incoming.request-approval',
   Type.Object({ ...PaymentInput.properties, eventId: Type.String() }),
+  { earlierKind: 'incoming.ask' },
 );
 /** Fails a payment whose approval period, requested with a 202 response, has expired. */
 export const APPROVAL_EXPIRY = defineJob('incoming.expire', PaymentInput);

@@ -38,8 +38,9 @@ type Purpose = NonNullable<ChallengeRow['purpose']>;
 
 /** Fails a payment whose authorization has expired. */
 export const AUTHORIZATION_EXPIRY = defineJob(
-  'quotes.lapse',
+  'quotes.expire-authorization',
   Type.Object({ quoteId: Type.String(), challengeId: Type.String() }),
+  { earlierKind: 'quotes.lapse' },
 );
 
 /** The customer who must authorize the payment, or undefined if no authorization is required. */
