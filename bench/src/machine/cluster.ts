@@ -1,4 +1,4 @@
-// The embedded PostgreSQL of a run, with flushed commits. All rows except the start share this
+// The embedded PostgreSQL of a run, with `fsync` on. All rows except the start share this
 // PostgreSQL, and its folder is removed at the end. Each side has its own database with the same
 // migrations, so that the rows of one side do not slow down the other.
 import fs from 'node:fs';

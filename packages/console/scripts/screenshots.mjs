@@ -175,14 +175,13 @@ const MENU =
   'sessions operator-tokens policies audit system providers provider-routes provider-choice ' +
   'provider-messages provider-file differences';
 
-/** Opens the first row of a list. */
-const openFirst = (list) => async (page) => {
+const openFirstRow = (list) => async (page) => {
   await page.goto(`${ORIGIN}/console${list}`);
   await page.locator('.rows tbody tr.link td').first().click();
 };
 
 async function showDocument(page) {
-  await openFirst('/verifications')(page);
+  await openFirstRow('/verifications')(page);
   await page.getByRole('button', { name: 'Show document' }).first().click();
   await page.locator('.document').waitFor();
 }
@@ -205,7 +204,7 @@ const GUIDE = [
   ['overview', '/'],
   ['overview-dark', '/', { colorScheme: 'dark' }],
   ['payments', '/payments'],
-  ['payment', openFirst('/payments?status=FAILED')],
+  ['payment', openFirstRow('/payments?status=FAILED')],
   ['search', search],
   ['verification', showDocument],
   ['suspense', '/suspense'],

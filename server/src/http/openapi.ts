@@ -31,7 +31,7 @@ import {
 import { faultBody } from './fault-body.ts';
 import { documentedCodesOf, returnedCodesOf } from './operation/errors.ts';
 import { codesText, notesOf, webhookNotesOf } from './operation/notes.ts';
-import { withNote } from './tags.ts';
+import { withSchemaDescription } from './tags.ts';
 
 type Json = Record<string, unknown>;
 
@@ -473,7 +473,10 @@ export function* openApiSteps(
   }
   const schemas: Json = {};
   for (const name of Object.keys(components).sort()) {
-    Object.assign(schemas, applyNaming(naming, { [name]: withNote(name, components[name]) }));
+    Object.assign(
+      schemas,
+      applyNaming(naming, { [name]: withSchemaDescription(name, components[name]) }),
+    );
     yield;
   }
   const securitySchemes = applyNaming(naming, schemesOf(naming));

@@ -218,7 +218,6 @@ async function sendScript(request: FastifyRequest, reply: FastifyReply) {
   return reply.send(await uncompressedScript());
 }
 
-/** Sends the page of the reference. */
 export const sendReference = (reply: FastifyReply): FastifyReply =>
   reply.header('content-type', HTML).header('content-security-policy', POLICY).send(PAGE);
 

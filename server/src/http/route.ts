@@ -170,8 +170,7 @@ async function jsonOf(
   return parseJson(await readBody(body as IncomingMessage, maxBytes, count), maxBytes);
 }
 
-/** Creates the route of an operation. */
-export function bindRoute(
+export function createOperationRoute(
   server: FastifyInstance,
   options: RouteOptions,
   admission: Admission,
@@ -222,7 +221,7 @@ export function bindRoute(
     async onRequest(request, reply) {
       const exchange = exchanges.begin(request);
       try {
-        await admission.admit(contract, request, reply, (caller) => {
+        await admission.check(contract, request, reply, (caller) => {
           exchange.caller = caller;
         });
         // With `Expect: 100-continue`, the client waits before it sends a large body.

@@ -18,7 +18,7 @@ import { addSecurityHeaders, securityHeadersOf } from './connection/security-hea
 import { faultBody } from './fault-body.ts';
 import { sendPage, TOO_MANY_ATTEMPTS } from './pages/pages.ts';
 import { faultOf, sendFault } from './replies.ts';
-import { bindRoute, type RouteOptions } from './route.ts';
+import { createOperationRoute, type RouteOptions } from './route.ts';
 
 export { BASE_PATH, type Watch } from './route.ts';
 
@@ -71,7 +71,7 @@ function createGuard(
   /** Whether the connection accepts this request. A request that is not accepted receives no response. */
   function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
-    if (connections.admit(raw, reply.raw)) return true;
+    if (connections.accept(raw, reply.raw)) return true;
     reply.hijack();
     return false;
   }
@@ -94,7 +94,7 @@ function createGuard(
   async function rejectionOf(request: FastifyRequest, fault?: Fault): Promise<Fault | undefined> {
     let rejection = fault;
     try {
-      admission.admitAddress(request);
+      admission.checkAnonymous(request);
     } catch (error) {
       rejection = faultOf(error);
     }
@@ -103,7 +103,7 @@ function createGuard(
   }
 
   /** Whether a request without a credential continues to its route. If false, the error was sent. */
-  async function admitWithoutCredential(
+  async function checkWithoutCredential(
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
@@ -143,7 +143,7 @@ function createGuard(
         if (fault) return sendFault(reply, naming, fault);
         const { config, url = '' } = request.routeOptions;
         if (config.isOperation || UNLIMITED_PATHS.includes(url)) return done();
-        void admitWithoutCredential(request, reply).then((isAdmitted) => isAdmitted && done());
+        void checkWithoutCredential(request, reply).then((isAdmitted) => isAdmitted && done());
       });
       server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {
         drain.prepare(raw, reply.raw, ip);
@@ -199,7 +199,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addCloseHooks(server);
   guard.addTo(server);
   for (const operation of options.operations) {
-    bindRoute(server, options, admission, uploads, operation);
+    createOperationRoute(server, options, admission, uploads, operation);
   }
   // The guard rejects these requests before the handler.
   for (const { url, methods } of shadowedMethods(options.operations, naming)) {

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectRoot } from '../runtime/config/root.ts';
-import { notedSchemas, TAGS, withNote } from './tags.ts';
+import { describedSchemas, TAGS, withSchemaDescription } from './tags.ts';
 
 interface Schema {
   description?: string;
@@ -41,13 +41,15 @@ describe.each(['openapi.json', 'operator-openapi.json'])('the tags of %s', (name
 
 describe('schemas of the document', () => {
   it('exist for every note', () => {
-    for (const name of notedSchemas) {
-      const { description } = withNote(name, {}) as Schema;
+    for (const name of describedSchemas) {
+      const { description } = withSchemaDescription(name, {}) as Schema;
       expect(components.schemas[name]?.description, name).toBe(description);
     }
   });
 
   it('keep the descriptions of their contracts', () => {
-    expect(withNote('AgentPolicy', { description: 'Own.' })).toEqual({ description: 'Own.' });
+    expect(withSchemaDescription('AgentPolicy', { description: 'Own.' })).toEqual({
+      description: 'Own.',
+    });
   });
 });

@@ -16,8 +16,8 @@ export const TAGS: Readonly<Record<string, string>> = {
     'for their verification.',
   'KYC/KYB Verifications':
     'Identity verification of individuals (KYC) and businesses (KYB), including beneficial ' +
-    'owners and the hosted verification page. A customer must be approved before posting ' +
-    'payments.',
+    'owners and the hosted verification page. A customer must be approved ' +
+    'before it can send or receive payments.',
   'Contact Verification':
     'One-time codes that verify the e-mail address and telephone number of a customer, if ' +
     'regulation requires verified contacts.',
@@ -83,7 +83,7 @@ export const TAGS: Readonly<Record<string, string>> = {
 };
 
 /** Descriptions of unions, of pages and of schemas that several operations share. */
-const NOTES: Readonly<Record<string, string>> = {
+const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   AgentAccountRestrictions: 'Accounts that an agent may use, and rules for single accounts.',
   AgentAccountRule: 'Execution mode and payment limit of an agent for one account.',
   AgentActionListResponse: 'A page of actions of agents.',
@@ -119,11 +119,11 @@ const NOTES: Readonly<Record<string, string>> = {
 };
 
 /** The schema with the description of this table, unless it has a description or a title. */
-export function withNote(name: string, schema: unknown): unknown {
-  const note = NOTES[name];
-  const { description, title } = schema as { description?: string; title?: string };
-  if (note === undefined || description !== undefined || title !== undefined) return schema;
-  return { description: note, ...(schema as object) };
+export function withSchemaDescription(name: string, schema: unknown): unknown {
+  const description = SCHEMA_DESCRIPTIONS[name];
+  const { description: own, title } = schema as { description?: string; title?: string };
+  if (description === undefined || own !== undefined || title !== undefined) return schema;
+  return { description, ...(schema as object) };
 }
 
-export const notedSchemas = Object.keys(NOTES);
+export const describedSchemas = Object.keys(SCHEMA_DESCRIPTIONS);

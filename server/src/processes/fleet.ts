@@ -118,9 +118,13 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     member.isReplacing = true;
     const replacement = launch(member.number);
     try {
-      const timeout = sleep(START_MS, `The process did not start within ${START_MS / 1_000} s.`, {
-        ref: false,
-      });
+      const timeout = sleep(
+        START_MS,
+        `The process did not start within ${START_MS / 1_000} s. Correct the error in its log.`,
+        {
+          ref: false,
+        },
+      );
       const problem = await Promise.race([replacement.ready.then(() => undefined), timeout]);
       if (problem) throw new Error(problem);
     } catch (error) {

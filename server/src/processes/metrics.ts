@@ -26,7 +26,6 @@ interface Peer {
   request(id: number): void;
 }
 
-/** Collects the metrics of processes. */
 export function createCollection(listPeers: () => readonly Peer[]) {
   const pendingRequests = new Map<number, (number: number, text: string) => void>();
   let lastId = 0;

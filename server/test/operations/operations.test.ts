@@ -126,7 +126,7 @@ async function openFailingServer() {
       isPublic(operation) ? breakOperation(operation) : operation,
     ),
     authenticate: acceptCaller,
-    agents: { callerOf: acceptCaller, isProven: () => true },
+    agents: { callerOf: acceptCaller, wasValid: () => true },
     naming: namingFor('Service'),
     log: createLog(runtime.effects, 'error', (line) => lines.push(line)),
     metrics: createMetrics(),

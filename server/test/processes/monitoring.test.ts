@@ -58,10 +58,10 @@ async function findFreePort(): Promise<number> {
 
 async function call({ credentials }: Running, method: string, url: string, body?: object) {
   const { baseUrl, clientId, clientSecret } = credentials;
-  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const encodedCredentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const response = await fetch(`${baseUrl}${url}`, {
     method,
-    headers: { authorization: `Basic ${encodedLogin}`, 'content-type': 'application/json' },
+    headers: { authorization: `Basic ${encodedCredentials}`, 'content-type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   if (response.status >= 300)

@@ -75,12 +75,12 @@ async function waitUntil<T>(condition: string, read: () => T | undefined | Promi
 let baseUrl = '';
 
 async function call(platform: Credentials, method: string, path: string, body?: unknown) {
-  const encodedLogin = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString(
+  const encodedCredentials = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString(
     'base64',
   );
   const reply = await fetch(`${baseUrl}${path}`, {
     method,
-    headers: { authorization: `Basic ${encodedLogin}`, 'content-type': 'application/json' },
+    headers: { authorization: `Basic ${encodedCredentials}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.

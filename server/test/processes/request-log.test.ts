@@ -15,8 +15,8 @@ afterAll(() => dataFolder.remove(), 60_000);
 
 function send({ credentials }: Running, path: string): Promise<Response> {
   const { baseUrl, clientId, clientSecret } = credentials;
-  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-  return fetch(`${baseUrl}${path}`, { headers: { authorization: `Basic ${encodedLogin}` } });
+  const encodedCredentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  return fetch(`${baseUrl}${path}`, { headers: { authorization: `Basic ${encodedCredentials}` } });
 }
 
 it('the request log keeps all requests except those of the last second before a kill', async () => {

@@ -71,12 +71,12 @@ afterAll(async () => {
 
 /** Pays 1.00 once. Returns the status, or the error of a request without a reply. */
 async function pay(remittanceInformation: string): Promise<string> {
-  const encodedLogin = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
+  const encodedCredentials = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
   try {
     const reply = await fetch(`${proxy.proxiedServer.credentials.baseUrl}/transfer-out`, {
       method: 'POST',
       headers: {
-        authorization: `Basic ${encodedLogin}`,
+        authorization: `Basic ${encodedCredentials}`,
         'content-type': 'application/json',
         'idempotency-key': randomUUID(),
       },

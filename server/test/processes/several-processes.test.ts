@@ -41,9 +41,9 @@ function readCommandLine(pid: number): string {
 
 async function get(path: string): Promise<number> {
   const { baseUrl, clientId, clientSecret } = server.credentials;
-  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const encodedCredentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const reply = await fetch(`${baseUrl}${path}`, {
-    headers: { authorization: `Basic ${encodedLogin}` },
+    headers: { authorization: `Basic ${encodedCredentials}` },
   });
   await reply.text();
   return reply.status;

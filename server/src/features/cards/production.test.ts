@@ -46,12 +46,12 @@ const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('a production card is issued, used and closed with a connected issuer', async () => {
   const platformOptions = { platform: app.production };
-  const operator = commandRunner(app);
+  const runCommand = commandRunner(app);
   const person = await createCustomer(app, platformOptions);
-  expect((await operator(['verifications', 'approve', person.id])).err).toBe('');
+  expect((await runCommand(['verifications', 'approve', person.id])).err).toBe('');
   const account = await findInternalAccount(app, person.id, 'USD', platformOptions);
   const depositArguments = ['deposits', 'record', '--account', account.id, '--currency', 'USD'];
-  const depositResult = await operator([
+  const depositResult = await runCommand([
     ...depositArguments,
     '--amount',
     '100.00',

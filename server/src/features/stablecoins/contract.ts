@@ -24,7 +24,7 @@ const identifier = (description: string, maxLength = 255) =>
 
 export const StablecoinProvider = named(
   'StablecoinProvider',
-  oneOf(['BRALE'], { description: 'Issuer of the token.' }),
+  oneOf(['BRALE'], { description: 'Stablecoin provider, the issuer of the tokens.' }),
 );
 
 export const StablecoinProviderEnvironment = named(

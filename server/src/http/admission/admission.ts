@@ -16,7 +16,7 @@ export interface LinkBearers {
   /** Throws LINK_ENDED for an expired or replaced link. */
   callerOf(secret: string): Promise<Caller>;
   /** Whether this secret was valid before. */
-  isProven(secret: string): boolean;
+  wasValid(secret: string): boolean;
 }
 
 /** Resolves the bearer token of an agent. */
@@ -24,7 +24,7 @@ interface AgentBearers {
   /** The caller of a request from its Authorization header. Throws UNAUTHORIZED. */
   callerOf(authorization: string | undefined): Promise<Caller>;
   /** Whether this header was valid before. */
-  isProven(authorization: string | undefined): boolean;
+  wasValid(authorization: string | undefined): boolean;
 }
 
 /** Parts of a request that identify an operator. */
@@ -50,7 +50,7 @@ export interface AdmissionOptions {
   /**
    * Whether this header was valid before. A valid header is exempt from the limit of its address.
    */
-  isProven?(authorization: string | undefined): boolean;
+  wasValid?(authorization: string | undefined): boolean;
   /** Required if there are hosted operations. */
   bearers?: LinkBearers;
   /** Required if there are operations for agents. */
@@ -63,7 +63,7 @@ export interface AdmissionOptions {
 
 interface Credential {
   /** Whether the credential was valid before. */
-  isProven(): boolean;
+  wasValid(): boolean;
   caller(): Promise<Caller>;
 }
 
@@ -91,18 +91,18 @@ function credentialOf(
   const { bearers, agents, operators } = options;
   if (auth === 'hosted' && bearers) {
     const { secret } = request.params as { secret: string };
-    return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
+    return { wasValid: () => bearers.wasValid(secret), caller: () => bearers.callerOf(secret) };
   }
   const { authorization } = request.headers;
   if (auth === 'agent' && agents) {
     return {
-      isProven: () => agents.isProven(authorization),
+      wasValid: () => agents.wasValid(authorization),
       caller: () => agents.callerOf(authorization),
     };
   }
   if (auth === 'operator' && operators) {
     return {
-      isProven: () => false,
+      wasValid: () => false,
       caller: async () =>
         operatorCaller(
           await operators.operatorOf(operatorCredentialOf(request, contract)),
@@ -111,7 +111,7 @@ function credentialOf(
     };
   }
   return {
-    isProven: () => options.isProven?.(authorization) ?? false,
+    wasValid: () => options.wasValid?.(authorization) ?? false,
     caller: () => options.authenticate(authorization),
   };
 }
@@ -183,7 +183,7 @@ export const bytesKeyOf = ({ platformId, operator, address }: Caller): string =>
   (operator?.id ?? platformId) || `${address}`;
 
 /** Checks the announced length and counts it. Bytes of an upload are counted as they arrive. */
-function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
+function checkLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
   const { upload } = contract;
   if (upload) {
     if (length <= upload.maxBytes + MAX_OVERHEAD) return;
@@ -206,29 +206,29 @@ export function createAdmission(options: AdmissionOptions) {
   ): Promise<Caller> {
     const { ip } = request;
     if (contract.auth === 'none' || contract.auth === 'signIn') {
-      limiter?.admitAddress(ip);
+      limiter?.checkAnonymous(ip);
       const caller = { ...anonymousAt(ip), requestId: request.id };
       onCaller(caller);
       return caller;
     }
     const credential = credentialOf(options, request, contract);
-    limiter?.checkAddress(ip, credential.isProven);
+    limiter?.checkAddress(ip, credential.wasValid);
     const caller = await credential.caller().catch((error: unknown) => {
       if (error instanceof Fault && REJECTED_CREDENTIAL_CODES.includes(error.code))
         limiter?.countRejection(ip);
       throw error;
     });
     onCaller(caller);
-    limiter?.admit(reply, limitOwnerOf(contract, caller), contract.rateClass === 'quotes');
+    limiter?.checkRequest(reply, limitOwnerOf(contract, caller), contract.rateClass === 'quotes');
     return caller;
   }
 
   return {
     /**
-     * Admits a request to an operation. Throws the fault of a rejected request, delayed if this
+     * Checks the admission of a request to an operation. Throws the fault of a rejected request, delayed if this
      * client has many rejections. `onCaller` is called as soon as the caller is authenticated.
      */
-    async admit(
+    async check(
       contract: Contract,
       request: FastifyRequest,
       reply: FastifyReply,
@@ -239,14 +239,14 @@ export function createAdmission(options: AdmissionOptions) {
         const caller = await callerOf(contract, request, reply, onCaller);
         limitKey = bytesKeyOf(caller);
         assertPermission(contract, caller);
-        admitLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
+        checkLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
       } catch (error) {
         if (limiter && error instanceof Fault) await delay(limitKey);
         throw error;
       }
     },
-    /** Admits a request without an operation. Throws RATE_LIMITED. */
-    admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
+    /** Counts a request without an operation. Throws RATE_LIMITED. */
+    checkAnonymous: ({ ip }: FastifyRequest): void => limiter?.checkAnonymous(ip),
     /** Delays the rejection of a request without a route if its network has many rejections. */
     async delayRejection({ ip }: FastifyRequest): Promise<void> {
       if (limiter) await delay(networkOf(ip));

@@ -30,7 +30,7 @@ function tokenLimiter(limits: Partial<RateLimits>) {
       headers = {};
       try {
         const reply = { header: (name: string, value: string) => (headers[name] = value) };
-        limiter.admit(reply, { platformId, share }, isQuote);
+        limiter.checkRequest(reply, { platformId, share }, isQuote);
         return true;
       } catch (error) {
         return (error as { retryAfterS?: number }).retryAfterS;
@@ -150,7 +150,7 @@ describe('createLimiter', () => {
 
   it('counts requests of an address that need no credential', () => {
     const { limiter, wait, rejections } = tokenLimiter({ anonymous: 1 });
-    const request = (address: string) => () => limiter.admitAddress(address);
+    const request = (address: string) => () => limiter.checkAnonymous(address);
     for (let index = 0; index < 2; index++) request('10.0.0.1')();
     expect(request('10.0.0.1')).toThrow('address');
     expect(rejections).toEqual(['anonymous']);
@@ -167,7 +167,7 @@ describe('createLimiter', () => {
     expect(headers()).toEqual({});
     for (let index = 0; index < 1_000; index++) limiter.countRejection('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
-    for (let index = 0; index < 1_000; index++) limiter.admitAddress('10.0.0.1');
+    for (let index = 0; index < 1_000; index++) limiter.checkAnonymous('10.0.0.1');
     limiter.takeBytes('a', 1_000_000_000);
     expect(limiter.waitForBytes('a', 1_000_000_000)).toBeUndefined();
   });
@@ -193,12 +193,12 @@ describe('createLimiter', () => {
     expect(request('steady')).toBe(true);
   });
 
-  it('rejects an address after invalid credentials unless the credentials are proven', () => {
+  it('rejects an address after invalid credentials unless the credentials were valid before', () => {
     const { limiter, wait, rejections } = tokenLimiter({ refused: 1 });
     const check =
-      (address: string, isProven = false) =>
+      (address: string, wasValid = false) =>
       () =>
-        limiter.checkAddress(address, () => isProven);
+        limiter.checkAddress(address, () => wasValid);
     for (let index = 0; index < 2; index++) {
       check('10.0.0.1')();
       limiter.countRejection('10.0.0.1');

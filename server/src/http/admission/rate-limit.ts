@@ -33,9 +33,9 @@ export interface LimitOwner {
 
 export interface Limiter {
   /** Counts a request and writes the headers. Throws RATE_LIMITED. */
-  admit(reply: HeaderWriter, owner: LimitOwner, isQuote: boolean): void;
+  checkRequest(reply: HeaderWriter, owner: LimitOwner, isQuote: boolean): void;
   /** Counts a request that needs no credential. Throws RATE_LIMITED. */
-  admitAddress(address: string): void;
+  checkAnonymous(address: string): void;
   /** Counts bytes of a body of this platform, operator or address. Throws RATE_LIMITED. */
   takeBytes(key: string, bytes: number): void;
   /**
@@ -44,10 +44,10 @@ export interface Limiter {
    */
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
-   * Throws RATE_LIMITED for an address with too many rejected credentials, unless `isProven` returns true.
+   * Throws RATE_LIMITED for an address with too many rejected credentials, unless `wasValid` returns true.
    * Many clients of a proxy share one address, and one client must not block the others.
    */
-  checkAddress(address: string, isProven: () => boolean): void;
+  checkAddress(address: string, wasValid: () => boolean): void;
   /** Counts a rejected credential. */
   countRejection(address: string): void;
 }
@@ -131,7 +131,7 @@ function createRequestLimit(
   limits: Partial<RateLimits>,
   now: () => Time,
   onRejection: (limit: LimitName) => void,
-): Limiter['admit'] {
+): Limiter['checkRequest'] {
   const requestsMeter = requestMeter('requests', limits.requests, now);
   const quotesMeter = requestMeter('quotes', limits.quotes, now);
   const shareRequestsMeter = requestMeter('requests', shareOf(limits.requests), now);
@@ -176,8 +176,8 @@ export function createLimiter(
   const byteMeter = rate > 0 ? createMeter(rate, burst, now) : undefined;
 
   return {
-    admit: createRequestLimit(limits, now, onRejection),
-    admitAddress(address) {
+    checkRequest: createRequestLimit(limits, now, onRejection),
+    checkAnonymous(address) {
       const bucket = anonymousMeter?.bucketOf(networkOf(address));
       if (!anonymousMeter || !bucket) return;
       if (bucket.tokens < 1) {
@@ -213,11 +213,11 @@ export function createLimiter(
           await sleep(Math.min(waitMs, MAX_WAIT_MS));
       })();
     },
-    checkAddress(address, isProven) {
+    checkAddress(address, wasValid) {
       const key = networkOf(address);
       if (!rejectionMeter?.has(key)) return;
       const bucket = rejectionMeter.bucketOf(key);
-      if (bucket.tokens >= 1 || isProven()) return;
+      if (bucket.tokens >= 1 || wasValid()) return;
       onRejection(rejectionMeter.name);
       throw rateLimitFault(rejectionMeter, bucket, 1, TOO_MANY.refused);
     },

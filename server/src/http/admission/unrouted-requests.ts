@@ -12,7 +12,7 @@ import { recordsOf } from './request-records.ts';
 
 interface UnroutedOptions
   extends Pick<RouteOptions, 'runtime' | 'naming' | 'log' | 'record'>,
-    Pick<AdmissionOptions, 'authenticate' | 'isProven'> {
+    Pick<AdmissionOptions, 'authenticate' | 'wasValid'> {
   operations: readonly { contract: Contract }[];
 }
 
@@ -43,11 +43,11 @@ export type RecordUnrouted = (
 ) => Promise<void>;
 
 export function createUnroutedRecords(options: UnroutedOptions): RecordUnrouted {
-  const { runtime, naming, log, record, authenticate, isProven, operations } = options;
+  const { runtime, naming, log, record, authenticate, wasValid, operations } = options;
   const maskPath = createPathMask(operations, naming);
   return async (request, reply, fault, path) => {
     const { authorization } = request.headers;
-    if (!record || !isProven?.(authorization)) return;
+    if (!record || !wasValid?.(authorization)) return;
     // The token may have been deleted after this process accepted it.
     const caller = await authenticate(authorization).catch(() => undefined);
     if (!caller) return;

@@ -11,7 +11,7 @@ export interface Connections {
   /** Value of the same option of the HTTP server. Its messages end a closing connection. */
   IncomingMessage: typeof IncomingMessage;
   /** Counts a request until its response ends. Destroys the connection beyond the limit. */
-  admit(request: IncomingMessage, response: ServerResponse): boolean;
+  accept(request: IncomingMessage, response: ServerResponse): boolean;
   /**
    * Stops the connection after its earlier requests. Their responses are sent, and no further request runs.
    */
@@ -37,7 +37,7 @@ export function createConnections(): Connections {
   return {
     // Node's types require a class. A function that returns an object works with `new` as well.
     IncomingMessage: message as unknown as typeof IncomingMessage,
-    admit({ socket }, response) {
+    accept({ socket }, response) {
       const count = (pendingCounts.get(socket) ?? 0) + 1;
       if (socket.destroyed || count > MAX_PIPELINED) {
         socket.destroy();

@@ -16,7 +16,7 @@ const PERMISSIONS = {
 function accessOf(contract: Contract): string {
   const { auth = 'token', permission, operatorPermission, sandboxOnly, errors } = contract;
   if (operatorPermission) return `an operator with \`${operatorPermission}\``;
-  if (!permission) return 'none. No credential is sent';
+  if (!permission) return 'public. The request requires no token and no session';
   const credential = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
   if (auth === 'agent' && errors.includes('FORBIDDEN')) {
     return `${credential}, if the policy of the agent allows the operation`;
@@ -68,7 +68,7 @@ const REGISTRATION =
   '`003` UNVERIFIED, others APPROVED. All other customers start as UNVERIFIED';
 const CREDIT_DESCRIPTOR =
   'the last three characters of the merchant descriptor select the outcome. `002` is declined ' +
-  'with `INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`';
+  'with `INSUFFICIENT_FUNDS`, `003` is declined with `CARD_PAUSED`';
 const DEBIT_DESCRIPTOR =
   `${CREDIT_DESCRIPTOR}, \`005\` confirms the funding debit after 30 s, ` +
   'and the funding debit of `006` fails';
@@ -116,8 +116,9 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   createVerification: [VERIFICATION, 'identity-verifications'],
   executeQuote: payout,
   linkStablecoinProviderAccount: [
-    'the last three characters of `apiClientSecret` select the outcome. `002` is rejected, ' +
-      '`003` becomes `INVALID`, `004` `REVOKED`',
+    'the last three characters of `apiClientSecret` select the outcome. `002`: the ' +
+      'credentials are rejected. `003`: the account is valid at first and later `INVALID`. `004`: ' +
+      'the account is valid at first and later `REVOKED`',
     'stablecoins',
   ],
   lookupUma: [ADDRESSES, 'uma-addresses'],

@@ -50,7 +50,7 @@ const appHtml = (
 const UNAVAILABLE_PAGE: PageContent = {
   status: 500,
   title: 'This page is temporarily unavailable',
-  lines: ['Your data is safe. Open the link again in a few minutes.'],
+  lines: ['Open the link again in a few minutes.'],
 };
 
 interface HostedOptions {
@@ -68,7 +68,7 @@ async function checkLink(
 ): Promise<PageContent | null> {
   const { secret } = request.params as { secret: string };
   try {
-    limiter?.checkAddress(request.ip, () => bearers.isProven(secret));
+    limiter?.checkAddress(request.ip, () => bearers.wasValid(secret));
     await bearers.callerOf(secret);
     return null;
   } catch (error) {

@@ -68,7 +68,7 @@ export function addProviderMessages(
   const { naming, limiter, slots, now, publicUrl } = options;
   const messageMeter = createMeter(MESSAGES_PER_S, BURST, now);
 
-  function admitProvider(providerId: string): void {
+  function checkProviderRate(providerId: string): void {
     const bucket = messageMeter.bucketOf(providerId);
     if (bucket.tokens < 1) {
       const reason =
@@ -91,7 +91,7 @@ export function addProviderMessages(
         limiter?.countRejection(request.ip);
         throw error;
       });
-    admitProvider(providerId);
+    checkProviderRate(providerId);
     const { json } = parseJson(bytes, MAX_BYTES);
     if (isAuthorization(json)) slots.prioritizeAuthorizations();
     const result = await apply(json);

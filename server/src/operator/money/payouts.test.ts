@@ -175,7 +175,7 @@ describe('a payout', () => {
   });
 });
 
-describe('a recall', () => {
+describe('a request to cancel a payout', () => {
   async function createAchPayout() {
     const from = await service.createPayer('500.00');
     const to = await createExternalAccount(
@@ -259,7 +259,7 @@ describe('an internal transfer', () => {
   });
 });
 
-describe('a recall of a debit', () => {
+describe('a request to cancel a debit', () => {
   it('is decided while the debit is in progress', async () => {
     const { person, account } = await service.createPayer();
     const from = await createExternalAccount(

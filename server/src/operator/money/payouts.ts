@@ -34,13 +34,13 @@ const ORIGIN_FLAG: Flags = {
   of: {
     value: 'TRANSFER',
     choices: MANUAL_CHOICES.transferKinds,
-    help: 'Transfer that was returned, for a payment by direct debit (default: payout)',
+    help: 'Transfer that was returned (default: debit for a payment into an internal account, otherwise payout)',
   },
 };
 
 const HEADS = [
   ...['SINCE', 'TRANSACTION', 'KIND', 'AMOUNT', 'CURRENCY', 'RAIL', 'BENEFICIARY', 'ACCOUNT'],
-  ...['REFERENCE', 'RECALLED'],
+  ...['REFERENCE', 'CANCEL REQUESTED'],
 ];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {

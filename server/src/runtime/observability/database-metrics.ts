@@ -84,7 +84,7 @@ function watchReplication({ metrics, db, elapsed }: WatchDeps): void {
   );
   metrics.watch(
     'railhead_replication_lag_bytes',
-    'Largest part of the log that a replica has not replayed. Absent without a visible replica.',
+    'Largest part of the write-ahead log that a replica has not replayed. Absent without a visible replica.',
     async () => (await readShared()).bytes ?? undefined,
   );
 }

@@ -17,7 +17,7 @@ export interface ScratchOptions {
   bin?: string | undefined;
   /** Folder of the archive. Defaults to the settings of the cluster. */
   wal?: string | undefined;
-  /** Time up to which the log is recovered. Defaults to its end. */
+  /** Time up to which the write-ahead log is recovered. Defaults to its end. */
   until?: Date | undefined;
   user: string;
   database: string;
@@ -62,7 +62,7 @@ function settingsOf({ wal, until }: ScratchOptions): Record<string, string> {
   };
 }
 
-/** The environment of the program that restores the log, which may contain its settings. */
+/** The environment of the program that restores the write-ahead log, which may contain its settings. */
 const environmentOf = ({ bin }: ScratchOptions): NodeJS.ProcessEnv =>
   bin === undefined
     ? cleanEnv()

@@ -14,8 +14,8 @@ export interface TestServer {
   url: string;
   template: string;
   /**
-   * Copy strategy. Copying files is faster and requires a server without flushing. On other
-   * servers, the copy is written to the log.
+   * Copy strategy. `file_copy` is faster and requires a server with `fsync` off. On other servers,
+   * the copy is written to the write-ahead log.
    */
   strategy: 'file_copy' | 'wal_log';
 }
@@ -50,21 +50,21 @@ export function databaseUrl(url: string, name: string): string {
   return otherUrl.href;
 }
 
-let administrator: Promise<pg.Client> | undefined;
+let adminClient: Promise<pg.Client> | undefined;
 
 /** Runs a statement on a connection that the tests of this process share. */
-async function administer(url: string, sql: string): Promise<void> {
-  administrator ??= (async () => {
+async function executeAsAdmin(url: string, sql: string): Promise<void> {
+  adminClient ??= (async () => {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => {
-      administrator = undefined;
+      adminClient = undefined;
     });
     await client.connect();
     // The types lack `unref`. An open connection must not keep the process alive.
     (client as pg.Client & { unref(): void }).unref();
     return client;
   })();
-  await (await administrator).query(sql);
+  await (await adminClient).query(sql);
 }
 
 /** Creates a database with all migrations applied. */
@@ -78,9 +78,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, template, strategy } = server;
   databaseCount += 1;
   const name = `${template}_${process.pid}_${databaseCount}`;
-  await administer(url, `create database ${name} template ${template} strategy ${strategy}`);
+  await executeAsAdmin(url, `create database ${name} template ${template} strategy ${strategy}`);
   return {
     url: databaseUrl(url, name),
-    drop: () => administer(url, `drop database if exists ${name} with (force)`),
+    drop: () => executeAsAdmin(url, `drop database if exists ${name} with (force)`),
   };
 }

@@ -1,5 +1,5 @@
 // Starts a PostgreSQL server before all tests and stops it after them, with the template database
-// that createTestDatabase copies. The server is the embedded one without flushing to disk, one with
+// that createTestDatabase copies. The server is the embedded one with `fsync` off, one with
 // the programs of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL. The embedded server
 // exits when the run is killed. The next run removes its folder.
 import fs from 'node:fs';

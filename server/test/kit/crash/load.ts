@@ -69,12 +69,12 @@ async function request(
   key?: string,
 ): Promise<ApiResponse | undefined> {
   const { baseUrl, clientId, clientSecret } = server.credentials;
-  const encodedLogin = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const encodedCredentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   try {
     const reply = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
-        authorization: `Basic ${encodedLogin}`,
+        authorization: `Basic ${encodedCredentials}`,
         'content-type': 'application/json',
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },

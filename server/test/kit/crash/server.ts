@@ -119,8 +119,7 @@ const NO_OUTPUT = { out: '', err: '' };
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-/** Collects the output of a process. */
-function listen(child: ChildProcess): { out: string; err: string } {
+function collectOutput(child: ChildProcess): { out: string; err: string } {
   const output = { out: '', err: '' };
   child.stdout?.on('data', (chunk: Buffer) => {
     output.out += chunk.toString();
@@ -189,7 +188,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
       env: { ...plainEnv(), RAILHEAD_SAMPLE_CUSTOMER: 'none', RAILHEAD_CONSOLE: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    output.set(child, listen(child));
+    output.set(child, collectOutput(child));
     return child;
   }
 

@@ -270,7 +270,6 @@ async function runSteps(
   return { problems: [], values };
 }
 
-/** Runs the guide in a shell. */
 export async function runGuide(file: string, environment: GuideEnvironment): Promise<Result> {
   const steps = readGuide(fs.readFileSync(file, 'utf8'));
   const session = openShell(environment);

@@ -107,7 +107,7 @@ export async function startUploads() {
     },
     bearers: {
       callerOf: async (secret) => ({ ...systemCaller(platform.id, 'sandbox'), tokenId: secret }),
-      isProven: () => true,
+      wasValid: () => true,
     },
   });
   await server.listen({ port: 0, host: '127.0.0.1' });

@@ -94,7 +94,7 @@ async function expectInvalidUsesRejected(
     'an invalid bearer token',
     `gat_${randomBytes(20).toString('hex')}`,
   );
-  const encodedLogin = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString(
+  const encodedCredentials = Buffer.from(`${platform.clientId}:${platform.clientSecret}`).toString(
     'base64',
   );
   for (const authorization of [
@@ -102,7 +102,7 @@ async function expectInvalidUsesRejected(
     `Bearer ${secrets.note('an invalid bearer token', randomPassword())}`,
     `Token ${token}`,
     token,
-    `Basic ${encodedLogin}`,
+    `Basic ${encodedCredentials}`,
     `Basic ${Buffer.from(`${token}:${token}`).toString('base64')}`,
   ]) {
     expect([authorization, (await readOwnAgent(authorization)).status]).toEqual([

@@ -3,21 +3,22 @@
 // runs each one, and docs/errors.md is generated from the descriptions.
 import type { Code } from '../../../src/kernel/fault.ts';
 import { type AgentFixture, agentFixture } from '../../kit/agents/agents.ts';
-import { type CallOptions, startApp, type TestApp } from '../../kit/app/harness.ts';
+import {
+  type ApiResponse,
+  type CallOptions,
+  startApp,
+  type TestApp,
+} from '../../kit/app/harness.ts';
 import { commandRunner } from '../../kit/app/production.ts';
 import { type WalletFixture, walletFixture } from '../../kit/wallets/embedded-wallets.ts';
 
-/** The reply with the error code. */
-interface Rejection {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the body of an error, of which only the code is read.
-  body: any;
-}
+/** A reply. The reply of `Provocation.run` has the error code. */
+type Reply = Pick<ApiResponse, 'status' | 'body'>;
 
 export interface Provocation {
   code: Code;
   description: string;
-  run(fixture: CodeFixture): Promise<Rejection>;
+  run(fixture: CodeFixture): Promise<Reply>;
 }
 
 export const provocation = (
@@ -35,10 +36,9 @@ export interface CodeFixture {
   app: TestApp;
   wallets: WalletFixture;
   agents: AgentFixture;
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Rejection>;
-  post(path: string, body?: unknown, options?: CallOptions): Promise<Rejection>;
-  /** Runs an operator command. */
-  operator: ReturnType<typeof commandRunner>;
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
+  post(path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
+  runCommand: ReturnType<typeof commandRunner>;
 }
 
 export const codeFixture = async (): Promise<CodeFixture> => codeFixtureOf(await startApp());
@@ -51,7 +51,7 @@ export function codeFixtureOf(app: TestApp): CodeFixture {
     agents: agentFixture(app),
     call: (...args) => app.call(...args),
     post: (path, body = {}, options = {}) => app.call('POST', path, body, options),
-    operator: commandRunner(app),
+    runCommand: commandRunner(app),
   };
 }
 

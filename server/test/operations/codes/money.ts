@@ -23,8 +23,15 @@ async function createPayerAndPayee({ app }: CodeFixture) {
   return { person, account, target };
 }
 
-const setLimit = async ({ operator }: CodeFixture, platform: string, ...flags: string[]) => {
-  const result = await operator(['platform', 'set-limit', platform, '--currency', 'USD', ...flags]);
+const setLimit = async ({ runCommand }: CodeFixture, platform: string, ...flags: string[]) => {
+  const result = await runCommand([
+    'platform',
+    'set-limit',
+    platform,
+    '--currency',
+    'USD',
+    ...flags,
+  ]);
   if (result.code !== 0) throw new Error(result.err);
 };
 
@@ -87,7 +94,7 @@ const ACCOUNTS: readonly Provocation[] = [
       '`railhead-server external-accounts check`. Repeat the request after the validation',
     async (fixture) => {
       const { account, target } = await createPayerAndPayee(fixture);
-      const result = await fixture.operator([
+      const result = await fixture.runCommand([
         'external-accounts',
         'check',
         target.id,
@@ -218,7 +225,7 @@ const QUOTES: readonly Provocation[] = [
       const platform = await app.newPlatform('Calm');
       const { person, account } = await createFundedCustomer(app, 100_00, { platform });
       const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
-      const result = await fixture.operator([
+      const result = await fixture.runCommand([
         'platform',
         'set',
         platform.id,
@@ -282,7 +289,7 @@ const QUOTES: readonly Provocation[] = [
       );
       const { reference } = ok(response, 201).reconciliationInstructions;
       const flags = ['--amount', '1.00', '--currency', 'USD', '--reference', 'codes-1'];
-      const result = await fixture.operator([
+      const result = await fixture.runCommand([
         'deposits',
         'record',
         '--payment-reference',

@@ -149,10 +149,10 @@ const INVITATIONS: readonly Provocation[] = [
     'INVITATIONS_NOT_CONFIGURED',
     'Create an invitation on a platform where the operator has disabled them: ' +
       '`railhead-server platform set PLATFORM --no-invitations`',
-    async ({ app, post, operator }) => {
+    async ({ app, post, runCommand }) => {
       const platform = await app.newPlatform('Closed');
       const { umaAddress } = await createCustomer(app, { platform });
-      const result = await operator(['platform', 'set', platform.id, '--no-invitations']);
+      const result = await runCommand(['platform', 'set', platform.id, '--no-invitations']);
       if (result.code !== 0) throw new Error(result.err);
       return post('/invitations', { inviterUma: umaAddress }, { platform });
     },
@@ -215,12 +215,12 @@ const TERMS: readonly Provocation[] = [
     'END_USER_TERMS_NOT_ACCEPTED',
     'Pay for a customer without consent where the operator requires it: ' +
       '`railhead-server platform set PLATFORM --terms`',
-    async ({ app, post, operator }) => {
+    async ({ app, post, runCommand }) => {
       const platform = await app.newPlatform('With terms', { regulated: false });
       const person = await createCustomer(app, { platform });
       const account = await findInternalAccount(app, person.id, 'USD', { platform });
       const target = await createExternalAccount(app, person.id, 'USD', '000', { platform });
-      const result = await operator(['platform', 'set', platform.id, '--terms']);
+      const result = await runCommand(['platform', 'set', platform.id, '--terms']);
       if (result.code !== 0) throw new Error(result.err);
       return post('/quotes', quoteBody(account.id, target.id, 1_00), { platform });
     },

@@ -80,9 +80,9 @@ it('the authenticator caches the latest valid tokens and evicts the oldest', asy
     [1, 2, 3].map(async () => `Bearer ${(await fixture.connectAgent(person.id)).accessToken}`),
   );
   for (const each of [firstHeader, secondHeader, secondHeader]) await bearers.callerOf(each);
-  expect([firstHeader, secondHeader].map(bearers.isProven)).toEqual([true, true]);
+  expect([firstHeader, secondHeader].map(bearers.wasValid)).toEqual([true, true]);
   await bearers.callerOf(thirdHeader);
-  expect([firstHeader, secondHeader, thirdHeader].map(bearers.isProven)).toEqual([
+  expect([firstHeader, secondHeader, thirdHeader].map(bearers.wasValid)).toEqual([
     false,
     true,
     true,

@@ -57,9 +57,9 @@ export async function agentCaller(
 }
 
 /** Authenticator of agents. The caller has the platform of the agent and the ID of the agent. */
-export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProvenHashes = MAX_PROVEN_HASHES) {
+export function agentBearers({ db }: Pick<Runtime, 'db'>, maxValidHashes = MAX_PROVEN_HASHES) {
   // Hashes of recently valid tokens. Only rate limits use them.
-  const provenHashes = new Set<string>();
+  const validHashes = new Set<string>();
 
   const hashOf = (authorization: string | undefined): string | undefined => {
     const token = BEARER.exec(authorization ?? '')?.[1];
@@ -76,18 +76,18 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProvenHashes = MAX_
       const hash = hashOf(authorization);
       const caller = hash && (await find(hash));
       if (!caller) {
-        if (hash) provenHashes.delete(hash);
+        if (hash) validHashes.delete(hash);
         throw invalidToken();
       }
-      if (provenHashes.has(hash)) return caller;
-      if (provenHashes.size >= maxProvenHashes)
-        provenHashes.delete(provenHashes.values().next().value as string);
-      provenHashes.add(hash);
+      if (validHashes.has(hash)) return caller;
+      if (validHashes.size >= maxValidHashes)
+        validHashes.delete(validHashes.values().next().value as string);
+      validHashes.add(hash);
       return caller;
     },
-    isProven: (authorization: string | undefined): boolean => {
-      const hash = provenHashes.size > 0 ? hashOf(authorization) : undefined;
-      return hash !== undefined && provenHashes.has(hash);
+    wasValid: (authorization: string | undefined): boolean => {
+      const hash = validHashes.size > 0 ? hashOf(authorization) : undefined;
+      return hash !== undefined && validHashes.has(hash);
     },
   };
 }

@@ -92,20 +92,20 @@ const MAX_CACHED_LINKS = 10_000;
  * platform.
  */
 export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>) {
-  const provenHashes = new Set<string>();
+  const validHashes = new Set<string>();
   return {
     async callerOf(secret: string): Promise<Caller> {
       const nowOf = (row: KycLinkRow) => clocks.nowOf({ platformId: row.platform_id });
       const { link } = await openLink({ db, now: nowOf }, secret);
       const platform = await readPlatform(db, link.platform_id);
       if (!platform) throw linkEnded();
-      if (provenHashes.size >= MAX_CACHED_LINKS)
-        provenHashes.delete(provenHashes.values().next().value as string);
-      provenHashes.add(link.secret_hash);
+      if (validHashes.size >= MAX_CACHED_LINKS)
+        validHashes.delete(validHashes.values().next().value as string);
+      validHashes.add(link.secret_hash);
       const { id: platformId, environment } = platform;
       return { platformId, environment, tokenId: link.id, permissions: [] };
     },
     /** Whether the link of this secret is in the cache of authenticated links. */
-    isProven: (secret: string): boolean => provenHashes.has(sha256Hex(secret)),
+    wasValid: (secret: string): boolean => validHashes.has(sha256Hex(secret)),
   };
 }

@@ -77,8 +77,8 @@ export const recoveryStartedText = ({
   subject: `Account recovery was requested for your wallet at ${name}`,
   text:
     `Account recovery was requested for your wallet at ${name}. It takes effect on ` +
-    `${timeText(dueAt)} at the earliest. Codes sent to your ${contact} will then open ` +
-    'the wallet. If this was not you, sign in to cancel the recovery, or contact ' +
+    `${timeText(dueAt)} at the earliest. Codes sent to your ${contact} then give ` +
+    'access to the wallet. If this was not you, sign in to cancel the recovery, or contact ' +
     `${name} immediately.`,
 });
 
@@ -89,8 +89,8 @@ export const recoveryDoneText = ({
 }: RecoveryNotice): Content => ({
   subject: `Account recovery of your wallet at ${name} is complete`,
   text:
-    `Codes sent to your ${contact} now open your wallet at ${name}, as requested on ` +
-    `${timeText(requestedAt)}. If this was not you, contact ${name} immediately.`,
+    `Codes sent to your ${contact} now give access to your wallet at ${name}, as ` +
+    `requested on ${timeText(requestedAt)}. If this was not you, contact ${name} immediately.`,
 });
 
 export const recoveryCancelledText = ({

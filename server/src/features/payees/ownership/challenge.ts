@@ -10,24 +10,28 @@ import type { AddressKind } from '../../../catalog/crypto/addresses.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
-import { isBitcoinProvable, provesBitcoin, type SignatureScheme } from './signatures/bitcoin.ts';
-import { provesEvm, provesTron } from './signatures/personal.ts';
-import { provesSolana } from './signatures/solana.ts';
-import { provesSpark } from './signatures/spark.ts';
+import {
+  canSignBitcoinMessage,
+  isValidBitcoinSignature,
+  type SignatureScheme,
+} from './signatures/bitcoin.ts';
+import { isValidEvmSignature, isValidTronSignature } from './signatures/personal.ts';
+import { isValidSolanaSignature } from './signatures/solana.ts';
+import { isValidSparkSignature } from './signatures/spark.ts';
 
 export const CHALLENGE_MS = 60 * 60_000;
 
 type Wallet = Pick<ExternalAccountRow, 'info' | 'ownership_type' | 'status' | 'proven_at'>;
 
 /** Statuses in which a proof has an effect. In all others a bank or an operator decides. */
-const PROVABLE_STATUSES: readonly string[] = [
+const VERIFIABLE_STATUSES: readonly string[] = [
   'ACTIVE',
   'PENDING_OWNERSHIP_VERIFICATION',
   'UNVERIFIED',
 ];
 
-export const isProvable = ({ status }: Pick<Wallet, 'status'>): boolean =>
-  PROVABLE_STATUSES.includes(status);
+export const isVerifiable = ({ status }: Pick<Wallet, 'status'>): boolean =>
+  VERIFIABLE_STATUSES.includes(status);
 
 function rejectionReason(account: Wallet): string | undefined {
   if (!isSelfCustody(account.info))
@@ -36,7 +40,7 @@ function rejectionReason(account: Wallet): string | undefined {
     return 'Only FIRST_PARTY wallets require a proof of ownership.';
   if (account.status === 'ACTIVE' && account.proven_at !== null)
     return 'The ownership is already verified.';
-  if (!isProvable(account))
+  if (!isVerifiable(account))
     return `The ownership cannot be verified while the account is ${account.status}.`;
   return undefined;
 }
@@ -53,28 +57,28 @@ interface Proof {
   scheme: SignatureScheme;
 }
 
-type Prover = (address: string, proof: Proof) => boolean;
+type Verifier = (address: string, proof: Proof) => boolean;
 
-const PROVERS: Record<AddressKind, Prover> = {
-  evm: (address, { message, signature }) => provesEvm(address, message, signature),
-  tron: (address, { message, signature }) => provesTron(address, message, signature),
-  solana: (address, { message, signature }) => provesSolana(address, message, signature),
-  spark: (address, { message, signature }) => provesSpark(address, message, signature),
+const VERIFIERS: Record<AddressKind, Verifier> = {
+  evm: (address, { message, signature }) => isValidEvmSignature(address, message, signature),
+  tron: (address, { message, signature }) => isValidTronSignature(address, message, signature),
+  solana: (address, { message, signature }) => isValidSolanaSignature(address, message, signature),
+  spark: (address, { message, signature }) => isValidSparkSignature(address, message, signature),
   bitcoin: (address, { message, signature, scheme }) =>
-    provesBitcoin(address, message, signature, scheme),
+    isValidBitcoinSignature(address, message, signature, scheme),
 };
 
 /** Throws CONFLICT if the address type cannot be proved by a signature. */
 export function checkSignable(info: AccountInfo): void {
   const isSigningType = rowOf(info).addressKind !== undefined;
-  if (isSigningType && isBitcoinProvable(primaryIdentifierOf(info))) return;
+  if (isSigningType && canSignBitcoinMessage(primaryIdentifierOf(info))) return;
   throw new Fault('CONFLICT', 'This wallet address cannot sign messages. Use LIVENESS.');
 }
 
 /** Whether the signature is by the key of the wallet. */
 export function isSigned(info: AccountInfo, proof: Proof): boolean {
   const { addressKind } = rowOf(info);
-  return addressKind !== undefined && PROVERS[addressKind](primaryIdentifierOf(info), proof);
+  return addressKind !== undefined && VERIFIERS[addressKind](primaryIdentifierOf(info), proof);
 }
 
 /** The text to sign. The text states its purpose, so that the signature has no other use. */

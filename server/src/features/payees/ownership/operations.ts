@@ -22,8 +22,8 @@ import {
   CHALLENGE_MS,
   checkApplicable,
   checkSignable,
-  isProvable,
   isSigned,
+  isVerifiable,
   messageOf,
 } from './challenge.ts';
 import {
@@ -138,7 +138,7 @@ async function verify(
   const account = await externalAccountOf(ctx, id, owner);
   const challenge = await ctx.read(ownershipChallenges, account.id);
   const message = challenge?.message ?? null;
-  if (!challenge || message === null || !isProvable(account)) {
+  if (!challenge || message === null || !isVerifiable(account)) {
     throw new Fault(
       'CONFLICT',
       'The account has no pending WALLET_SIGNATURE challenge. Start a new challenge.',

@@ -6,7 +6,7 @@ import {
   requireExternalAccount,
   transitionExternalAccount,
 } from '../external-accounts/index.ts';
-import { isProvable } from './challenge.ts';
+import { isVerifiable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
 /** Closes a challenge. An account that is being checked, under review or disabled is unchanged. */
@@ -17,7 +17,7 @@ export function closeChallenge(
   isProved: boolean,
 ): ExternalAccountRow {
   ctx.remove(ownershipChallenges, challenge);
-  if (!isProvable(account)) {
+  if (!isVerifiable(account)) {
     requireExternalAccount(ctx, account);
     return account;
   }

@@ -25,7 +25,7 @@ export interface Authenticator {
   /**
    * Whether this process accepted the header among its last `MAX_CACHED` headers. Grants no access.
    */
-  isProven(authorization: string | undefined): boolean;
+  wasValid(authorization: string | undefined): boolean;
   /**
    * Removes a token that is being deleted from the cache, for the maximum duration of its deletion.
    */
@@ -112,7 +112,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
       pendingLookups.set(key, lookup);
       return lookup;
     },
-    isProven: (authorization) =>
+    wasValid: (authorization) =>
       tokensByHeaderHash.size > 0 && tokensByHeaderHash.has(sha256Hex(authorization ?? '')),
     drop(tokenId) {
       const time = now();

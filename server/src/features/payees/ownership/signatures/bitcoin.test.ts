@@ -1,7 +1,7 @@
 // Bitcoin signed messages of each address type, and malformed signatures.
 import { describe, expect, it } from 'vitest';
 import { bitcoinWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
-import { bitcoinDigest, isBitcoinProvable, provesBitcoin } from './bitcoin.ts';
+import { bitcoinDigest, canSignBitcoinMessage, isValidBitcoinSignature } from './bitcoin.ts';
 
 const hexOf = (text: string) => Buffer.from(text, 'base64').toString('hex');
 const base64Of = (text: string) => Buffer.from(text, 'hex').toString('base64');
@@ -92,8 +92,8 @@ describe('bip137', () => {
   ];
 
   it.each(VECTORS)('accepts the published signature of %s', (address, message, signature) => {
-    expect(provesBitcoin(address, message, signature, 'bip137')).toBe(true);
-    expect(provesBitcoin(address, `${message}.`, signature, 'bip137')).toBe(false);
+    expect(isValidBitcoinSignature(address, message, signature, 'bip137')).toBe(true);
+    expect(isValidBitcoinSignature(address, `${message}.`, signature, 'bip137')).toBe(false);
   });
 
   const [uncompressedVector, compressedVector, wrappedVector, nativeVector] = VECTORS.slice(
@@ -111,7 +111,7 @@ describe('bip137', () => {
       [nativeVector![0], base64Of(`20${hexOf(nativeVector![2]).slice(2)}`)],
     ] as const;
     for (const [address, signature] of mismatchedPairs) {
-      expect(provesBitcoin(address, VIRES_MESSAGE, signature, 'bip137')).toBe(false);
+      expect(isValidBitcoinSignature(address, VIRES_MESSAGE, signature, 'bip137')).toBe(false);
     }
   });
 
@@ -138,12 +138,15 @@ describe('bip137', () => {
       'no base64 at all',
     ];
     for (const each of invalidSignatures) {
-      expect([each, provesBitcoin(address, message, each, 'bip137')]).toEqual([each, false]);
+      expect([each, isValidBitcoinSignature(address, message, each, 'bip137')]).toEqual([
+        each,
+        false,
+      ]);
     }
-    expect(provesBitcoin('1111111111111111111114oLvT2', message, validSignature, 'bip137')).toBe(
-      false,
-    );
-    expect(provesBitcoin('nonsense', message, validSignature, 'bip137')).toBe(false);
+    expect(
+      isValidBitcoinSignature('1111111111111111111114oLvT2', message, validSignature, 'bip137'),
+    ).toBe(false);
+    expect(isValidBitcoinSignature('nonsense', message, validSignature, 'bip137')).toBe(false);
   });
 });
 
@@ -187,28 +190,28 @@ describe('electrum', () => {
   ];
 
   it.each(VECTORS)('accepts the published signature of %s', (address, message, signature) => {
-    expect(provesBitcoin(address, message, signature, 'electrum')).toBe(true);
-    expect(provesBitcoin(address, `${message}.`, signature, 'electrum')).toBe(false);
+    expect(isValidBitcoinSignature(address, message, signature, 'electrum')).toBe(true);
+    expect(isValidBitcoinSignature(address, `${message}.`, signature, 'electrum')).toBe(false);
   });
 
   it('rejects headers above 34', () => {
     const wallet = bitcoinWallet(21n);
     for (const header of ['p2sh', 'segwit'] as const) {
       const signature = wallet.sign('text', header);
-      expect(provesBitcoin(wallet[header], 'text', signature, 'bip137')).toBe(true);
-      expect(provesBitcoin(wallet[header], 'text', signature, 'electrum')).toBe(false);
+      expect(isValidBitcoinSignature(wallet[header], 'text', signature, 'bip137')).toBe(true);
+      expect(isValidBitcoinSignature(wallet[header], 'text', signature, 'electrum')).toBe(false);
     }
   });
 
   it('rejects an uncompressed key for SegWit', () => {
     const wallet = bitcoinWallet(22n);
     const signature = wallet.sign('text', 'uncompressed');
-    expect(provesBitcoin(wallet.uncompressed, 'text', signature, 'electrum')).toBe(true);
+    expect(isValidBitcoinSignature(wallet.uncompressed, 'text', signature, 'electrum')).toBe(true);
     for (const address of [wallet.p2pkh, wallet.p2sh, wallet.segwit]) {
-      expect(provesBitcoin(address, 'text', signature, 'electrum')).toBe(false);
+      expect(isValidBitcoinSignature(address, 'text', signature, 'electrum')).toBe(false);
     }
     const otherSignature = bitcoinWallet(23n).sign('text', 'p2pkh');
-    expect(provesBitcoin(wallet.segwit, 'text', otherSignature, 'electrum')).toBe(false);
+    expect(isValidBitcoinSignature(wallet.segwit, 'text', otherSignature, 'electrum')).toBe(false);
   });
 });
 
@@ -224,19 +227,21 @@ describe('a Taproot address', () => {
       ['p2pkh', 'electrum'],
     ] as const) {
       const signature = wallet.sign('text', header);
-      expect(provesBitcoin(address, 'text', signature, scheme)).toBe(true);
-      expect(provesBitcoin(address, 'other', signature, scheme)).toBe(false);
+      expect(isValidBitcoinSignature(address, 'text', signature, scheme)).toBe(true);
+      expect(isValidBitcoinSignature(address, 'other', signature, scheme)).toBe(false);
     }
     const otherSignature = bitcoinWallet(25n).sign('text', 'segwit');
-    expect(provesBitcoin(address, 'text', otherSignature, 'bip137')).toBe(false);
-    expect(provesBitcoin(address, 'text', wallet.sign('text', 'p2pkh'), 'bip137')).toBe(false);
+    expect(isValidBitcoinSignature(address, 'text', otherSignature, 'bip137')).toBe(false);
+    expect(isValidBitcoinSignature(address, 'text', wallet.sign('text', 'p2pkh'), 'bip137')).toBe(
+      false,
+    );
   });
 });
 
-describe('isBitcoinProvable', () => {
+describe('canSignBitcoinMessage', () => {
   it('is true for an address of a single key and false for a script address', () => {
-    expect(isBitcoinProvable('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBe(true);
+    expect(canSignBitcoinMessage('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBe(true);
     const scriptAddress = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
-    expect(isBitcoinProvable(scriptAddress)).toBe(false);
+    expect(canSignBitcoinMessage(scriptAddress)).toBe(false);
   });
 });

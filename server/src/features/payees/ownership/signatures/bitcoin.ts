@@ -61,12 +61,12 @@ function programOf(kind: Kind, key: Buffer, isUncompressed: boolean): Uint8Array
 }
 
 /** Script addresses (P2WSH) cannot be proved by a signature. */
-export function isBitcoinProvable(address: string): boolean {
+export function canSignBitcoinMessage(address: string): boolean {
   return parseBitcoinAddress(address)?.kind !== 'p2wsh';
 }
 
 /** Whether the key of this address signed the message. */
-export function provesBitcoin(
+export function isValidBitcoinSignature(
   address: string,
   message: string,
   signature: string,

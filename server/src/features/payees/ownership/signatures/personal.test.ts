@@ -1,7 +1,7 @@
 // Signed messages of EVM chains, compared with published digests and signatures, and of Tron.
 import { describe, expect, it } from 'vitest';
 import { evmWallet, tronWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
-import { decodeHex, evmDigest, provesEvm, provesTron } from './personal.ts';
+import { decodeHex, evmDigest, isValidEvmSignature, isValidTronSignature } from './personal.ts';
 
 /** The test key of the web3.js and eth-account documentation. */
 const DOCUMENTED_SECRET = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318n;
@@ -26,9 +26,11 @@ describe('EIP-191', () => {
 
   it.each(VECTORS)('matches the published signature of "%s"', (message, digest, signature) => {
     expect(Buffer.from(evmDigest(message)).toString('hex')).toBe(digest);
-    expect(provesEvm(OWNER_ADDRESS, message, signature)).toBe(true);
-    expect(provesEvm(OWNER_ADDRESS.toLowerCase(), message, signature.slice(2))).toBe(true);
-    expect(provesEvm(OWNER_ADDRESS, `${message} `, signature)).toBe(false);
+    expect(isValidEvmSignature(OWNER_ADDRESS, message, signature)).toBe(true);
+    expect(isValidEvmSignature(OWNER_ADDRESS.toLowerCase(), message, signature.slice(2))).toBe(
+      true,
+    );
+    expect(isValidEvmSignature(OWNER_ADDRESS, `${message} `, signature)).toBe(false);
     expect(evmWallet(DOCUMENTED_SECRET).address).toBe(OWNER_ADDRESS.toLowerCase());
   });
 
@@ -42,9 +44,9 @@ describe('EIP-191', () => {
   const replaceV = (v: string) => validSignature.slice(0, -2) + v;
 
   it('accepts v as 0 and 1 or as 27 and 28 only', () => {
-    expect(provesEvm(OWNER_ADDRESS, message, replaceV('01'))).toBe(true);
+    expect(isValidEvmSignature(OWNER_ADDRESS, message, replaceV('01'))).toBe(true);
     for (const v of ['00', '1b', '02', '1a', '1d', '1e', '25', '26', 'ff']) {
-      expect([v, provesEvm(OWNER_ADDRESS, message, replaceV(v))]).toEqual([v, false]);
+      expect([v, isValidEvmSignature(OWNER_ADDRESS, message, replaceV(v))]).toEqual([v, false]);
     }
   });
 
@@ -61,34 +63,38 @@ describe('EIP-191', () => {
       'not hex',
     ];
     for (const each of [...invalidSignatures, `0x${validSignature}`, ` ${validSignature}`]) {
-      expect([each, provesEvm(OWNER_ADDRESS, message, each)]).toEqual([each, false]);
+      expect([each, isValidEvmSignature(OWNER_ADDRESS, message, each)]).toEqual([each, false]);
     }
   });
 
   it('rejects a high s, the signature of another key, and of another message', () => {
     const wallet = evmWallet(11n);
-    expect(provesEvm(wallet.address, message, wallet.sign(message))).toBe(true);
-    expect(provesEvm(wallet.address, message, wallet.sign(message, { v: 0 }))).toBe(true);
-    expect(provesEvm(wallet.address, message, wallet.sign(message, { high: true }))).toBe(false);
-    expect(provesEvm(wallet.address, message, evmWallet(12n).sign(message))).toBe(false);
-    expect(provesEvm(wallet.address, message, wallet.sign('another'))).toBe(false);
+    expect(isValidEvmSignature(wallet.address, message, wallet.sign(message))).toBe(true);
+    expect(isValidEvmSignature(wallet.address, message, wallet.sign(message, { v: 0 }))).toBe(true);
+    expect(isValidEvmSignature(wallet.address, message, wallet.sign(message, { high: true }))).toBe(
+      false,
+    );
+    expect(isValidEvmSignature(wallet.address, message, evmWallet(12n).sign(message))).toBe(false);
+    expect(isValidEvmSignature(wallet.address, message, wallet.sign('another'))).toBe(false);
   });
 
   it('uses the length in bytes', () => {
     const wallet = evmWallet(13n);
-    expect(provesEvm(wallet.address, 'žluťoučký kůň', wallet.sign('žluťoučký kůň'))).toBe(true);
+    expect(isValidEvmSignature(wallet.address, 'žluťoučký kůň', wallet.sign('žluťoučký kůň'))).toBe(
+      true,
+    );
   });
 });
 
 describe('Tron', () => {
   it('has its own prefix, so a signature is valid on one chain only', () => {
     const [tron, evm] = [tronWallet(11n), evmWallet(11n)];
-    expect(provesTron(tron.address, 'text', tron.sign('text'))).toBe(true);
-    expect(provesTron(tron.address, 'text', evm.sign('text'))).toBe(false);
-    expect(provesEvm(evm.address, 'text', tron.sign('text'))).toBe(false);
-    expect(provesTron(tronWallet(12n).address, 'text', tron.sign('text'))).toBe(false);
-    expect(provesTron(tron.address, 'text!', tron.sign('text'))).toBe(false);
-    expect(provesTron(tron.address, 'text', '0x00')).toBe(false);
+    expect(isValidTronSignature(tron.address, 'text', tron.sign('text'))).toBe(true);
+    expect(isValidTronSignature(tron.address, 'text', evm.sign('text'))).toBe(false);
+    expect(isValidEvmSignature(evm.address, 'text', tron.sign('text'))).toBe(false);
+    expect(isValidTronSignature(tronWallet(12n).address, 'text', tron.sign('text'))).toBe(false);
+    expect(isValidTronSignature(tron.address, 'text!', tron.sign('text'))).toBe(false);
+    expect(isValidTronSignature(tron.address, 'text', '0x00')).toBe(false);
   });
 });
 

@@ -37,7 +37,7 @@ function recoverAddress(digest: Uint8Array, signature: string): Buffer | undefin
 }
 
 /** Whether the key of this address signed the message. */
-export const provesEvm = (address: string, message: string, signature: string): boolean =>
+export const isValidEvmSignature = (address: string, message: string, signature: string): boolean =>
   recoverAddress(evmDigest(message), signature)?.equals(Buffer.from(address.slice(2), 'hex')) ??
   false;
 
@@ -45,7 +45,7 @@ export const provesEvm = (address: string, message: string, signature: string): 
  * Whether the key of this Tron address signed the message. Tron addresses are base58 of 0x41 and
  * the same 20 bytes.
  */
-export function provesTron(address: string, message: string, signature: string): boolean {
+export function isValidTronSignature(address: string, message: string, signature: string): boolean {
   const signerAddress = recoverAddress(digestOf('TRON', message), signature);
   return (
     !!signerAddress &&

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { solanaWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
-import { provesSolana } from './solana.ts';
+import { isValidSolanaSignature } from './solana.ts';
 
 const encode = (hex: string) => base58.encode(Buffer.from(hex, 'hex'));
 
-describe('provesSolana', () => {
+describe('isValidSolanaSignature', () => {
   // RFC 8032, section 7.1: tests 1 and 2. The message of test 2 is the letter r.
   it.each([
     [
@@ -23,8 +23,8 @@ describe('provesSolana', () => {
         'd0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
     ],
   ])('matches RFC 8032 for %s', (key, message, signature) => {
-    expect(provesSolana(encode(key), message, encode(signature))).toBe(true);
-    expect(provesSolana(encode(key), `${message}.`, encode(signature))).toBe(false);
+    expect(isValidSolanaSignature(encode(key), message, encode(signature))).toBe(true);
+    expect(isValidSolanaSignature(encode(key), `${message}.`, encode(signature))).toBe(false);
   });
 
   const wallet = solanaWallet(createHash('sha256').update('one').digest());
@@ -32,9 +32,9 @@ describe('provesSolana', () => {
   const validSignature = wallet.sign('text');
 
   it('rejects the signature of another key and of another message', () => {
-    expect(provesSolana(wallet.address, 'text', validSignature)).toBe(true);
-    expect(provesSolana(wallet.address, 'text', otherWallet.sign('text'))).toBe(false);
-    expect(provesSolana(otherWallet.address, 'text', validSignature)).toBe(false);
+    expect(isValidSolanaSignature(wallet.address, 'text', validSignature)).toBe(true);
+    expect(isValidSolanaSignature(wallet.address, 'text', otherWallet.sign('text'))).toBe(false);
+    expect(isValidSolanaSignature(otherWallet.address, 'text', validSignature)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {
@@ -53,7 +53,7 @@ describe('provesSolana', () => {
       Buffer.concat([bytes.subarray(0, 32), Buffer.alloc(32)]),
     ];
     for (const each of invalidSignatures) {
-      expect(provesSolana(wallet.address, 'text', base58.encode(each))).toBe(false);
+      expect(isValidSolanaSignature(wallet.address, 'text', base58.encode(each))).toBe(false);
     }
     for (const each of [
       '',
@@ -62,9 +62,9 @@ describe('provesSolana', () => {
       bytes.toString('base64'),
       ` ${validSignature}`,
     ]) {
-      expect(provesSolana(wallet.address, 'text', each)).toBe(false);
+      expect(isValidSolanaSignature(wallet.address, 'text', each)).toBe(false);
     }
-    expect(provesSolana('not an address', 'text', validSignature)).toBe(false);
+    expect(isValidSolanaSignature('not an address', 'text', validSignature)).toBe(false);
   });
 
   // With the neutral point as key and as R, s = 0 satisfies the equation for every message.
@@ -80,7 +80,7 @@ describe('provesSolana', () => {
     for (const pointR of [neutralPoint, key]) {
       const forgedSignature = encode(`${pointR}${'00'.repeat(32)}`);
       for (const message of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
-        expect(provesSolana(encode(key), message, forgedSignature)).toBe(false);
+        expect(isValidSolanaSignature(encode(key), message, forgedSignature)).toBe(false);
       }
     }
   });

@@ -33,7 +33,11 @@ function decodeBase58(text: string, length: number): Uint8Array | undefined {
 }
 
 /** Whether the key that this address encodes signed the message. */
-export function provesSolana(address: string, message: string, signature: string): boolean {
+export function isValidSolanaSignature(
+  address: string,
+  message: string,
+  signature: string,
+): boolean {
   const key = decodeBase58(address, 32);
   const bytes = decodeBase58(signature, 64);
   if (!key || !bytes || !isSoundPoint(key) || !isSoundPoint(bytes.subarray(0, 32))) return false;

@@ -3,7 +3,7 @@ import { createECDH, createPrivateKey, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sparkWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { isLow, toBigInt } from './secp256k1.ts';
-import { provesSpark } from './spark.ts';
+import { isValidSparkSignature } from './spark.ts';
 
 const wallet = sparkWallet(31n);
 const validSignature = wallet.sign('text');
@@ -27,19 +27,25 @@ function signDer(message: string, isLowRequired: boolean): string {
   }
 }
 
-describe('provesSpark', () => {
+describe('isValidSparkSignature', () => {
   it('accepts compact and DER signatures, as wallet SDKs produce them', () => {
-    expect(provesSpark(wallet.address, 'text', validSignature)).toBe(true);
-    expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${validSignature}`)).toBe(true);
-    expect(provesSpark(wallet.address, 'text', signDer('text', true))).toBe(true);
+    expect(isValidSparkSignature(wallet.address, 'text', validSignature)).toBe(true);
+    expect(isValidSparkSignature(wallet.address.toUpperCase(), 'text', `0x${validSignature}`)).toBe(
+      true,
+    );
+    expect(isValidSparkSignature(wallet.address, 'text', signDer('text', true))).toBe(true);
   });
 
   it('rejects a high s, the signature of another key, and of another message', () => {
-    expect(provesSpark(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(false);
-    expect(provesSpark(wallet.address, 'text', signDer('text', false))).toBe(false);
-    expect(provesSpark(wallet.address, 'other', validSignature)).toBe(false);
-    expect(provesSpark(sparkWallet(32n).address, 'text', validSignature)).toBe(false);
-    expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', validSignature)).toBe(false);
+    expect(isValidSparkSignature(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(
+      false,
+    );
+    expect(isValidSparkSignature(wallet.address, 'text', signDer('text', false))).toBe(false);
+    expect(isValidSparkSignature(wallet.address, 'other', validSignature)).toBe(false);
+    expect(isValidSparkSignature(sparkWallet(32n).address, 'text', validSignature)).toBe(false);
+    expect(isValidSparkSignature(`${wallet.address.slice(0, -3)}002`, 'text', validSignature)).toBe(
+      false,
+    );
   });
 
   it('rejects malformed signatures', () => {
@@ -59,7 +65,7 @@ describe('provesSpark', () => {
       `31${derSignature.slice(2)}`,
       '30',
     ]) {
-      expect([signature, provesSpark(wallet.address, 'text', signature)]).toEqual([
+      expect([signature, isValidSparkSignature(wallet.address, 'text', signature)]).toEqual([
         signature,
         false,
       ]);

@@ -21,7 +21,11 @@ function parseS(bytes: Uint8Array): bigint {
 }
 
 /** Whether the identity key of this address signed the message. */
-export function provesSpark(address: string, message: string, signature: string): boolean {
+export function isValidSparkSignature(
+  address: string,
+  message: string,
+  signature: string,
+): boolean {
   const key = sparkIdentityKey(address);
   const bytes = decodeHex(signature);
   if (!key || !bytes) return false;
