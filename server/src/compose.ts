@@ -381,10 +381,10 @@ const admissionOf = (runtime: Runtime, settings: Settings, metrics: Metrics) => 
 
 /** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
-  { maxAttempts, run }: Pick<Worker, 'maxAttempts' | 'run'>,
+  { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
   { heldPlatform }: Pick<Deliverer, 'heldPlatform'>,
 ): ClockWork => ({
-  kinds: [...maxAttempts.keys()],
+  kinds,
   runJob: run,
   deliveries: heldPlatform,
   stage: stageClockWork,

@@ -33,8 +33,8 @@ const RENAMES = 'server/migrations/0041_standard_names.sql';
 
 /** Names that cannot change, each with the reason. With `file`, only in that file. */
 const EXCEPTIONS: readonly { text: string; reason: string; file?: string }[] = [
-  { text: 'quotes.lapse', reason: 'the kind of stored jobs before migration 0095' },
-  { text: 'invitations.tell-claimed', reason: 'the kind of stored jobs before migration 0095' },
+  { text: 'quotes.lapse', reason: 'a kind of jobs that an earlier release stored' },
+  { text: 'invitations.tell-claimed', reason: 'a kind of jobs that an earlier release stored' },
   { text: "'nobody'", reason: 'stored with the requests of wallets' },
   { text: 'PgBouncer', reason: 'a product' },
   { text: '`nobody`', reason: 'a user of Unix systems' },

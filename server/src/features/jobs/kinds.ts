@@ -1,6 +1,7 @@
 // Consequences of a dead job by kind, printed by the operator commands and listed in docs/jobs.md.
 // They become permanent when the job is canceled. Held funds remain held. Retries are
 // idempotent, because every instruction has a unique ID.
+import { presentKindOf } from '../../kernel/contract/job.ts';
 import type { WaitKind } from '../payments/suspense/index.ts';
 
 /** Consequence by kind of job. A test compares the kinds with the handlers of the server. */
@@ -69,7 +70,7 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
 
 /** The consequence for a kind. An earlier or later release can have other kinds. */
 export const pendingEffectOf = (kind: string): string =>
-  PENDING_EFFECTS[kind] ??
+  PENDING_EFFECTS[presentKindOf(kind)] ??
   'The consequence is unknown, because this release does not have this kind of job.';
 
 /** The transfer that a job of this kind sends or follows. */

@@ -225,8 +225,9 @@ export function createAdmission(options: AdmissionOptions) {
 
   return {
     /**
-     * Checks the admission of a request to an operation. Throws the fault of a rejected request, delayed if this
-     * client has many rejections. `onCaller` is called as soon as the caller is authenticated.
+     * Checks the admission of a request to an operation. Throws the fault of a rejected request,
+     * delayed if this client has many rejections. `onCaller` is called as soon as the caller is
+     * authenticated.
      */
     async check(
       contract: Contract,

@@ -11,8 +11,6 @@ const DEFINED = Symbol('defineJob');
 
 export interface JobDefinition<S extends TObject = TObject> {
   readonly kind: string;
-  /** Kind of the same jobs in an earlier release. */
-  readonly earlierKind?: string | undefined;
   readonly input: S;
   readonly [DEFINED]: true;
 }
@@ -20,16 +18,29 @@ export interface JobDefinition<S extends TObject = TObject> {
 export type JobInput<D extends JobDefinition> = Static<D['input']>;
 
 /** Defines a kind of job. Each kind has one definition. */
-export const defineJob = <S extends TObject>(
-  kind: string,
-  input: S,
-  { earlierKind }: Pick<JobDefinition, 'earlierKind'> = {},
-): JobDefinition<S> => ({
+export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinition<S> => ({
   kind,
-  earlierKind,
   input,
   [DEFINED]: true,
 });
+
+/** Kinds of stored jobs of an earlier release, with their present names. */
+const EARLIER_KINDS: Readonly<Record<string, string>> = {
+  'cards.pull': 'cards.funding-debit',
+  'incoming.ask': 'incoming.request-approval',
+  'invitations.tell-claimed': 'invitations.notify-claimed',
+  'quotes.lapse': 'quotes.expire-authorization',
+  'verification.ask': 'verification.check',
+};
+
+/** The kind whose definition a stored job has. */
+export const presentKindOf = (kind: string): string => EARLIER_KINDS[kind] ?? kind;
+
+/** The kind and its earlier names, for queries of stored jobs. */
+export const storedKindsOf = (kind: string): string[] => [
+  kind,
+  ...Object.keys(EARLIER_KINDS).filter((each) => EARLIER_KINDS[each] === kind),
+];
 
 /** Common input fields: the platform of the job and its environment. */
 export const PlatformFields = {

@@ -34,7 +34,9 @@ const ORIGIN_FLAG: Flags = {
   of: {
     value: 'TRANSFER',
     choices: MANUAL_CHOICES.transferKinds,
-    help: 'Transfer that was returned (default: debit for a payment into an internal account, otherwise payout)',
+    help:
+      'Transfer that was returned (default: debit for a payment into an internal account, ' +
+      'otherwise payout)',
   },
 };
 

@@ -100,12 +100,12 @@ describe('worker', () => {
   });
 
   it('runs jobs of the kind of an earlier release', async () => {
-    const worker = workerWith([{ ...emittingHandler('renamed'), earlierKind: 'earlier' }]);
-    await scheduleJobs('earlier');
-    await scheduleJobs('renamed');
+    const worker = workerWith([emittingHandler('cards.funding-debit')]);
+    await scheduleJobs('cards.pull');
+    await scheduleJobs('cards.funding-debit');
     expect(await worker.runDue()).toBe(2);
-    expect(await countRuns('renamed')).toBe(2);
-    expect([...worker.maxAttempts.keys()]).toEqual(['renamed']);
+    expect(await countRuns('cards.funding-debit')).toBe(2);
+    expect(worker.kinds).toEqual(['cards.funding-debit', 'cards.pull']);
   });
 
   it('assigns a job to one of many workers', async () => {

@@ -5,7 +5,7 @@
 
 import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
-import type { JobDefinition, JobInput } from '../../kernel/contract/job.ts';
+import { type JobDefinition, type JobInput, storedKindsOf } from '../../kernel/contract/job.ts';
 import type { Time } from '../../kernel/effects.ts';
 import { isAnyId } from '../../kernel/id.ts';
 import type { Log } from '../observability/log.ts';
@@ -39,17 +39,14 @@ interface Work<J = Job> {
 
 export interface JobHandler extends Work {
   readonly kind: string;
-  /** Runs these jobs too. Processes of the earlier release stage them during a rolling upgrade. */
-  readonly earlierKind?: string | undefined;
 }
 
 /** The handler of a definition's jobs. */
 export const jobHandler = <S extends TObject>(
-  { kind, earlierKind }: JobDefinition<S>,
+  { kind }: JobDefinition<S>,
   { run, ...limits }: Work<JobOf<JobDefinition<S>>>,
 ): JobHandler => ({
   kind,
-  earlierKind,
   ...limits,
   // The cast is valid, because only jobs of this definition have its kind.
   run: (runtime, job) => run(runtime, job as JobOf<JobDefinition<S>>),
@@ -72,6 +69,8 @@ export interface WorkerOptions {
 }
 
 export interface Worker {
+  /** Kinds of stored jobs with a handler. */
+  readonly kinds: readonly string[];
   /** Maximum attempts of each kind with a handler. */
   readonly maxAttempts: ReadonlyMap<string, number>;
   wake(): void;
@@ -137,16 +136,11 @@ function spanAttributesOf({ id, kind, attempts, input }: Job): Attributes {
   };
 }
 
-const handlersByKind = (handlers: readonly JobHandler[]): ReadonlyMap<string, JobHandler> =>
-  new Map(
-    handlers.flatMap((each) =>
-      [each.kind, each.earlierKind].flatMap((kind) => (kind ? [[kind, each] as const] : [])),
-    ),
-  );
-
 export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
-  const handlers = handlersByKind(options.handlers);
+  const handlers = new Map(
+    options.handlers.flatMap((each) => storedKindsOf(each.kind).map((kind) => [kind, each])),
+  );
   const slots = createJobSlots(options.jobLimits ?? JOB_LIMITS);
   const claim = createClaim({
     db: runtime.db,
@@ -279,6 +273,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   return {
+    kinds: [...handlers.keys()],
     maxAttempts: new Map(
       options.handlers.map(({ kind, maxAttempts = MAX_ATTEMPTS }) => [kind, maxAttempts]),
     ),

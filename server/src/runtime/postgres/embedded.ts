@@ -68,8 +68,8 @@ const FLAGS = {
   max_connections: '100',
   io_method: 'sync',
   max_logical_replication_workers: '0',
-  // Fewer checkpoints, and therefore fewer full pages in the write-ahead log. wal_compression remains off, because the
-  // pglz of this build costs 3 % of the throughput.
+  // Fewer checkpoints, and therefore fewer full pages in the write-ahead log. wal_compression remains
+  // off, because the pglz of this build costs 3 % of the throughput.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   // A deadlock is detected before the default of one second, because a second attempt resolves it.

@@ -5,7 +5,7 @@
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
-import type { JobInput } from '../../../kernel/contract/job.ts';
+import { type JobInput, storedKindsOf } from '../../../kernel/contract/job.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
@@ -156,7 +156,7 @@ const PENDING_DEBITS_SQL = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,
       attempts + coalesce((input ->> 'attempts')::int4, 0) as attempts
-    from jobs where kind = $1)
+    from jobs where kind = any($1::text[]))
   select a.id, a.at, a.since, a.attempts
   from polls a join transactions t on t.id = a.id
   where t.card_funding_debit_statuses[a.at + 1] = 'PENDING'
@@ -202,7 +202,8 @@ export async function listFundingDebits(
 ) {
   const { created_at: since, id: position } = startOf(cursor);
   const [id = '', index = '0'] = position.split(' ');
-  const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(index)];
+  const kinds = storedKindsOf(FUNDING_DEBIT.kind);
+  const values = [kinds, platformId ?? null, limit + 1, since, id, Number(index)];
   const rows = await runtime.db.query<PendingDebit>(PENDING_DEBITS_SQL, values);
   const { data, ...rest } = pageOfRows(rows, limit, (debit) => ({
     created_at: debit.since,

@@ -295,7 +295,6 @@ export const FUNDING_DEBIT = defineJob(
     /** Number of attempts of earlier jobs, before the last response. */
     attempts: Type.Optional(Type.Number()),
   }),
-  { earlierKind: 'cards.pull' },
 );
 
 /**

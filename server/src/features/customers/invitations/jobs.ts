@@ -13,7 +13,6 @@ import { invitations } from './store.ts';
 export const NOTIFY_CLAIMED = defineJob(
   'invitations.notify-claimed',
   Type.Object({ code: Type.String(), platformId: Type.String() }),
-  { earlierKind: 'invitations.tell-claimed' },
 );
 
 export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler[] => [

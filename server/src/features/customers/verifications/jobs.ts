@@ -31,7 +31,6 @@ const CHECK_VERIFICATION = defineJob(
     /** Whether a reply confirms that the connector received the submission. */
     arrived: Type.Boolean(),
   }),
-  { earlierKind: 'verification.ask' },
 );
 
 /** Schedules the next check at the connector, if the verdict requests one. */

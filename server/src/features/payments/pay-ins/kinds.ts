@@ -10,7 +10,6 @@ import { PaymentInput } from '../refunds/index.ts';
 export const REQUEST_APPROVAL = defineJob(
   'incoming.request-approval',
   Type.Object({ ...PaymentInput.properties, eventId: Type.String() }),
-  { earlierKind: 'incoming.ask' },
 );
 /** Fails a payment whose approval period, requested with a 202 response, has expired. */
 export const APPROVAL_EXPIRY = defineJob('incoming.expire', PaymentInput);

@@ -40,7 +40,6 @@ type Purpose = NonNullable<ChallengeRow['purpose']>;
 export const AUTHORIZATION_EXPIRY = defineJob(
   'quotes.expire-authorization',
   Type.Object({ quoteId: Type.String(), challengeId: Type.String() }),
-  { earlierKind: 'quotes.lapse' },
 );
 
 /** The customer who must authorize the payment, or undefined if no authorization is required. */
