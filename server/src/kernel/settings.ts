@@ -56,6 +56,27 @@ export const problemUnless = (isValid: boolean, problem: string): string | undef
 export const matches = (pattern: RegExp, problem: string) => (text: string) =>
   problemUnless(pattern.test(text), problem);
 
+/** Permitted whole numbers. `unit` is part of the error, such as ` of seconds`. */
+interface NumberRange {
+  min: number;
+  max: number;
+  unit?: string;
+}
+
+/** Help and validation of a whole number. `{range}` in the help becomes the range, such as `1 to 600`. */
+export function numberSetting(
+  { min, max, unit = '' }: NumberRange,
+  help: string,
+): Pick<Setting, 'help' | 'validate'> {
+  const digits = new RegExp(`^\\d{1,${String(max).length}}$`);
+  const isValid = (text: string) => digits.test(text) && Number(text) >= min && Number(text) <= max;
+  const problem = `must be a number${unit} from ${min} to ${max}`;
+  return {
+    help: help.replace('{range}', `${min} to ${max}`),
+    validate: (text) => problemUnless(isValid(text), problem),
+  };
+}
+
 /** Comma-separated strings. */
 export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
@@ -104,11 +125,11 @@ export const folderSetting = (declaration: SettingDeclaration): TString => {
   return settingOf(Type.String(), { ...source, ...declaration });
 };
 
-/** Seconds in the environment, milliseconds as a value. */
+/** Seconds in the environment, milliseconds as a value. `{range}` in the help becomes the range. */
 export const secondsSetting = (declaration: SettingDeclaration): TNumber =>
   settingOf(Type.Number({ exclusiveMinimum: 0 }), {
     ...{ value: 'SECONDS', ...declaration, read: (text: string) => Number(text) * 1_000 },
-    validate: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
+    ...numberSetting({ min: 1, max: 99_999_999, unit: ' of seconds' }, declaration.help),
   });
 
 /** Comma-separated strings. Empty if the setting is absent. */

@@ -28,6 +28,7 @@ interface Operation {
   operationId: string;
   summary: string;
   description: string;
+  parameters?: { name: string }[];
   requestBody?: { content: Record<string, Content> };
   responses: Record<string, { $ref?: string; description?: string }>;
 }
@@ -92,6 +93,21 @@ describe('the pages of operations', () => {
       (operation) => !fences.every((fence) => pageFor(operation.operationId).includes(fence)),
     );
     expect(missingSamples).toEqual([]);
+  });
+
+  it('have samples with an idempotency key of their own, which the SDK generates', () => {
+    const acceptsKey = ({ parameters = [] }: Operation) =>
+      parameters.some(({ name }) => name === 'Idempotency-Key');
+    const keysIn = ({ operationId }: Operation) =>
+      [...pageFor(operationId).matchAll(/Idempotency-Key'?\W+([\w-]+)['`]/g)].map(([, key]) => key);
+    const keys = operations.filter(acceptsKey).map(keysIn);
+    expect(keys.length).toBeGreaterThan(75);
+    for (const sampleKeys of keys) expect(sampleKeys).toEqual(Array(4).fill(sampleKeys[0]));
+    expect(new Set(keys.flat()).size).toBe(keys.length);
+    const uuid = /Idempotency-Key: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}'/;
+    expect(pageFor('createCustomer')).toMatch(uuid);
+    expect(pageFor('createCustomer')).not.toContain('idempotencyKey');
+    expect(operations.filter((each) => !acceptsKey(each)).flatMap(keysIn)).toEqual([]);
   });
 
   it('are in the index and in the sidebar', () => {

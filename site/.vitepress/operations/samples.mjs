@@ -1,5 +1,6 @@
 // The request of an operation in curl, JavaScript, Python and Go, and with the TypeScript SDK.
 // Credentials are read from the environment.
+import { createHash } from 'node:crypto';
 import { exampleRequestOf, sdkSample } from '../../../packages/sdk/scripts/sample.mjs';
 
 const indent = (text, spaces) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
@@ -195,6 +196,28 @@ function urlOf({ path, operation }, server) {
   return `${server}${pathText}${query.length ? `?${query.join('&')}` : ''}`;
 }
 
+const IDEMPOTENCY_KEY = 'Idempotency-Key';
+
+/**
+ * A UUID of the operation, so that the samples of two operations do not share a key. A shared key would be
+ * rejected with CONFLICT.
+ */
+function keyOf({ operationId }) {
+  const hex = createHash('sha256').update(operationId).digest('hex');
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-4$3-a$4-$5');
+}
+
+/** Headers with an example, and the idempotency key. The SDK generates a key for each call. */
+const parameterHeadersOf = (operation) =>
+  (operation.parameters ?? [])
+    .filter((parameter) => parameter.in === 'header')
+    .map(({ name, example }) => [
+      name,
+      example ?? (name === IDEMPOTENCY_KEY ? keyOf(operation) : undefined),
+    ])
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, String(value)]);
+
 /** Code samples with the first example: language of the fence, title and text. */
 export function samplesOf(entry, server) {
   const { operation, method } = entry;
@@ -205,9 +228,7 @@ export function samplesOf(entry, server) {
     url: urlOf(entry, server),
     headers: [
       ...(example.body === undefined ? [] : [['Content-Type', 'application/json']]),
-      ...(operation.parameters ?? [])
-        .filter((parameter) => parameter.in === 'header' && parameter.example !== undefined)
-        .map(({ name, example: value }) => [name, String(value)]),
+      ...parameterHeadersOf(operation),
     ],
   };
   return [

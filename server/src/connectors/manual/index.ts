@@ -31,7 +31,7 @@ const settings = Type.Object({
     env: 'RAILHEAD_RATES_MAX_AGE',
     flag: 'rates-max-age',
     fallback: '86400',
-    help: 'maximum age of production exchange rates in seconds. Older rates are not used',
+    help: 'maximum age of production exchange rates in seconds, {range}. Older rates are not used',
   }),
   fundingFile: Type.Optional(
     fileSetting({

@@ -12,6 +12,9 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardFixture } from '../../../test/kit/cards/cards.ts';
 import { ownerHarness } from '../../../test/kit/customers/owners.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { newId } from '../../kernel/id.ts';
+import { hitsById } from './search-by-id.ts';
 import type { Hit } from './search-hits.ts';
 
 const app = testApp();
@@ -66,6 +69,17 @@ describe('search by identifiers', () => {
     expect(await searchFor(reference.toLowerCase())).toEqual(expectedHits);
     expect(await search('Customer:01890000-0000-7000-8000-000000000000')).toEqual([]);
   });
+
+  it.each(['Card', 'Agent'])(
+    'returns SERVICE_UNAVAILABLE for %s IDs while the database is unavailable',
+    async (resource) => {
+      const unavailableFault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
+      const { db, effects } = app.runtime;
+      const read = () => Promise.reject(unavailableFault);
+      const runtime = { ...app.runtime, db: { ...db, read } };
+      await expect(hitsById(runtime, newId(effects, resource))).rejects.toBe(unavailableFault);
+    },
+  );
 
   it('finds a payment by the end-to-end ID that banks show', async () => {
     const { person, account } = await createFundedCustomer(app);

@@ -3,6 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { createPlatformToken } from '../../features/tenancy/tokens/index.ts';
+import { Fault } from '../../kernel/fault.ts';
 
 const app = testApp();
 const client = operatorClient(app);
@@ -30,6 +32,14 @@ describe('tokens', () => {
     expect(await client.recordsOf('createPlatformToken')).toHaveLength(1);
     const repeatedReply = await client.call('DELETE', `/tokens/${token.tokenId}`);
     expect([repeatedReply.status, repeatedReply.body.code]).toEqual([404, 'TOKEN_NOT_FOUND']);
+  });
+
+  it('are not created while the database is unavailable, without a conflict', async () => {
+    const unavailableFault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
+    const commit = () => Promise.reject(unavailableFault);
+    const runtime = { ...app.runtime, committer: { commit } };
+    const input = { platformId: app.platform.id, name: 'Script', permissions: ['VIEW'] as const };
+    await expect(createPlatformToken(runtime, input)).rejects.toBe(unavailableFault);
   });
 
   it('are listed in pages, of one platform or of all', async () => {

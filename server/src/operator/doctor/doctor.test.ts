@@ -1,5 +1,7 @@
 // `railhead-server doctor` on a real database: each defect is reported, and no data is changed.
+import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -55,6 +57,47 @@ async function readFindings(env: Record<string, string | undefined> = {}): Promi
 const find = async (check: string, env: Record<string, string | undefined> = {}) =>
   (await readFindings(env)).find((each) => each.check === check) as Finding;
 
+const REJECTION = 'sorry, too many clients already';
+
+/** PostgreSQL's response to a connection beyond `max_connections`. */
+function rejectionMessage(): Buffer {
+  const fields = ['SFATAL', 'VFATAL', 'C53300', `M${REJECTION}`, ''];
+  const content = Buffer.from(fields.map((field) => `${field}\0`).join(''));
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from('E'), length, content]);
+}
+
+/** A proxy of the database that rejects the connections of this name. */
+async function databaseThatRejects(name: string) {
+  const { username, password, pathname, hostname, port, searchParams } = new URL(app.databaseUrl);
+  const folder = searchParams.get('host');
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.once('data', (startup) => {
+      if (startup.includes(name)) return void socket.end(rejectionMessage());
+      const upstream = folder
+        ? net.connect(`${folder}/.s.PGSQL.${port}`)
+        : net.connect(Number(port || 5432), hostname);
+      sockets.add(upstream.on('error', () => undefined));
+      upstream.write(startup);
+      socket.pipe(upstream).pipe(socket);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: proxyPort } = server.address() as net.AddressInfo;
+  const credentials = password ? `${username}:${password}` : username;
+  return {
+    url: `postgresql://${credentials}@127.0.0.1:${proxyPort}${pathname}`,
+    close() {
+      server.close();
+      for (const each of sockets) each.destroy();
+    },
+  };
+}
+
 describe('doctor', () => {
   it('has a finding for every check, and a remedy for every finding that is not OK', async () => {
     const checkResults = await readFindings();
@@ -90,6 +133,17 @@ describe('doctor', () => {
     const { code, out } = await run([], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
     expect(out).toMatch(/^ERROR +database +/m);
     expect(code).toBe(1);
+  });
+
+  it('prints why PostgreSQL rejected a connection', async () => {
+    const database = await databaseThatRejects('railhead reader');
+    try {
+      expect(await find('database', { DATABASE_URL: database.url })).toMatchObject({
+        ...{ status: 'ERROR', detail: expect.stringContaining(REJECTION) },
+      });
+    } finally {
+      database.close();
+    }
   });
 
   it('reports every invalid setting', async () => {

@@ -7,6 +7,7 @@ import {
   folderProblem,
   listOf,
   matches,
+  numberSetting,
   problemUnless,
   type Setting,
   serviceUrlProblem,
@@ -19,10 +20,7 @@ import { ROLES, rolesProblem } from './roles.ts';
  * The minimum permits the owner to react to the notifications. The maximum limits the time of a user
  * without access.
  */
-function recoveryProblem(text: string): string | undefined {
-  const isValid = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
-  return problemUnless(isValid, 'must be a number of hours from 24 to 720');
-}
+const RECOVERY_HOURS = { min: 24, max: 720, unit: ' of hours' };
 
 /** The error of a list of addresses and networks, such as 10.0.0.0/8. */
 function networksProblem(text: string): string | undefined {
@@ -51,14 +49,11 @@ export const RETENTION_DAYS = { events: 30, requests: 30, archives: 2_555 };
 /** Longer than the period in which a webhook is retried. */
 const MIN_EVENT_DAYS = 8;
 
-const numberFrom = (min: number, max: number, unit: string) => (text: string) =>
-  problemUnless(
-    /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max,
-    `must be a number${unit} from ${min} to ${max}`,
-  );
-
-const archiveProblem = (text: string) =>
-  text === '0' ? undefined : numberFrom(365, 9_999, ' of days, 0 or')(text);
+/** The retention of archives. 0 is permitted as well. */
+const ARCHIVE_DAYS = numberSetting(
+  { min: 365, max: 9_999, unit: ' of days, 0 or' },
+  'days for which removed events and requests are archived, {range}. 0: no archive',
+);
 
 /** Reads 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 export function keyFrom(text: string): Uint8Array | undefined {
@@ -67,8 +62,10 @@ export function keyFrom(text: string): Uint8Array | undefined {
   return Buffer.from(text, 'base64');
 }
 
-const rateProblem = (text: string) =>
-  problemUnless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
+const SECONDS = ' of seconds';
+const RETENTION = { min: MIN_EVENT_DAYS, max: 999, unit: ' of days' };
+const RATES = { min: 0, max: 999_999 };
+const AS_RATE_LIMIT = 'Burst and 0 as for RAILHEAD_RATE_LIMIT';
 
 export const SERVER_SETTINGS: readonly Setting[] = [
   {
@@ -76,12 +73,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'port',
     fallback: '4000',
     value: 'NUMBER',
-    help: 'port to listen on. 0 selects a free port',
-    validate: (text) =>
-      problemUnless(
-        /^\d{1,5}$/.test(text) && Number(text) < 65_536,
-        'must be a number from 0 to 65535',
-      ),
+    ...numberSetting({ min: 0, max: 65_535 }, 'port to listen on, {range}. 0 selects a free port'),
   },
   {
     env: 'HOST',
@@ -96,8 +88,10 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'processes',
     fallback: '1',
     value: 'NUMBER',
-    help: `server processes that share the port, 1 to ${MAX_PROCESSES}. More than 1 are supervised`,
-    validate: numberFrom(1, MAX_PROCESSES, ''),
+    ...numberSetting(
+      { min: 1, max: MAX_PROCESSES },
+      'server processes that share the port, {range}. More than 1 are supervised',
+    ),
   },
   {
     env: 'RAILHEAD_ROLES',
@@ -112,10 +106,11 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'drain',
     fallback: '0',
     value: 'SECONDS',
-    help:
-      'seconds between SIGTERM and the stop, 0 to 300. Until then, /readyz is 503 and requests ' +
-      'are served',
-    validate: numberFrom(0, MAX_DRAIN_S, ' of seconds'),
+    ...numberSetting(
+      { min: 0, max: MAX_DRAIN_S, unit: SECONDS },
+      'seconds between SIGTERM and the stop, {range}. Until then, /readyz is 503 and ' +
+        'requests are served',
+    ),
   },
   {
     env: 'RAILHEAD_DATA_DIR',
@@ -137,24 +132,30 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-statement-timeout',
     fallback: '15',
     value: 'SECONDS',
-    help: 'seconds until a statement is canceled, 1 to 600. Migrations and reports have other limits',
-    validate: numberFrom(1, 600, ' of seconds'),
+    ...numberSetting(
+      { min: 1, max: 600, unit: SECONDS },
+      'seconds until a statement is canceled, {range}. Migrations and reports have other limits',
+    ),
   },
   {
     env: 'RAILHEAD_DATABASE_LOCK_TIMEOUT',
     flag: 'database-lock-timeout',
     fallback: '3',
     value: 'SECONDS',
-    help: 'seconds after which a statement that waits for a lock is canceled, 1 to 600',
-    validate: numberFrom(1, 600, ' of seconds'),
+    ...numberSetting(
+      { min: 1, max: 600, unit: SECONDS },
+      'seconds after which a statement that waits for a lock is canceled, {range}',
+    ),
   },
   {
     env: 'RAILHEAD_DATABASE_CONNECTION_AGE',
     flag: 'database-connection-age',
     fallback: '1800',
     value: 'SECONDS',
-    help: 'maximum age of a connection in seconds, 60 to 86400. Replacement at 80 to 100 % of this age',
-    validate: numberFrom(60, 86_400, ' of seconds'),
+    ...numberSetting(
+      { min: 60, max: 86_400, unit: SECONDS },
+      'maximum age of a connection in seconds, {range}. Replacement at 80 to 100 % of this age',
+    ),
   },
   {
     env: 'RAILHEAD_CLIENT_ID',
@@ -208,40 +209,51 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit',
     fallback: '500',
     value: 'NUMBER',
-    help: 'requests per second of a platform, per process. Burst of twice as many. 0: no limit',
-    validate: rateProblem,
+    ...numberSetting(
+      RATES,
+      'requests per second of a platform, per process, {range}. Burst of twice as many. 0: no limit',
+    ),
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_QUOTES',
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes, discoveries, imports, replays a second per platform. Burst and 0 as RAILHEAD_RATE_LIMIT',
-    validate: rateProblem,
+    ...numberSetting(
+      RATES,
+      `quotes, discoveries, imports, replays a second per platform, {range}. ${AS_RATE_LIMIT}`,
+    ),
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_REFUSED',
     flag: 'rate-limit-refused',
     fallback: '20',
     value: 'NUMBER',
-    help: 'rejected credentials per second of an IP address. Burst and 0 as for RAILHEAD_RATE_LIMIT',
-    validate: rateProblem,
+    ...numberSetting(
+      RATES,
+      `rejected credentials per second of an IP address, {range}. ${AS_RATE_LIMIT}`,
+    ),
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_ADDRESS',
     flag: 'rate-limit-address',
     fallback: '100',
     value: 'NUMBER',
-    help: 'requests without credential per second of an IP address. Burst and 0 as for RAILHEAD_RATE_LIMIT',
-    validate: rateProblem,
+    ...numberSetting(
+      RATES,
+      `requests without credential per second of an IP address, {range}. ${AS_RATE_LIMIT}`,
+    ),
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_BYTES',
     flag: 'rate-limit-bytes',
     fallback: '4194304',
     value: 'NUMBER',
-    help: 'bytes of request bodies per second of a platform. Faster uploads are slowed down. 0: no limit',
-    validate: matches(/^\d{1,12}$/, 'must be a number from 0, which sets no limit'),
+    ...numberSetting(
+      { min: 0, max: 999_999_999_999 },
+      'bytes of request bodies per second of a platform, {range}. Faster uploads are ' +
+        'slowed down. 0: no limit',
+    ),
   },
   {
     env: 'RAILHEAD_TRUSTED_PROXIES',
@@ -254,48 +266,52 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_WALLET_RECOVERY',
     flag: 'wallet-recovery',
     value: 'HOURS',
-    help: 'hours until an account recovery takes effect, 24 to 720. Disabled if absent',
-    validate: recoveryProblem,
+    ...numberSetting(
+      RECOVERY_HOURS,
+      'hours until an account recovery takes effect, {range}. Disabled if absent',
+    ),
   },
   {
     env: 'RAILHEAD_EVENT_RETENTION',
     flag: 'event-retention',
     fallback: String(RETENTION_DAYS.events),
     value: 'DAYS',
-    help: `days after which events and their deliveries are removed, ${MIN_EVENT_DAYS} to 999`,
-    validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
+    ...numberSetting(
+      RETENTION,
+      'days after which events and their deliveries are removed, {range}',
+    ),
   },
   {
     env: 'RAILHEAD_REQUEST_RETENTION',
     flag: 'request-retention',
     fallback: String(RETENTION_DAYS.requests),
     value: 'DAYS',
-    help: `days after which recorded requests are removed, ${MIN_EVENT_DAYS} to 999`,
-    validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
+    ...numberSetting(RETENTION, 'days after which recorded requests are removed, {range}'),
   },
   {
     env: 'RAILHEAD_ARCHIVE_RETENTION',
     flag: 'archive-retention',
     fallback: String(RETENTION_DAYS.archives),
     value: 'DAYS',
-    help: 'days for which removed events and requests are archived, 365 to 9999. 0: no archive',
-    validate: archiveProblem,
+    help: ARCHIVE_DAYS.help,
+    validate: (text) => (text === '0' ? undefined : ARCHIVE_DAYS.validate(text)),
   },
   {
     env: 'RAILHEAD_PROVIDER_RETENTION',
     flag: 'provider-retention',
     fallback: '400',
     value: 'DAYS',
-    help: `days after which messages of providers are deleted, ${MIN_EVENT_DAYS} to 999`,
-    validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
+    ...numberSetting(RETENTION, 'days after which messages of providers are deleted, {range}'),
   },
   {
     env: 'RAILHEAD_LEDGER_CHECK',
     flag: 'ledger-check',
     fallback: '24',
     value: 'HOURS',
-    help: 'hours between two verifications of the whole ledger, 1 to 720. 0: none',
-    validate: numberFrom(0, 720, ' of hours'),
+    ...numberSetting(
+      { min: 0, max: 720, unit: ' of hours' },
+      'hours between two verifications of the whole ledger, {range}. 0: none',
+    ),
   },
   {
     env: 'RAILHEAD_PUBLIC_URL',

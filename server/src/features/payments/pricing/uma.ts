@@ -78,8 +78,12 @@ async function findInternalPayee(
     currency,
   });
   const account = customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
-  if (!account)
-    throw new Fault('INVALID_RECEIVER', `The receiver has no ACTIVE ${currency} account.`);
+  if (!account) {
+    const reason =
+      `The receiver no longer has an ACTIVE ${currency} account. Call lookupUma again and use ` +
+      'one of its supportedCurrencies.';
+    throw new Fault('INVALID_RECEIVER', reason);
+  }
   return { kind: 'internal', account, owner, currency, umaAddress };
 }
 

@@ -55,10 +55,11 @@ describe('payment to a UMA address', () => {
     const freezeSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
     await app.runtime.db.query(freezeSql, [tokenAccount.id]);
     const rejectedResponse = await app.call('POST', '/quotes', secondRequest.body);
-    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
-      400,
-      'INVALID_RECEIVER',
-    ]);
+    expect(rejectedResponse.status).toBe(400);
+    expect(rejectedResponse.body).toMatchObject({
+      code: 'INVALID_RECEIVER',
+      reason: expect.stringMatching(/^The receiver .* USDB account\. Call lookupUma again /),
+    });
     const { person } = await createFundedCustomer(app);
     expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
     const unfreezeSql =

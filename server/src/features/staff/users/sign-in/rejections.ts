@@ -3,7 +3,6 @@
 // secrets are never stored.
 import { Fault } from '../../../../kernel/fault.ts';
 import { claim, countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../../../tenancy/platform/index.ts';
 import { auditedRuntime } from '../../audit/index.ts';
@@ -27,16 +26,22 @@ export interface SignInAttempt {
 
 const UNKNOWN_USER = 'operator sign-in of no user';
 
-/** Commits the changes of `stage`. False if a limit or a concurrent request prevents the commit. */
-async function tryCommit(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>): Promise<boolean> {
+/** Counts a rejection of a user. False if the limit is reached. */
+async function countRejection(runtime: Runtime, { id }: UserRow): Promise<boolean> {
   try {
-    await operate(runtime, INSTALLATION, stage);
+    await operate(runtime, INSTALLATION, (ctx) =>
+      countAttempt(ctx, `operator rejections ${id}`, USER_LIMITS),
+    );
     return true;
   } catch (error) {
-    if (error instanceof Fault) return false;
+    if (error instanceof Fault && error.code === 'RATE_LIMITED') return false;
     throw error;
   }
 }
+
+/** A commit of the same cost as an audit record. */
+const claimUnknownUser = (runtime: Runtime): Promise<void> =>
+  operate(runtime, INSTALLATION, (ctx) => claim(ctx, UNKNOWN_USER));
 
 /**
  * Records a rejection. The actor is the claimed user, without roles, because the identity is not
@@ -68,7 +73,7 @@ export async function recordLimitedRejection(
   reason: string,
 ): Promise<void> {
   if (user) await record(runtime, attempt, user, reason);
-  else await tryCommit(runtime, (ctx) => claim(ctx, UNKNOWN_USER));
+  else await claimUnknownUser(runtime);
 }
 
 /** Records a rejected sign-in, within the limits of password attempts. */
@@ -78,11 +83,7 @@ export async function recordRejection(
   user: UserRow | undefined,
   reason: string,
 ): Promise<void> {
-  const isCounted =
-    user !== undefined &&
-    (await tryCommit(runtime, (ctx) =>
-      countAttempt(ctx, `operator rejections ${user.id}`, USER_LIMITS),
-    ));
-  if (!isCounted) await tryCommit(runtime, (ctx) => claim(ctx, UNKNOWN_USER));
+  const isCounted = user !== undefined && (await countRejection(runtime, user));
+  if (!isCounted) await claimUnknownUser(runtime);
   await recordLimitedRejection(runtime, attempt, isCounted ? user : undefined, reason);
 }
