@@ -379,7 +379,7 @@ const admissionOf = (runtime: Runtime, settings: Settings, metrics: Metrics) => 
   operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),
 });
 
-/** The work that becomes due when a clock is moved. */
+/** The work that becomes due when a clock is advanced. */
 const clockWorkOf = (
   { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
   { heldPlatform }: Pick<Deliverer, 'heldPlatform'>,

@@ -75,7 +75,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   'Sandbox Fixtures':
     'Reset of a sandbox platform, and fixtures that create a known state before a test.',
   'Sandbox Clock':
-    'The clock of a sandbox platform. Moving it forward executes all work that becomes due, so ' +
+    'The clock of a sandbox platform. Advancing it executes all work that becomes due, so ' +
     'that the return of a payment after two days can be tested in a second.',
   Requests:
     'Recorded requests of the platform, with errors and their details. A request is found by the ' +

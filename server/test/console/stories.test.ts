@@ -236,7 +236,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'a developer moves the clock of a sandbox platform until a payment is returned',
+    'a developer advances the clock of a sandbox platform until a payment is returned',
     async () => {
       const id = await createPayout('008');
       const dora = await consoleFixture.operator('Dora Developer', 'developer');
@@ -247,10 +247,10 @@ describe.runIf(isTestable)('in the console', () => {
       await page.getByRole('banner').getByText('Sandbox', { exact: true }).waitFor();
       await dora.go('/sandbox');
       await waitForTitle(page, 'Sandbox');
-      await button(page, 'Move clock').click();
-      await send(page, 'Move clock', { Advance: 'P3D', Reason: 'See the return' });
+      await button(page, 'Advance clock').click();
+      await send(page, 'Advance clock', { Advance: 'P3D', Reason: 'See the return' });
       await closeDialog(page);
-      await page.locator('.clock-notice').getByText('was moved to', { exact: false }).waitFor();
+      await page.locator('.clock-notice').getByText('was advanced to', { exact: false }).waitFor();
       await page.goBack();
       await waitForTitle(page, 'Payment');
       await page.locator('.screen-head').getByText('Failed').waitFor();

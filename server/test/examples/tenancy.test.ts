@@ -232,7 +232,7 @@ async function recordClock(recorder: ExampleRecorder) {
     summary: 'A clock that was never changed',
   });
   await recorder.record('updateSandboxClock', 'two-days', {
-    summary: 'Move the clock two days ahead. All work that is due by then is executed first',
+    summary: 'Advance the clock two days. All work that is due by then is executed first',
     body: { advance: 'P2D' },
   });
   await recorder.record('updateSandboxClock', 'frozen', {

@@ -11,7 +11,7 @@ type Clock = Reply<'getSandboxClock'>;
 type Change = NonNullable<Parameters<Session['client']['sandbox']['updateSandboxClock']>[0]>;
 
 /** Repeats a change that exceeds one request until the clock has reached its target. */
-export async function moveClock(session: Session, change: Change): Promise<Clock> {
+export async function advanceClock(session: Session, change: Change): Promise<Clock> {
   let now = '';
   let processedCount = 0;
   const move = async () => {
@@ -29,7 +29,7 @@ export async function moveClock(session: Session, change: Change): Promise<Clock
       };
     }
   };
-  const text = () => `Moving the clock${now && `, now at ${shortText(now)}`} …`;
+  const text = () => `Advancing the clock${now && `, now at ${shortText(now)}`} …`;
   return withProgress(text, move());
 }
 
@@ -50,7 +50,7 @@ export function clockCommand(): Command {
   const command = new Command('clock')
     .summary('Show or change the clock of a sandbox platform.')
     .description(
-      'Shows the clock of the sandbox platform. Moving the clock executes all work that becomes ' +
+      'Shows the clock of the sandbox platform. Advancing the clock executes all work that becomes ' +
         'due. For example, payments complete or are returned, and quotes expire.',
     );
   withExamples(
@@ -71,7 +71,7 @@ export function clockCommand(): Command {
   const change = (subcommand: Command, body: Change) => {
     const { freeze } = subcommand.opts<{ freeze?: boolean }>();
     return show(subcommand, (session) =>
-      moveClock(session, { ...body, ...(freeze && { freeze }) }),
+      advanceClock(session, { ...body, ...(freeze && { freeze }) }),
     );
   };
 
@@ -82,7 +82,7 @@ export function clockCommand(): Command {
   withExamples(advance, 'railhead clock advance 2d', 'railhead clock advance 6m --freeze');
   advance.action((text: string) => change(advance, { advance: isoDuration(text) }));
 
-  const set = clockVerb('set', 'Move the clock to a later time.', [
+  const set = clockVerb('set', 'Advance the clock to a later time.', [
     '<time>',
     'Time, such as 2027-01-04T09:00:00Z.',
   ]);

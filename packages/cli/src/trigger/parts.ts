@@ -9,7 +9,7 @@ const ADDRESS = {
   country: 'US',
 };
 
-/** Executes due work without moving the clock. */
+/** Executes due work without advancing the clock. */
 export const EXECUTE_DUE: Advance = { advance: 'PT0S' };
 export const advance = (duration: string): Advance => ({ advance: duration });
 

@@ -3,7 +3,7 @@ import { CliError } from '../exit.ts';
 import { withProgress } from '../output/progress.ts';
 import { isObject, shortText } from '../output/values.ts';
 import { methodOf, type Session } from '../session.ts';
-import { moveClock } from '../tools/clock.ts';
+import { advanceClock } from '../tools/clock.ts';
 import { type Call, lookUp, type Replies, resolve, type Scenario, type Step } from './step.ts';
 
 /**
@@ -61,7 +61,7 @@ export async function runScenario(
   const callResults: CallResult[] = [];
   for (const step of steps) {
     if ('advance' in step) {
-      const { currentTime } = await moveClock(session, { advance: step.advance });
+      const { currentTime } = await advanceClock(session, { advance: step.advance });
       const isMoved = step.advance !== 'PT0S';
       if (isMoved && !output.isJson) {
         const text = `advanced by ${step.advance}, now ${shortText(currentTime)} UTC`;

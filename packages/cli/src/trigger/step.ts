@@ -14,7 +14,7 @@ export interface Call {
   readonly rejectedWith?: string;
 }
 
-/** Moves the clock of the platform. `PT0S` only executes due work. */
+/** Advances the clock of the platform. `PT0S` only executes due work. */
 export interface Advance {
   readonly advance: string;
 }

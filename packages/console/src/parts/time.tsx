@@ -1,7 +1,7 @@
 // Times: relative if recent and by the real clock, with the exact time and its zone in a hint.
 import { TEXTS } from '../texts/texts.ts';
+import { useIsClockAdvanced } from './advanced-clock.ts';
 import { Hint } from './hint.tsx';
-import { useIsClockMoved } from './moved-clock.ts';
 
 const RELATIVE_UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
@@ -66,11 +66,11 @@ export const ExactTime = ({ value }: { value: string }) => (
 );
 
 export function Time({ value }: { value: string | null | undefined }) {
-  const isClockMoved = useIsClockMoved();
+  const isClockAdvanced = useIsClockAdvanced();
   if (!value) return <span className="none">{TEXTS.none}</span>;
   return (
     <Hint text={`${exactFormat.format(new Date(value))} · ${value}`}>
-      <time dateTime={value}>{isClockMoved ? dateTimeText(value) : timeText(value)}</time>
+      <time dateTime={value}>{isClockAdvanced ? dateTimeText(value) : timeText(value)}</time>
     </Hint>
   );
 }

@@ -6,8 +6,8 @@ import { ActionHost } from '../action/action.tsx';
 import { call } from '../api/client.ts';
 import { useSession } from '../api/session.tsx';
 import { useChanges, useStreamState } from '../api/stream.ts';
+import { AdvancedClockContext, useAdvancedClock } from '../parts/advanced-clock.ts';
 import { Skeleton } from '../parts/feedback.tsx';
-import { MovedClockContext, useMovedClock } from '../parts/moved-clock.ts';
 import { ModeMark } from '../parts/status.tsx';
 import { ClockTime } from '../parts/time.tsx';
 import { TEXTS } from '../texts/texts.ts';
@@ -89,7 +89,7 @@ function Frame() {
     main.current?.scrollTo(0, 0);
   }, [pathname]);
   const isSandbox = shownPlatform?.mode.toUpperCase() === 'SANDBOX';
-  const movedClock = useMovedClock(isSandbox ? shownPlatform?.id : undefined);
+  const advancedClock = useAdvancedClock(isSandbox ? shownPlatform?.id : undefined);
   return (
     <div className={`shell ${isSandbox ? 'is-sandbox' : ''} ${isMenuOpen ? 'has-menu' : ''}`}>
       <a className="skip" href="#main">
@@ -103,18 +103,18 @@ function Frame() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the page scrolls in this element */}
       <main id="main" ref={main} tabIndex={0}>
         {isSandbox && <p className="mode-band">{TEXTS.sandbox}</p>}
-        {movedClock && (
+        {advancedClock && (
           <p className="notice clock-notice">
-            {TEXTS.movedClock} <ClockTime value={movedClock} />.
+            {TEXTS.advancedClock} <ClockTime value={advancedClock} />.
           </p>
         )}
-        <MovedClockContext value={movedClock !== undefined}>
+        <AdvancedClockContext value={advancedClock !== undefined}>
           <ActionHost>
             <Suspense fallback={<Skeleton lines={8} />}>
               <Outlet />
             </Suspense>
           </ActionHost>
-        </MovedClockContext>
+        </AdvancedClockContext>
       </main>
       {isPaletteOpen && (
         <Suspense fallback={null}>

@@ -21,12 +21,12 @@ export const DEVELOPER_TEXTS = {
   resume: 'Resume',
   noDeliveries: 'No webhook endpoint receives this event.',
   noEndpoints: 'This platform has no webhook endpoint.',
-  selectSandbox: 'Select a sandbox platform to move its clock and to load data.',
+  selectSandbox: 'Select a sandbox platform to advance its clock and to load data.',
   clock: 'Clock',
   clockText:
     'Moves the time of this platform forward and executes the work that becomes due. If one request ' +
     'cannot execute all of it, the clock stops before the target.',
-  moveClock: 'Move clock',
+  advanceClock: 'Advance clock',
   /** By duration in ISO 8601. */
   advances: { PT1H: '+1 hour', P1D: '+1 day', P2D: '+2 days', P7D: '+1 week' },
   worldDone:

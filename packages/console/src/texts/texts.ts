@@ -35,7 +35,7 @@ export const TEXTS = {
   ownPlatforms: 'All your platforms',
   sandbox: 'Sandbox',
   production: 'Production',
-  movedClock: 'The clock of this platform was moved to',
+  advancedClock: 'The clock of this platform was advanced to',
   menu: 'Menu',
   skip: 'Skip to content',
   navigation: 'Console',

@@ -60,10 +60,10 @@ const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until 
 const leaseLostFault = () =>
   new Fault(
     'CONFLICT',
-    'Another request has moved or reset the clock. Read the clock and try again.',
+    'Another request has advanced or reset the clock. Read the clock and try again.',
   );
 
-/** Moves the clock to `at` during a change to `target`, and renews the lease. */
+/** Advances the clock to `at` during a change to `target`, and renews the lease. */
 export async function stepClock(
   db: Writer,
   { id, holder }: Pick<ClockRow, 'id' | 'holder'>,

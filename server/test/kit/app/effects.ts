@@ -1,5 +1,5 @@
-// The effects of a test server: a clock that moves only when set, and random bytes from the seed of
-// the run. Network access is real. This file also moves the clock and reads the emitted events.
+// The effects of a test server: a clock that advances only when set, and random bytes from the seed of
+// the run. Network access is real. This file also advances the clock and reads the emitted events.
 import { createCipheriv, createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import type { App } from '../../../src/compose.ts';
@@ -60,7 +60,7 @@ const NEXT_DUE_SQL = `select extract(epoch from min(due)) * 1000 as due from (
   select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
     where t.status = 'PENDING') soon`;
 
-/** Moves the clock of a server and runs its jobs and deliveries. */
+/** Advances the clock of a server and runs its jobs and deliveries. */
 export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffects) {
   /** Runs due work until none remains. */
   async function settle(): Promise<void> {

@@ -57,7 +57,9 @@ function Clock({ platformId }: { platformId: string }) {
   return (
     <Panel
       title={T.clock}
-      actions={<ActionButton id="changePlatformClock" label={T.moveClock} path={path} isPrimary />}
+      actions={
+        <ActionButton id="changePlatformClock" label={T.advanceClock} path={path} isPrimary />
+      }
     >
       <p className="soft">{T.clockText}</p>
       <div className="actions">

@@ -1,5 +1,5 @@
-// Moves a held clock to its target and executes due work in the order of time. Jobs of one instant
-// are executed in the order of ID. The clock moves to the instant of the earliest job, delivery or
+// Advances a held clock to its target and executes due work in the order of time. Jobs of one instant
+// are executed in the order of ID. The clock advances to the instant of the earliest job, delivery or
 // pause of a failing endpoint, and that work is executed. Further work at the same instant follows
 // immediately.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import {
 } from '../../notifications/endpoints/index.ts';
 import { firstQueued, type PlatformDeliveries } from '../../notifications/webhooks/index.ts';
 
-/** Functions that the composition provides to move clocks. */
+/** Functions that the composition provides to advance clocks. */
 export interface ClockWork {
   /** Kinds of jobs. */
   kinds: readonly string[];

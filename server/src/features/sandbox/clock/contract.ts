@@ -61,7 +61,7 @@ export const updateSandboxClock = operation({
   tag: 'Sandbox Clock',
   summary: 'Change the clock',
   description:
-    'Moves the clock of the platform forward, by a duration or to an instant, and freezes or ' +
+    'Advances the clock of the platform, by a duration or to an instant, and freezes or ' +
     'unfreezes it. All work that is due on the platform by then is executed in ' +
     'chronological order before the reply is sent. For example, quotes expire, payments ' +
     'complete or are returned, and webhooks are delivered and retried. If an endpoint does not ' +
@@ -82,7 +82,7 @@ export const updateSandboxClock = operation({
           Type.String({
             maxLength: 64,
             description:
-              'Duration by which to move the clock, as an ISO 8601 duration such as `P2D` or ' +
+              'Duration by which to advance the clock, as an ISO 8601 duration such as `P2D` or ' +
               '`PT6M`. At most two years. `PT0S` executes only work that is already due.',
           }),
         ),

@@ -1,19 +1,19 @@
-// The clock of a sandbox platform. If the clock was moved, times are shown as dates, because "2 hours ago"
+// The clock of a sandbox platform. If the clock was advanced, times are shown as dates, because "2 hours ago"
 // could refer to either clock.
 import { createContext, use } from 'react';
 import { useReply } from '../api/queries.ts';
 
 /** Whether the clock of the platform on the screen was moved or frozen. */
-export const MovedClockContext = createContext(false);
+export const AdvancedClockContext = createContext(false);
 
-export const useIsClockMoved = (): boolean => use(MovedClockContext);
+export const useIsClockAdvanced = (): boolean => use(AdvancedClockContext);
 
 const REFRESH_MS = 15_000;
 /** Differences below this are ignored, because the clock was read some seconds ago. */
 const TOLERANCE_MS = 120_000;
 
-/** The time of a sandbox platform whose clock was moved or frozen, or undefined. */
-export function useMovedClock(sandboxId: string | undefined): string | undefined {
+/** The time of a sandbox platform whose clock was advanced or frozen, or undefined. */
+export function useAdvancedClock(sandboxId: string | undefined): string | undefined {
   const { data, dataUpdatedAt } = useReply(
     'getPlatformClock',
     { path: { platformId: sandboxId ?? '' } },
