@@ -43,6 +43,7 @@ function bodyOf(document, { requestBody }) {
 function commandOf(document, group, operation) {
   const { operationId, route, method, summary, parameters = [], responses, security } = operation;
   const parametersIn = (location) => parameters.filter((each) => each.in === location);
+  const hasHeader = (header) => parametersIn('header').some(({ name }) => name === header);
   const isList = JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
   const body = bodyOf(document, operation);
   const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));
@@ -62,7 +63,8 @@ function commandOf(document, group, operation) {
     ...(body && { body }),
     ...(isList && { isList }),
     ...(scheme === 'AgentAuth' && { isOfAgent: true }),
-    ...(parameters.some(({ name }) => name === 'Idempotency-Key') && { hasKey: true }),
+    ...(hasHeader('Idempotency-Key') && { hasKey: true }),
+    ...(hasHeader('Service-Wallet-Signature') && { isSignable: true }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RESOURCES } from '../src/api/metadata.ts';
+import { operationsOf, RESOURCES } from '../src/api/metadata.ts';
 import { createProgram } from '../src/program.ts';
 import { type Cli, createEmptyHome, PROGRAM, startTestServer } from './kit/cli.ts';
 
@@ -14,6 +14,21 @@ beforeAll(() => {
   cliInEmptyHome = createEmptyHome();
 });
 afterAll(() => cliInEmptyHome.remove());
+
+/** Operations of the document with the header of a wallet signature. */
+function signableOperations(): string[] {
+  const file = path.resolve(import.meta.dirname, '../../../openapi.json');
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as {
+    paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] }>>;
+  };
+  return Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ parameters = [] }) =>
+      parameters.some(({ name }) => name === 'Service-Wallet-Signature'),
+    )
+    .map(({ operationId }) => operationId)
+    .sort();
+}
 
 describe('the commands', () => {
   const program = createProgram(
@@ -31,6 +46,20 @@ describe('the commands', () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThanOrEqual(168);
     expect(commandsByName.length).toBeGreaterThan(ids.length);
+  });
+
+  it('have the flags of a wallet signature if the operation accepts its header', () => {
+    const hasFlag = (resource: string, verb: string) =>
+      program.commands
+        .find((each) => each.name() === resource)
+        ?.commands.find((each) => each.name() === verb)
+        ?.options.some(({ long }) => long === '--wallet-signature');
+    const commandIds = RESOURCES.flatMap((resource) =>
+      operationsOf(resource)
+        .filter(({ verb }) => hasFlag(resource.name, verb))
+        .map(({ id }) => id),
+    );
+    expect(commandIds.sort()).toEqual(signableOperations());
   });
 
   it.each(commandsByName)('%s has help with examples within 80 columns', (name, command) => {

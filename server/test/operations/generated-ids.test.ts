@@ -70,7 +70,7 @@ const app = testApp();
 let suffix: string;
 beforeAll(async () => {
   const { random } = app.effects;
-  // Replaces the last three digits of every uuid; other randomness is unchanged.
+  // Replaces the last three digits of every uuid. Other randomness is unchanged.
   app.effects.random = (count) => {
     const bytes = random(count);
     if (count !== 16 || !suffix) return bytes;

@@ -49,6 +49,8 @@ export interface Operation {
   readonly isOfAgent?: boolean;
   /** Accepts an `Idempotency-Key`. */
   readonly hasKey?: boolean;
+  /** Accepts a signature of the owner of a wallet. */
+  readonly isSignable?: boolean;
 }
 
 interface Index {

@@ -170,7 +170,7 @@ function addCallFlags(command: Command, operation: Operation): void {
       'Access token of the agent. Default: RAILHEAD_AGENT_TOKEN.',
     );
   }
-  if (/signature/i.test(operation.text)) {
+  if (operation.isSignable) {
     command.option('--wallet-signature <stamp>', 'Signature of the owner of a wallet.');
     command.option('--request-id <id>', 'ID of the request that is signed.');
   }

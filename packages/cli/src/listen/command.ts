@@ -50,8 +50,8 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
   ].join('  ');
   const isSuccess = result.kind === 'replied' && result.status >= 200 && result.status < 300;
   if (isSuccess) return line;
-  const errorText = result.kind === 'failed' ? `${result.error}; ` : '';
-  return `${line}\n          ${dim(`${errorText}send it again: railhead events resend ${eventId}`)}`;
+  const errorText = result.kind === 'failed' ? `${result.error}. ` : '';
+  return `${line}\n          ${dim(`${errorText}Send it again: railhead events resend ${eventId}`)}`;
 }
 
 /** Without a receiver, events are only shown. */
