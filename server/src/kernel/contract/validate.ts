@@ -105,12 +105,23 @@ const CONSTRAINTS: Record<string, (params: Record<string, unknown>) => FieldCons
   maxLength: (params) => ({ maxLength: Number(params.limit) }),
 };
 
+const countOf = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`;
+
 const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is unknown',
   enum: (params) => `must be one of ${(params.allowedValues as unknown[]).join(', ')}`,
   pattern: (params) => `must match ${String(params.pattern)}`,
   format: (params) => `must be a valid ${String(params.format)}`,
+  minLength: ({ limit }) => `must have at least ${countOf(limit, 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${countOf(limit, 'character')}`,
+  minItems: ({ limit }) => `must have at least ${countOf(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${countOf(limit, 'item')}`,
+  uniqueItems: () => 'must not contain the same item twice',
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
 };
 
 function fieldErrorOf(error: ErrorObject): FieldError {

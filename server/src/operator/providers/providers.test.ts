@@ -131,7 +131,7 @@ describe('providers', () => {
     );
     writeFileSync(file, JSON.stringify({ limits: [{ currency: 'EUR', perDay: 0 }] }));
     const invalidResult = await runProviders('set-terms', 'acme-bank', '--file', file);
-    expect(invalidResult.err).toContain('limits.0.perDay: must be > 0\n');
+    expect(invalidResult.err).toContain('limits.0.perDay: must be greater than 0\n');
     expect((await runProviders('health')).out).toMatch(/^acme-bank +ACTIVE +5 +1 +0 % +\d+ ms/m);
     expect((await runProviders('list')).out).toMatch(
       /^acme-bank +GATEWAY +production +ACTIVE +payout/m,

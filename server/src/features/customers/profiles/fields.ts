@@ -210,10 +210,18 @@ const dueDiligenceFields = {
   ),
 };
 
+/** Characters of a name, for descriptions and messages. */
+export const NAME_CHARACTERS = "letters, digits, single spaces and ' - . ,";
+
 /** Fields of an individual that replies contain. */
 export const individualFields = {
-  fullName: optional(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
-  birthDate: optional(withDescription(DateOnly, 'Date of birth.')),
+  fullName: optional(
+    text(`Full name: given and family names, with ${NAME_CHARACTERS}.`, {
+      minLength: 1,
+      maxLength: 250,
+    }),
+  ),
+  birthDate: optional(withDescription(DateOnly, 'Date of birth. Must not be in the future.')),
   nationality: optional(countryField('Country of citizenship, ISO 3166-1 alpha-2.')),
   address: optional(
     withDescription(Address, 'Residential address. Each field has at most 255 characters.'),
@@ -229,7 +237,8 @@ export const individualFields = {
   countryOfIssuance: optional(
     countryField(
       'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
-        'NON_US_TAX_ID. Must be US or absent with SSN and ITIN.',
+        'NON_US_TAX_ID, and then neither the US nor a US territory. Must be US or absent with ' +
+        'SSN and ITIN.',
     ),
   ),
   ...dueDiligenceFields,
@@ -308,7 +317,7 @@ export const businessCore = {
     minLength: 1,
     maxLength: 64,
   }),
-  incorporatedOn: withDescription(DateOnly, 'Date of incorporation.'),
+  incorporatedOn: withDescription(DateOnly, 'Date of incorporation. Must not be in the future.'),
 };
 
 export const businessDetails = {

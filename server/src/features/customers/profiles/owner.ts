@@ -10,7 +10,7 @@ import {
   time,
   withDescription,
 } from '../../../kernel/schema.ts';
-import { contactFields, IdentificationType, KycStatus, object } from './fields.ts';
+import { contactFields, IdentificationType, KycStatus, NAME_CHARACTERS, object } from './fields.ts';
 import { clearableFields } from './requests.ts';
 
 const optional = Type.Optional;
@@ -24,10 +24,12 @@ const BeneficialOwnerRole = named(
   }),
 );
 
+const nameField = (label: string) => text(`${label}, at most 250 characters: ${NAME_CHARACTERS}.`);
+
 const requiredFields = {
-  firstName: text('Given name, at most 250 characters.'),
-  lastName: text('Family name, at most 250 characters.'),
-  birthDate: withDescription(DateOnly, 'Date of birth.'),
+  firstName: nameField('Given name'),
+  lastName: nameField('Family name'),
+  birthDate: withDescription(DateOnly, 'Date of birth. Must be in the past.'),
   nationality: text('Country of citizenship, ISO 3166-1 alpha-2.'),
   address: withDescription(Address, 'Residential address. Each field has at most 255 characters.'),
 };
@@ -39,19 +41,21 @@ const identifierFields = {
       'NON_US_TAX_ID for other persons.',
   ),
   identifier: text(
-    'Tax or identity number, in the format of the issuing country. Replies show at most its ' +
-      'last four characters, or an empty string if the person has no number.',
+    'Tax or identity number, at most 64 characters, in the format of the issuing country. ' +
+      'Replies show at most its last four characters, or an empty string if the person has ' +
+      'no number.',
   ),
 };
 
 const optionalFields = {
-  middleName: optional(text('Middle name, at most 250 characters.')),
+  middleName: optional(nameField('Middle name')),
   email: optional(withDescription(Email, 'E-mail address of the beneficial owner.')),
   phoneNumber: contactFields.phoneNumber,
   countryOfIssuance: optional(
     text(
       'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
-        'NON_US_TAX_ID. Must be US or absent with other types.',
+        'NON_US_TAX_ID, and then neither the US nor a US territory. Must be US or absent with ' +
+        'other types.',
     ),
   ),
 };

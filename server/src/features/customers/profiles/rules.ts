@@ -9,7 +9,7 @@ import {
   usesUsTaxIdentifiers,
 } from '../../../catalog/identity/tax-identifiers.ts';
 import type { FieldConstraint, FieldError } from '../../../kernel/fault.ts';
-import { PERSONAL_ID_TYPES } from './fields.ts';
+import { NAME_CHARACTERS, PERSONAL_ID_TYPES } from './fields.ts';
 
 export type Json = Record<string, unknown>;
 export type Report = (field: string, message: string, constraint?: FieldConstraint) => void;
@@ -80,8 +80,9 @@ export function nameRule(
   for (const name of names) {
     const value = values[name];
     if (typeof value === 'string' && value !== '' && !NAME_PATTERN.test(value)) {
-      const message = "may contain only letters, digits, single spaces and ' - . ,";
-      report(prefix + name, message, { pattern: NAME_PATTERN.source });
+      report(prefix + name, `may contain only ${NAME_CHARACTERS}`, {
+        pattern: NAME_PATTERN.source,
+      });
     }
   }
 }
@@ -106,7 +107,10 @@ function otherDescriptionRule(report: Report, values: Json, prefix: string): voi
 function nationalIdentifierRule(report: Report, values: Json, prefix: string): void {
   const { identifier, countryOfIssuance: issuer } = values;
   if (usesUsTaxIdentifiers(issuer)) {
-    report(`${prefix}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
+    report(
+      `${prefix}countryOfIssuance`,
+      'must not be the US or a US territory for this type of identifier',
+    );
     return;
   }
   const country = typeof issuer === 'string' ? issuer : '';
@@ -117,7 +121,8 @@ function nationalIdentifierRule(report: Report, values: Json, prefix: string): v
   const example = row?.example ? `, such as ${row.example}` : '';
   const message = row
     ? `is not a well-formed ${row.name} of ${countryName(country)}${example}`
-    : 'is not a well-formed NON_US_TAX_ID';
+    : 'must have 1 to 64 letters, digits, spaces and punctuation marks, and begin with a letter ' +
+      'or digit';
   report(`${prefix}identifier`, message, row ? { pattern: row.pattern } : undefined);
 }
 

@@ -37,7 +37,8 @@ function errorMessage(field: Field, { message, constraint }: FieldError): string
     (constraint?.format && message.startsWith('must be a valid'));
   if (isFormatError) return `${label} has the wrong format. ${hint ?? ''}`.trim();
   const isSentence = /^\p{Lu}/u.test(message);
-  return isSentence ? message : `${label} ${message}`;
+  if (isSentence) return message;
+  return `${label.endsWith('?') ? 'Your answer' : label} ${message}`;
 }
 
 const summaryOf = (entries: { text: string; target?: HTMLElement | undefined }[]): HTMLElement => {
