@@ -47,7 +47,7 @@ describe('readConfig', () => {
       ...{ masterKey: undefined, masterKeyFile: undefined, masterKeyCommand: undefined },
       serviceNamePrefix: 'Service',
       rateLimits: {
-        ...{ requests: 500, quotes: 100, refused: 20 },
+        ...{ requests: 500, quotes: 100, rejected: 20 },
         ...{ anonymous: 100, bytes: 4_194_304 },
       },
       trustedProxies: [],
@@ -94,9 +94,9 @@ describe('readConfig', () => {
       allowsLoopback(production),
     ]).toEqual([...[true, true, false]]);
     expect(allowsLoopback({ ...production, RAILHEAD_LOOPBACK_WEBHOOKS: 'allowed' })).toBe(true);
-    expect(allowsLoopback({}, ['--loopback-webhooks', 'refused'])).toBe(false);
+    expect(allowsLoopback({}, ['--loopback-webhooks', 'rejected'])).toBe(false);
     expect(errorsOf({ RAILHEAD_LOOPBACK_WEBHOOKS: 'yes' })).toEqual([
-      'RAILHEAD_LOOPBACK_WEBHOOKS must be allowed or refused.',
+      'RAILHEAD_LOOPBACK_WEBHOOKS must be allowed or rejected.',
     ]);
   });
 

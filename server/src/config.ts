@@ -57,7 +57,7 @@ export interface Config {
   rateLimits: {
     requests: number;
     quotes: number;
-    refused: number;
+    rejected: number;
     anonymous: number;
     bytes: number;
   };
@@ -120,7 +120,8 @@ function readFlags(argv: readonly string[]): Flags {
   for (let index = 0; index < argv.length; index += 1) {
     const argument = argv[index]!;
     const [, name, , inlineValue] = /^--([^=]+)(=(.*))?$/s.exec(argument) ?? [];
-    const setting = name && SETTINGS.find(({ flag }) => flag === name);
+    const setting =
+      name && SETTINGS.find(({ flag, earlier }) => flag === name || earlier?.flag === name);
     if (!setting) {
       flags.otherArguments.push(argument);
       continue;
@@ -206,7 +207,7 @@ function build(values: Map<string, string>, base: string): Config {
     rateLimits: {
       requests: Number(text('RAILHEAD_RATE_LIMIT')),
       quotes: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
-      refused: Number(text('RAILHEAD_RATE_LIMIT_REFUSED')),
+      rejected: Number(text('RAILHEAD_RATE_LIMIT_REJECTED')),
       anonymous: Number(text('RAILHEAD_RATE_LIMIT_ADDRESS')),
       bytes: Number(text('RAILHEAD_RATE_LIMIT_BYTES')),
     },
@@ -219,7 +220,7 @@ function build(values: Map<string, string>, base: string): Config {
     sampleCustomer:
       (text('RAILHEAD_SAMPLE_CUSTOMER') ?? (production ? 'none' : 'create')) === 'create',
     loopbackWebhooks:
-      (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
+      (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'rejected' : 'allowed')) === 'allowed',
     operatorUrl: text('RAILHEAD_OPERATOR_URL')?.replace(/\/+$/, ''),
     tracing: tracingOf(values),
     operatorOidc: identityProviderOf(values),
@@ -283,7 +284,8 @@ export function readConfig(
   const values = new Map<string, string>();
   for (const setting of SETTINGS) {
     const flagText = flagValues.get(setting.env);
-    const text = flagText ?? (env[setting.env] || setting.fallback);
+    const earlierText = setting.earlier && env[setting.earlier.env];
+    const text = flagText ?? (env[setting.env] || earlierText || setting.fallback);
     if (text === undefined) continue;
     values.set(setting.env, text);
     const problem = setting.validate(text);

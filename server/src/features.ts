@@ -102,7 +102,7 @@ export interface Resources
   retention: RetentionDeps;
   providerMessageRetentionMs: number;
   ledgerCheck: LedgerCheckOptions;
-  /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
+  /** Executes the work that becomes due when the clock of a sandbox platform is advanced. */
   clockWork: ClockDeps['clockWork'];
 }
 

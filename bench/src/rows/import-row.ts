@@ -150,7 +150,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     const peak = peakMb(api.process.pid);
     peaks[name].push(peak);
     printProgress(
-      `${processorUse.report(run.completedCount)}; peak memory of the server ${peak.toFixed(0)} MB`,
+      `${processorUse.report(run.completedCount)}, peak memory of the server ${peak.toFixed(0)} MB`,
     );
     return run;
   };

@@ -267,7 +267,7 @@ describe('tools', () => {
   it('advance and unfreeze the clock', async () => {
     const clockBefore = await server.cli.json('clock');
     const { out } = await run('clock', 'advance', '1d', '--freeze');
-    expect(out).toMatch(/^\S+ \S+ UTC, frozen; \d+ due steps? executed\n$/);
+    expect(out).toMatch(/^\S+ \S+ UTC, frozen\. \d+ due steps? executed\.\n$/);
     const clockAfter = await server.cli.json('clock', 'unfreeze');
     const hours =
       (Date.parse(clockAfter.currentTime) - Date.parse(clockBefore.currentTime)) / 3_600_000;

@@ -5,7 +5,6 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
-import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
 import {
   named,
@@ -16,6 +15,7 @@ import {
   toOpenApi,
   withDescription,
 } from '../kernel/schema.ts';
+import { detailsOf } from './document/error-details.ts';
 import { type DocumentHead, PLATFORM_HEAD } from './document/head.ts';
 import { headersOf, keyParameterOf, SIGNED_RETRY } from './document/headers.ts';
 import {
@@ -55,81 +55,6 @@ const STATUS_TEXT: Record<number, string> = {
   501: 'The function is not supported.',
   503: 'The service is temporarily unavailable. Retry the request.',
 };
-
-const FieldErrorSchema = named(
-  'FieldError',
-  Type.Object(
-    {
-      field: Type.String({
-        description:
-          'Path of the field in the request, with dots between its parts, such as ' +
-          '`address.country`. Empty for the complete body.',
-      }),
-      constraint: Type.Optional(
-        Type.Object(
-          {
-            format: Type.Optional(Type.String({ description: 'Name of the required format.' })),
-            pattern: Type.Optional(Type.String({ description: 'Regular expression to match.' })),
-            enum: Type.Optional(Type.Array(Type.String(), { description: 'Accepted values.' })),
-            minLength: Type.Optional(
-              Type.Integer({ description: 'Minimum length in characters.' }),
-            ),
-            maxLength: Type.Optional(
-              Type.Integer({ description: 'Maximum length in characters.' }),
-            ),
-          },
-          {
-            description:
-              'Constraint that the value violates, in machine-readable form. Absent if ' +
-              'none applies.',
-          },
-        ),
-      ),
-      message: Type.String({ description: 'Description of the violation, in English.' }),
-    },
-    { description: 'A field of the request that was rejected.' },
-  ),
-);
-
-function detailsOf(status: number): TSchema {
-  const openObject = {
-    additionalProperties: true,
-    description: 'Additional data about the error, if any.',
-  };
-  if (status === 400) {
-    const errors = Type.Array(FieldErrorSchema, {
-      description: `Rejected fields, at most ${MAX_FIELD_ERRORS}.`,
-    });
-    return Type.Object({ errors: Type.Optional(errors) }, openObject);
-  }
-  if (status === 423) {
-    const time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
-    return Type.Object(
-      {
-        suspended: Type.Optional(
-          Type.Boolean({
-            description:
-              'Whether the customer is suspended until a password reset or an unlock by the operator.',
-          }),
-        ),
-        lockedUntil: Type.Optional(
-          withDescription(
-            time,
-            'Time at which the lockout expires. Null if the customer is suspended.',
-          ),
-        ),
-        failedAttempts: Type.Optional(
-          Type.Integer({
-            description:
-              'Number of failed attempts since the last password reset or unlock by the operator.',
-          }),
-        ),
-      },
-      openObject,
-    );
-  }
-  return Type.Object({}, openObject);
-}
 
 /** The body of every reply with this error status. */
 export function errorSchema(status: number, naming: Naming): TSchema {

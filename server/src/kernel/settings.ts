@@ -19,6 +19,8 @@ export interface Setting {
   env: string;
   /** Flag without dashes. Absent for a setting of the environment only. */
   flag?: string;
+  /** Names of an earlier release, which are read too. */
+  earlier?: { env: string; flag: string };
   /** Default value. */
   fallback?: string;
   /** Placeholder for the value in the help. */

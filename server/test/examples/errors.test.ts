@@ -80,7 +80,7 @@ describe('examples of errors', () => {
     },
     {
       webhookTypes: [],
-      rateLimits: { refused: 2 },
+      rateLimits: { rejected: 2 },
       // The address in the message of a failed connection.
       replacements: [[/(?<!\/)127\.0\.0\.1:\d+/g, '203.0.113.7:443']],
     },

@@ -83,7 +83,7 @@ beforeEach(() => {
   suffix = '';
 });
 
-/** The reply's body; its ID has the tested suffix. */
+/** The body of the reply, whose ID has the tested suffix. */
 function bodyWithSuffix(response: ApiResponse | ApiResponse['body'], status?: number) {
   const body = status === undefined ? response : ok(response, status);
   expect(body.id.slice(-3)).toBe(suffix);

@@ -29,7 +29,7 @@ const OPEN_TO_ALL = [
 ];
 
 /** A server with low rate limits. */
-const limitedServer = testApp({ rateLimits: { requests: 2, quotes: 1, refused: 0 } });
+const limitedServer = testApp({ rateLimits: { requests: 2, quotes: 1, rejected: 0 } });
 let foreignIds: Record<string, string>;
 /** IDs of resources of another customer of the same platform, and of its agent. */
 let otherCustomerIds: Record<string, string>;

@@ -34,7 +34,7 @@ function print(report: Report, ms: number, verbose: boolean): void {
   const speed = Math.round((steps / ms) * 1_000);
   console.log(
     `seed ${seed}: ${steps} steps, ${speed} a second; ${transactions} transactions, ` +
-      `${transfers} transfers, ${events} events; trace ${trace.slice(0, 12)}`,
+      `${transfers} transfers, ${events} events, trace ${trace.slice(0, 12)}`,
   );
   if (!verbose) return;
   const actionCounts = [...report.actionCounts].sort((a, b) => b[1] - a[1]);

@@ -116,7 +116,7 @@ export async function prepareFairness(
       RAILHEAD_SMS_URL: `http://127.0.0.1:${servicePort}/messages`,
       RAILHEAD_RATE_LIMIT: undefined,
       RAILHEAD_RATE_LIMIT_QUOTES: undefined,
-      RAILHEAD_RATE_LIMIT_REFUSED: undefined,
+      RAILHEAD_RATE_LIMIT_REJECTED: undefined,
     },
   });
   const production = requester(port, productionPlatform);

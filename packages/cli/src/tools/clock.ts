@@ -14,7 +14,7 @@ type Change = NonNullable<Parameters<Session['client']['sandbox']['updateSandbox
 export async function advanceClock(session: Session, change: Change): Promise<Clock> {
   let now = '';
   let processedCount = 0;
-  const move = async () => {
+  const advance = async () => {
     let nextChange: Change = change;
     for (;;) {
       const clock = await session.client.sandbox.updateSandboxClock(nextChange, {
@@ -30,14 +30,14 @@ export async function advanceClock(session: Session, change: Change): Promise<Cl
     }
   };
   const text = () => `Advancing the clock${now && `, now at ${shortText(now)}`} …`;
-  return withProgress(text, move());
+  return withProgress(text, advance());
 }
 
 const linesOf = ({ currentTime, frozen, processed }: Clock) => [
   `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : 'ticking'}` +
     (processed === undefined
       ? ''
-      : `; ${processed} due ${processed === 1 ? 'step' : 'steps'} executed`),
+      : `. ${processed} due ${processed === 1 ? 'step' : 'steps'} executed.`),
 ];
 
 async function show(command: Command, read: (session: Session) => Promise<Clock>): Promise<void> {

@@ -33,7 +33,7 @@ export function triggerCommand(): Command {
   const command = new Command('trigger')
     .summary('Run a scenario in a sandbox, such as a returned payout.')
     .description(
-      'Runs a scenario: API calls that create customers, accounts and payments, and that move the ' +
+      'Runs a scenario: API calls that create customers, accounts and payments, and that advance the ' +
         'clock of the sandbox platform. These calls emit their events. --override replaces ' +
         'a value in the parameters or the body of a step.',
     )

@@ -62,8 +62,8 @@ export async function runScenario(
   for (const step of steps) {
     if ('advance' in step) {
       const { currentTime } = await advanceClock(session, { advance: step.advance });
-      const isMoved = step.advance !== 'PT0S';
-      if (isMoved && !output.isJson) {
+      const isAdvanced = step.advance !== 'PT0S';
+      if (isAdvanced && !output.isJson) {
         const text = `advanced by ${step.advance}, now ${shortText(currentTime)} UTC`;
         output.line(`${green('✓')} ${'clock'.padEnd(NAME_WIDTH)} ${dim(text)}`);
       }

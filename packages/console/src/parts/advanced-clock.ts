@@ -3,7 +3,7 @@
 import { createContext, use } from 'react';
 import { useReply } from '../api/queries.ts';
 
-/** Whether the clock of the platform on the screen was moved or frozen. */
+/** Whether the clock of the platform on the screen was advanced or frozen. */
 export const AdvancedClockContext = createContext(false);
 
 export const useIsClockAdvanced = (): boolean => use(AdvancedClockContext);
@@ -21,6 +21,6 @@ export function useAdvancedClock(sandboxId: string | undefined): string | undefi
   );
   if (sandboxId === undefined || data?.platformId !== sandboxId) return undefined;
   const difference = Math.abs(Date.parse(data.currentTime) - dataUpdatedAt);
-  const isMoved = data.frozen || difference > TOLERANCE_MS;
-  return isMoved ? data.currentTime : undefined;
+  const isAdvanced = data.frozen || difference > TOLERANCE_MS;
+  return isAdvanced ? data.currentTime : undefined;
 }

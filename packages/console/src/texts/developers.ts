@@ -24,7 +24,7 @@ export const DEVELOPER_TEXTS = {
   selectSandbox: 'Select a sandbox platform to advance its clock and to load data.',
   clock: 'Clock',
   clockText:
-    'Moves the time of this platform forward and executes the work that becomes due. If one request ' +
+    'Advances the clock of this platform and executes the work that becomes due. If one request ' +
     'cannot execute all of it, the clock stops before the target.',
   advanceClock: 'Advance clock',
   /** By duration in ISO 8601. */

@@ -10,7 +10,7 @@ interface OutgoingMessage {
 }
 
 /**
- * `sent`: the service has accepted the message. `rejected`: the service will never accept it. An
+ * `sent`: the service has accepted the message. `rejected`: the service never accepts it. An
  * error is retried until the message expires. The error contains no recipient and no text.
  */
 type MessageReply = 'sent' | 'rejected';

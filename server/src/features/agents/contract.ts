@@ -229,7 +229,7 @@ const AgentTransferDetails = named(
   'AgentTransferDetails',
   Type.Object({
     amount: PositiveAmount,
-    currency,
+    currency: withDescription(currency, 'Code of the currency of `amount`, such as `USD`.'),
     sourceAccountId: Type.String({ description: 'ID of the debited account.' }),
     destinationAccountId: Type.String({ description: 'ID of the credited account.' }),
   }),

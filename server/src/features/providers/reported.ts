@@ -43,7 +43,7 @@ export const reportedTransfers = {
     }
   },
   /**
-   * Stages the day of the statement that contains a transfer. `none`: no statement will contain it. Null: no
+   * Stages the day of the statement that contains a transfer. `none`: excluded from statements. Null: no
    * statement contains it yet.
    */
   async mark(ctx: Ctx, transferId: string, day: string | null): Promise<void> {

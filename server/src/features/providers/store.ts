@@ -118,7 +118,7 @@ export const providerTransfers = table(
     /** Null if no route was selected. */
     route_id: col.text.null,
     /**
-     * Day of the statement that contains the transfer. `none`: no statement will contain it. Null:
+     * Day of the statement that contains the transfer. `none`: excluded from statements. Null:
      * no statement contains it yet.
      */
     reported_day: col.text.null.mut,

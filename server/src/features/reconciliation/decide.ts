@@ -282,7 +282,7 @@ async function stageReversal(ctx: Ctx, subject: Subject, input: DecisionInput): 
   }
   await stageResult(ctx, item.transferId, { state: 'returned', reason });
   await reportedTransfers.mark(ctx, item.transferId, 'none');
-  // No statement will contain the return. A decided difference excludes the return from the missing items.
+  // The return is on no statement. A decided difference excludes the return from the missing items.
   const { id: _, version: __, ...rest } = difference;
   const returnKey = `${item.transferId}#${item.direction === 'out' ? 'in' : 'out'}`;
   ctx.insert(differences, {
@@ -303,7 +303,7 @@ async function stageWriteOff(ctx: Ctx, subject: Subject): Promise<void> {
   await excludeFromStatements(ctx, item);
 }
 
-/** Records that no statement will contain the transfer. Has no effect on returns and deposits. */
+/** Excludes the transfer from statements. Has no effect on returns and deposits. */
 async function excludeFromStatements(ctx: Ctx, item: BookItem): Promise<void> {
   if (item.isMain && item.transfer) await reportedTransfers.mark(ctx, item.transferId, 'none');
 }

@@ -378,7 +378,7 @@ async function stagePrefunding(ctx: Ctx, { source, key }: Run, since: number): P
   await prefunding.stageClosing(ctx, providerId, { currency, amount, asOf, since });
 }
 
-/** Records that no statement will contain the failed transfers. */
+/** Excludes the failed transfers from statements. */
 async function markFailed({ runtime, source }: Run, items: readonly BookItem[]): Promise<void> {
   const failedItems = items.filter(
     (each) => each.isMain && each.transfer && each.state === 'failed',

@@ -194,7 +194,7 @@ describe('createLimiter', () => {
   });
 
   it('rejects an address after invalid credentials unless the credentials were valid before', () => {
-    const { limiter, wait, rejections } = tokenLimiter({ refused: 1 });
+    const { limiter, wait, rejections } = tokenLimiter({ rejected: 1 });
     const check =
       (address: string, wasValid = false) =>
       () =>
@@ -204,7 +204,7 @@ describe('createLimiter', () => {
       limiter.countRejection('10.0.0.1');
     }
     expect(check('10.0.0.1')).toThrow('credentials');
-    expect(rejections).toEqual(['refused']);
+    expect(rejections).toEqual(['rejected']);
     check('10.0.0.1', true)();
     check('10.0.0.2')();
     wait(1_000);
@@ -228,7 +228,7 @@ describe('networkOf', () => {
 });
 
 describe('a server with limits', () => {
-  const app = testApp({ rateLimits: { requests: 20, quotes: 1, refused: 2 } });
+  const app = testApp({ rateLimits: { requests: 20, quotes: 1, rejected: 2 } });
 
   it('states its limits in every reply to valid credentials, including rejections', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
@@ -317,7 +317,7 @@ describe('a server with limits', () => {
 });
 
 describe('a server behind a proxy', () => {
-  const rateLimits = { requests: 0, quotes: 0, refused: 1 };
+  const rateLimits = { requests: 0, quotes: 0, rejected: 1 };
   const statusesOf = async (app: TestApp, remoteAddress: string, forwardedFor: string) => {
     const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwardedFor };
     const url = '/2025-10-13/config';

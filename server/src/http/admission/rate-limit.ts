@@ -14,7 +14,7 @@ export interface RateLimits {
   /** Requests of one platform to operations with a rate class, which also count as `requests`. */
   quotes: number;
   /** Rejected credentials of one address. */
-  refused: number;
+  rejected: number;
   /** Requests of one address that need no credential. */
   anonymous: number;
   /** Bytes of request bodies of one platform. */
@@ -121,7 +121,7 @@ export function networkOf(address: string): string {
 const TOO_MANY = {
   platform: 'The request rate limit was exceeded. Wait before retrying.',
   share: 'The request rate limit of this agent or link was exceeded. Wait before retrying.',
-  refused: 'Too many invalid credentials were sent from this IP address. Wait before retrying.',
+  rejected: 'Too many invalid credentials were sent from this IP address. Wait before retrying.',
   anonymous: 'Too many requests were sent from this IP address. Wait before retrying.',
   bytes: 'The limit of request bytes was exceeded. Wait before retrying.',
 };
@@ -169,7 +169,7 @@ export function createLimiter(
   now: () => Time,
   onRejection: (limit: LimitName) => void,
 ): Limiter {
-  const rejectionMeter = requestMeter('refused', limits.refused, now);
+  const rejectionMeter = requestMeter('rejected', limits.rejected, now);
   const anonymousMeter = requestMeter('anonymous', limits.anonymous, now);
   const { bytes: rate = 0 } = limits;
   const burst = Math.max(rate * BURST_S, MIN_BYTE_BURST);
@@ -219,7 +219,7 @@ export function createLimiter(
       const bucket = rejectionMeter.bucketOf(key);
       if (bucket.tokens >= 1 || wasValid()) return;
       onRejection(rejectionMeter.name);
-      throw rateLimitFault(rejectionMeter, bucket, 1, TOO_MANY.refused);
+      throw rateLimitFault(rejectionMeter, bucket, 1, TOO_MANY.rejected);
     },
     countRejection(address) {
       if (!rejectionMeter) return;

@@ -72,8 +72,8 @@ export const RecallFields = {
   cause: oneOf(RECALL_CAUSES, { description: 'Reason for the request.' }),
   state: oneOf(RECALL_STATES, {
     description:
-      'REQUESTED: no decision was received yet. ACCEPTED: the funds will be returned. REJECTED: the ' +
-      'beneficiary keeps the funds.',
+      'REQUESTED: no decision was received yet. ACCEPTED: the beneficiary returns the funds. ' +
+      'REJECTED: the beneficiary keeps the funds.',
   }),
   rejectionReason: nullable(
     oneOf(RECALL_REJECTIONS, {

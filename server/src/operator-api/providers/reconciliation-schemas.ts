@@ -143,7 +143,7 @@ export const ReconciliationDecision = oneOf(DECISIONS, {
     '`accountId` or `paymentReference`. RECORD_FEE: posts an expense. OWN_FUNDS: posts funds that the ' +
     'operator sent to the provider or withdrew from it. WRITE_OFF: posts a loss. SUSPENSE: the funds ' +
     'remain in suspense until a later decision. SETTLE, RETURN: settles or returns the transfer. CARRY: ' +
-    'the transfer is in transit. IGNORE: no statement will have the transfer. Nothing is posted.',
+    'the transfer is in transit. IGNORE: the transfer is on no statement. Nothing is posted.',
 });
 
 export const Difference = named(

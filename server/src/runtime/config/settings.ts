@@ -225,8 +225,9 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     ),
   },
   {
-    env: 'RAILHEAD_RATE_LIMIT_REFUSED',
-    flag: 'rate-limit-refused',
+    env: 'RAILHEAD_RATE_LIMIT_REJECTED',
+    flag: 'rate-limit-rejected',
+    earlier: { env: 'RAILHEAD_RATE_LIMIT_REFUSED', flag: 'rate-limit-refused' },
     fallback: '20',
     value: 'NUMBER',
     ...numberSetting(
@@ -324,8 +325,9 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_LOOPBACK_WEBHOOKS',
     flag: 'loopback-webhooks',
     value: 'CHOICE',
-    help: 'sandbox webhooks to this machine: allowed or refused. Default: allowed, in production refused',
-    validate: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
+    help: 'sandbox webhooks to this machine: allowed or rejected. Default: allowed, in production rejected',
+    // An earlier release had `refused`.
+    validate: matches(/^(allowed|rejected|refused)$/, 'must be allowed or rejected'),
   },
   {
     env: 'RAILHEAD_OPERATOR_API',

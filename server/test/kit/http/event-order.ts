@@ -1,12 +1,11 @@
-// The list of events ends before the oldest transaction in progress in the database cluster. Other
-// test files use the same cluster.
+// Waits until all stored events are in the list of events. The list ends before the oldest
+// transaction in progress in the database cluster, which other test files also use.
 import { vi } from 'vitest';
 import type { TestApp } from '../app/harness.ts';
 
 const VISIBLE_SQL = `select not exists (select from events where position >= event_horizon())
   as visible`;
 
-/** Waits until all stored events are in the list of events. */
 export async function waitUntilEventsVisible({ runtime }: Pick<TestApp, 'runtime'>): Promise<void> {
   await vi.waitUntil(
     async () => {

@@ -41,7 +41,7 @@ export function checkReply(
 ): string | undefined {
   const code = rejectionCode(response, codes);
   if (codes.length && !code)
-    throw violation(`${description}: succeeded; expected ${codes.join(' or ')}`);
+    throw violation(`${description}: succeeded, expected ${codes.join(' or ')}`);
   return code;
 }
 

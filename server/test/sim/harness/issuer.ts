@@ -208,6 +208,6 @@ export function checkNotice(
   if ((after.status === 'EXCEPTION') !== hasException) {
     const expected = hasException ? 'EXCEPTION' : 'no exception';
     const subject = `${after.id}, after ${notice.kind} ${notice.amount}`;
-    throw violation(`${subject}, is ${after.status}; expected ${expected}`);
+    throw violation(`${subject}, is ${after.status}, expected ${expected}`);
   }
 }

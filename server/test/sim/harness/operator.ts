@@ -89,7 +89,7 @@ export function checkOutcome(
 ): string | undefined {
   if (isAllowed === (rejection === undefined)) return rejection;
   const expected = isAllowed ? 'success' : 'a rejection';
-  throw violation(`${description}: ${rejection ?? JSON.stringify(json)}; expected ${expected}`);
+  throw violation(`${description}: ${rejection ?? JSON.stringify(json)}, expected ${expected}`);
 }
 
 /** Runs work on behalf of a platform. The work has no verb of the command line. */

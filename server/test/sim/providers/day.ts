@@ -179,7 +179,7 @@ async function decide(deps: DayDeps, differences: readonly Difference[]): Promis
 async function closeDays(deps: DayDeps): Promise<void> {
   const { installation, bookkeeping, chance, outbox, violations } = deps;
   for (const { day, ties, openDifferences: count } of await listOpenDays(deps)) {
-    if (ties !== (count === 0)) violations.push(`${day} has ${count} differences; ties: ${ties}`);
+    if (ties !== (count === 0)) violations.push(`${day} has ${count} differences, ties: ${ties}`);
     if (!ties) return;
     await installation.write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });
     if (!chance.percent(15) || !bookkeeping.correct(day)) continue;

@@ -77,7 +77,7 @@ function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model
   for (const { transaction_id: id, n } of transfers) {
     const knownTransferCount = model.payments.get(id!)?.transfers.length;
     if (String(knownTransferCount) !== n)
-      yield `${id} has ${n} transfers; the model has ${knownTransferCount}`;
+      yield `${id} has ${n} transfers, the model has ${knownTransferCount}`;
   }
 }
 
@@ -103,7 +103,7 @@ export async function recount(
   for (const { name, n } of await select(COUNTS)) {
     const recordedCount = model.counts.get(name as string) ?? 0;
     if (String(recordedCount) !== n)
-      problems.push(`${n} ${name} exist; the model has ${recordedCount}`);
+      problems.push(`${n} ${name} exist, the model has ${recordedCount}`);
   }
   return problems.map((problem) => `recount: ${problem}`);
 }

@@ -23,7 +23,10 @@ const Recall = named(
 const DECISIONS = {
   accepted: Type.Object(
     {},
-    { description: 'The funds will be returned. The transfer is then reported as returned.' },
+    {
+      description:
+        'The request is accepted. The transfer is reported as returned when the funds are back.',
+    },
   ),
   rejected: Type.Object(
     { reason: oneOf(RECALL_REJECTIONS, { description: 'Reason for the rejection.' }) },

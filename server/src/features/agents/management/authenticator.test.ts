@@ -151,7 +151,7 @@ describe('rate limits', () => {
   });
 
   it('apply to invalid tokens by address and exempt valid tokens', async () => {
-    const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, refused: 1 } });
+    const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, rejected: 1 } });
     try {
       const separateFixture = agentFixture(limitedApp);
       const person = await createCustomer(limitedApp);

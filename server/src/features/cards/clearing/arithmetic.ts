@@ -92,7 +92,7 @@ export const amountToDebit = (card: CardFacts, total: bigint, maximum: bigint): 
   atLeastZero(smallerOf(maximum, total - coveredOf(card)));
 
 /**
- * Debited amount that will not be cleared. A closed payment needs the settled amount, an open
+ * Debited amount that remains uncleared. A closed payment needs the settled amount, an open
  * payment the larger of settled and authorized amount. Zero while a debit is pending, because the
  * result may change the amount.
  */

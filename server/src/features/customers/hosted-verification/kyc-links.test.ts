@@ -430,7 +430,7 @@ describe('the page of a link', () => {
 
 describe('requests with unknown secrets', () => {
   it('are rate limited without blocking valid links', async () => {
-    const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, refused: 1 } });
+    const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, rejected: 1 } });
     try {
       const options = { platform: limitedApp.unregulated };
       const person = await createCustomer(limitedApp, options);

@@ -5,7 +5,7 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-const limitedApp = testApp({ rateLimits: { requests: 0, quotes: 0, refused: 2 } });
+const limitedApp = testApp({ rateLimits: { requests: 0, quotes: 0, rejected: 2 } });
 
 async function createInvitationOfNewInviter(
   overrides: object = {},

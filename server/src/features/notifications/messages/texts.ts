@@ -49,7 +49,7 @@ export const scaCodeText = (
 export const walletExportedText = (platformName: string): Content => ({
   subject: `Your wallet at ${platformName} was exported`,
   text:
-    `The recovery phrase of your wallet at ${platformName} was just exported. It gives ` +
+    `The recovery phrase of your wallet at ${platformName} was exported. It gives ` +
     'full access to the funds in the wallet. If this was not you, contact ' +
     `${platformName} immediately.`,
 });

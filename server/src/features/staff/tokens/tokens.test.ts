@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../../test/kit/operator/client.ts';
 
-const app = testApp({ rateLimits: { refused: 5 } });
+const app = testApp({ rateLimits: { rejected: 5 } });
 const client = operatorClient(app);
 const TOKEN_BODY = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
 

@@ -105,7 +105,7 @@ async function simulateRequest(sim: Sim): Promise<string> {
   const decision = await loggedDecision(sim, token);
   if (decision !== expectedDecision)
     throw violation(
-      `${describeRequest(requestInput, decision)}; expected ${expectedDecision}, of ${card.id}`,
+      `${describeRequest(requestInput, decision)}, expected ${expectedDecision}, of ${card.id}`,
     );
   return describeRequest(requestInput, decision);
 }
@@ -168,7 +168,7 @@ async function sendNetworkRequest(sim: Sim): Promise<string> {
   const result = textOf(decision);
   if (result !== expectedDecision)
     throw violation(
-      `${describeRequest(requestInput, result)}, ${connection}; expected ${expectedDecision}, of ${card.id}`,
+      `${describeRequest(requestInput, result)}, ${connection}, expected ${expectedDecision}, of ${card.id}`,
     );
   recordMessage(sim, { request, decision });
   return `${describeRequest(requestInput, result)}, ${connection}`;
@@ -396,7 +396,7 @@ async function clearDeclined(sim: Sim): Promise<string> {
   const code = await sendNotice(sim, sim.pickNode(), notice);
   if (code !== 'TRANSACTION_NOT_FOUND')
     throw violation(
-      `a clearing of ${networkToken}: ${code ?? 'accepted'}; expected TRANSACTION_NOT_FOUND`,
+      `a clearing of ${networkToken}: ${code ?? 'accepted'}, expected TRANSACTION_NOT_FOUND`,
     );
   return code;
 }

@@ -103,7 +103,7 @@ function expectSameReply(
   const [firstReply, secondReply] = decisions.map((decision) => JSON.stringify(decision));
   const decision = decisions[0] as CardDecision;
   if (firstReply !== secondReply || textOf(decision) !== expectedDecision)
-    throw violation(`${firstReply}, ${secondReply}; expected ${expectedDecision}`);
+    throw violation(`${firstReply}, ${secondReply}, expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
   return describeRequest(requestInput, expectedDecision);
 }
@@ -125,7 +125,7 @@ async function reuseMessageId(sim: Sim): Promise<string> {
     const code = await sendNotice(sim, node, otherNotice);
     if (code !== 'CONFLICT')
       throw violation(
-        `${notice.id}, reused for ${otherNotice.kind}: ${code ?? 'accepted'}; expected CONFLICT`,
+        `${notice.id}, reused for ${otherNotice.kind}: ${code ?? 'accepted'}, expected CONFLICT`,
       );
     return `${notice.kind}, ${otherNotice.kind}`;
   }
@@ -133,7 +133,7 @@ async function reuseMessageId(sim: Sim): Promise<string> {
   const deadline = sim.effects.now() + 1_000;
   const code = await handlerOf(sim, node).authorize(otherRequest, deadline).then(textOf, codeOf);
   if (code !== 'CONFLICT')
-    throw violation(`${otherRequest.id}, reused for another amount: ${code}; expected CONFLICT`);
+    throw violation(`${otherRequest.id}, reused for another amount: ${code}, expected CONFLICT`);
   return otherRequest.kind;
 }
 
@@ -155,7 +155,7 @@ async function closeConcurrently(sim: Sim): Promise<string> {
   );
   const reportedCodes = codes.map((code) => code ?? 'accepted').sort();
   if (reportedCodes.join() !== 'CONFLICT,accepted')
-    throw violation(`${id}, for two notices: ${reportedCodes}; expected one CONFLICT`);
+    throw violation(`${id}, for two notices: ${reportedCodes}, expected one CONFLICT`);
   return reportedCodes.join();
 }
 
@@ -185,7 +185,7 @@ async function retryReversed(sim: Sim): Promise<string> {
     .then(textOf, codeOf);
   if (result !== expectedDecision)
     throw violation(
-      `${describeRequest(requestInput, result)}, for ${facts.token}; expected ${expectedDecision}`,
+      `${describeRequest(requestInput, result)}, for ${facts.token}, expected ${expectedDecision}`,
     );
   return describeRequest(requestInput, result);
 }

@@ -242,7 +242,7 @@ async function decideService(sim: Sim): Promise<string> {
   );
   const verb = sim.chance.pick(['approve', 'approve', 'reject', 'disable']);
   const previousStatus = coin.service_status as string;
-  // A token that will never be issued is not approved.
+  // A token that is never issued is not approved.
   const isUnissued = !isIssuable(coin);
   const isPermitted = DECISIONS[verb]?.includes(previousStatus) ?? false;
   const isAllowed = isPermitted && !(verb === 'approve' && isUnissued);

@@ -324,7 +324,7 @@ async function payFromWallet(sim: Sim): Promise<string> {
     : signRequest(sim, request, key));
   if (!response || rejectionCode(response, paymentCodes(sim, order))) return trace;
   bodyOf(response, 200);
-  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed, expected ${codes.join(' or ')}`);
   order.isStarted = true;
   return `${trace}: ${order.sentAmount}`;
 }

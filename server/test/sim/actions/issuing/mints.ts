@@ -303,7 +303,7 @@ export function settleOrders(sim: Sim): string[] {
     const isExpired = status === 'EXPIRED' && isOverdue(row, accessRevoked);
     return status === expectedStatus || isFailedByRevocation || isExpired
       ? []
-      : [`${id} is ${status}, ${reason}; expected ${expectedStatus}`];
+      : [`${id} is ${status}, ${reason}, expected ${expectedStatus}`];
   });
   sim.mints.orders = [];
   return problems;

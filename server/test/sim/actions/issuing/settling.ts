@@ -98,7 +98,7 @@ function outcomeOf(sim: Sim, order: Order): Outcome | string {
     `${outcome.status}, ${outcome.refund}`,
     `${expectedOutcome.status}, ${expectedOutcome.refund}`,
   ];
-  return `${order.id} (${order.kind}) to ${destination} ended with ${outcomeText}; expected ${expectedText}`;
+  return `${order.id} (${order.kind}) to ${destination} ended with ${outcomeText}, expected ${expectedText}`;
 }
 
 /** A digital asset refunded without a wallet is credited to its owner's account. */
@@ -174,7 +174,7 @@ function* balanceProblems(sim: Sim): Iterable<string> {
       const owedAmount = amountIn(accountRow(sim, internalAccount)?.owed);
       const { balance = 0n, held = 0n } = account ?? {};
       if (balance - owedAmount === expectedBalance && held === 0n) continue;
-      yield `${id} has ${balance}, ${held} held, ${owedAmount} owed; expected ${expectedBalance} ${currency}`;
+      yield `${id} has ${balance}, ${held} held, ${owedAmount} owed, expected ${expectedBalance} ${currency}`;
     }
   }
 }

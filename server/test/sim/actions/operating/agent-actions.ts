@@ -97,7 +97,7 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   const code = rejectionCode(response, codes);
   if (code) return `${externalAccount.currency} ${code}`;
   if (verdict === 'rejected' || requiresSca || isFrozen)
-    throw violation(`${path} of ${agent.id} succeeded; expected ${codes.join(' or ')}`);
+    throw violation(`${path} of ${agent.id} succeeded, expected ${codes.join(' or ')}`);
   const action = bodyOf(response, 201);
   if (action.status === 'APPROVED' && direction === 'out' && amountBefore < amount) {
     throw violation(`${agent.id} spends ${amount} of ${amountBefore} available`);
@@ -258,7 +258,7 @@ async function executeQuote(sim: Sim): Promise<string> {
     ...(verdict === 'immediately' ? possibleErrors(order) : []),
   ]);
   if (code) return code;
-  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed, expected ${codes.join(' or ')}`);
   const action = bodyOf(response, 200);
   if (action.status === 'APPROVED') recordExecuted(sim, order, action.quote);
   return `${order.sentAmount} ${recordAction(sim, agent, order, action, verdict)}`;
@@ -314,7 +314,7 @@ async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<s
   sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
   if (code && !agent.isDeleted && (await statusOf(sim, id)) !== 'FAILED') {
     throw violation(
-      `the approval of ${id} by its transaction: ${code}; expected the status FAILED`,
+      `the approval of ${id} by its transaction: ${code}, expected the status FAILED`,
     );
   }
   if (agent.isDeleted && !code) throw violation(`${id} was decided after its agent was deleted`);

@@ -238,7 +238,7 @@ async function executeQuote(sim: Sim, order: Order): Promise<string> {
   const possibleCodes = possibleErrors(order);
   const code = rejectionCode(response, [...codes, ...possibleCodes]);
   if (code) return code;
-  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed, expected ${codes.join(' or ')}`);
   recordExecuted(sim, order, bodyOf(response, 200));
   return `${order.sentAmount}${order.isStarted ? '' : ', waits'}`;
 }
@@ -296,7 +296,7 @@ async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Pr
   const possibleCodes = isLast ? possibleErrors(order) : [];
   const code = rejectionCode(response, [...codes, ...possibleCodes]);
   if (code) return `${variant}: ${code}`;
-  if (codes.length) throw violation(`${order.id} was authorized; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was authorized, expected ${codes.join(' or ')}`);
   return recordProof(order, isLast, bodyOf(response, 200));
 }
 

@@ -156,7 +156,7 @@ async function readAgent(sim: Sim): Promise<string> {
   );
   if (mismatch || isPaused !== isPausedInModel) {
     throw violation(
-      `${agent.id} reads ${JSON.stringify({ ...usage, isPaused })}; expected ` +
+      `${agent.id} reads ${JSON.stringify({ ...usage, isPaused })}, expected ` +
         JSON.stringify({ ...expectedUsage, isPaused: isPausedInModel }),
     );
   }

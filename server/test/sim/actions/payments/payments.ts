@@ -255,7 +255,7 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const code = rejectionCode(response, [...codes, ...possibleErrors(order)]);
   if (code) return code;
   bodyOf(response, 200);
-  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed, expected ${codes.join(' or ')}`);
   order.isStarted = true;
   return `${order.sentAmount}`;
 }

@@ -29,14 +29,14 @@ const LABELS: Record<string, string> = {
 
 const UNIT_FORMATS: Record<string, (amount: string) => string> = {
   COUNT: (amount) => amount,
-  VOLUME: (amount) => `$${amount}`,
-  RANGE: (amount) => `$${amount}`,
+  VOLUME: (amount) => `US$${amount}`,
+  RANGE: (amount) => `US$${amount}`,
 };
 
 const amountOf = (text: string): string =>
   text.endsWith('K') ? `${text.slice(0, -1)},000` : text.replace(/M$/, ' million');
 
-/** `VOLUME_10K_TO_100K` as `$10,000 to $100,000`, or undefined if the value is not a range. */
+/** `VOLUME_10K_TO_100K` as `US$10,000 to US$100,000`, or undefined if the value is not a range. */
 function rangeOf(value: string): string | undefined {
   const match = /^(COUNT|VOLUME|RANGE)?_?(UNDER_|OVER_)?(\d+[KM]?)(?:(?:_TO)?_(\d+[KM]?))?$/.exec(
     value,
