@@ -52,7 +52,9 @@ const RATE_LIMIT_HEADERS = {
 
 /** The `RateLimit` headers require a credential, because the limit belongs to a platform. */
 export const headersOf = (contract: Contract, status: number): Record<string, unknown> => {
-  if (status !== 429) return {};
   const { 'Retry-After': retry } = RATE_LIMIT_HEADERS;
+  const hasHourlyLimit = status === 403 && contract.errors.includes('VELOCITY_LIMIT_EXCEEDED');
+  if (status === 503 || hasHourlyLimit) return { headers: { 'Retry-After': retry } };
+  if (status !== 429) return {};
   return { headers: contract.permission ? RATE_LIMIT_HEADERS : { 'Retry-After': retry } };
 };
