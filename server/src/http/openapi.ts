@@ -42,7 +42,7 @@ const STATUS_TEXT: Record<number, string> = {
   204: 'The request succeeded. The reply has no body.',
   400: 'The request is invalid or cannot be executed as it is. Correct it before sending it again.',
   401: 'The credential or signature is missing or invalid.',
-  403: 'The credential does not have the required permission.',
+  403: 'The credential, the customer or a limit does not permit the request.',
   404: 'Resource not found.',
   405: 'The path does not support this HTTP method.',
   409: 'The request conflicts with the current state of the resource.',
