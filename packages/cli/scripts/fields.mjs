@@ -35,6 +35,10 @@ function resolveSchema(document, schema) {
 
 const firstSentence = (text = '') => /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
 
+/** A description that lists the meaning of each value is not shortened. */
+const textOf = (description = '') =>
+  /^[A-Z_]{3,}: /.test(description) ? description : firstSentence(description);
+
 /**
  * Combines the properties of all variants. A field is required if the schema itself or every
  * variant requires it.
@@ -97,7 +101,7 @@ function fieldOf(document, path, schema, isRequired) {
   const item = schema.items ? resolveSchema(document, schema.items) : {};
   const values =
     schema.enum ?? item.enum ?? (schema.const === undefined ? undefined : [schema.const]);
-  const text = firstSentence(schema.description);
+  const text = textOf(schema.description);
   return {
     path: path.join('.'),
     flag: path.map(kebabCase).join('.'),

@@ -19,7 +19,7 @@ export const SYSTEM_ACCOUNTS = {
   /** Pay-ins received for a payment and not yet applied. */
   inbound: 'Pay-ins in progress',
   /**
-   * Amounts owed by platforms and customers: fees that exceed the balance, deposits recalled by a
+   * Amounts owed by platforms and customers: fees that exceed the balance, deposits reversed by a
    * bank.
    */
   receivable: 'Receivables',

@@ -73,7 +73,8 @@ const listRecords = operation({
   path: '/audit-records',
   tag: TAG,
   summary: 'List audit records',
-  description: 'Returns the records that match every filter, newest first, without values.',
+  description:
+    'Returns the records that match every filter, newest first, without the changed values.',
   auth: 'operator',
   operatorPermission: 'audit.read',
   commands: [],

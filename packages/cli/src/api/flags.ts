@@ -18,9 +18,11 @@ const PLACEHOLDERS: Record<Field['type'], string> = {
   file: '<file>',
 };
 
-function descriptionOf({ text = '', values, required }: Field): string {
-  const isShortList = values && values.length > 0 && values.length <= 8;
-  const choices = isShortList ? ` One of ${values.join(', ')}.` : '';
+function descriptionOf({ text = '', values = [], required }: Field): string {
+  const namedValues = values.filter((value) => text.includes(value));
+  const isShortList = values.length > 0 && values.length <= 8;
+  // A text with several values states which of them apply.
+  const choices = isShortList && namedValues.length < 2 ? ` One of ${values.join(', ')}.` : '';
   return `${required ? 'Required. ' : ''}${text}${choices}`;
 }
 

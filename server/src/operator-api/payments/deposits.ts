@@ -262,7 +262,7 @@ const recordReturn = operation({
   tag: TAG,
   summary: 'Record the return of a deposit',
   description:
-    'Records that the bank recalled a deposit. An amount above the balance is owed by the account. If ' +
+    'Records that the bank reversed a deposit. An amount above the balance is owed by the account. If ' +
     'the deposit funded a payment and no account can be debited, the amount becomes a shortfall in ' +
     'suspense.',
   auth: 'operator',

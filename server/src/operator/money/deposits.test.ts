@@ -100,7 +100,7 @@ describe('a deposit', () => {
     expect((await readBalances(service.app, account, service.callOptions)).total).toBe(0);
   });
 
-  it('may be recalled by the bank', async () => {
+  it('may be reversed by the bank', async () => {
     const { account } = await service.createPayer();
     const { transactionId: id } = await service.runJson(
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
@@ -198,7 +198,7 @@ describe('a deposit', () => {
       await createDebit(),
       await createDebit(),
     ] as const;
-    const [releasedId, rejectedId, returnedId, recalledId] = debitIds;
+    const [releasedId, rejectedId, returnedId, reversedId] = debitIds;
     await service.expectRejected(
       'The transaction is not a deposit.',
       'deposits',
@@ -240,7 +240,7 @@ describe('a deposit', () => {
     const reasonFlags = ['--reason', 'PAYOUT_RETURNED'];
     await service.runJson('payouts', 'return', returnedId, ...reasonFlags);
     expect(await service.readStatus(returnedId)).toBe('FAILED - COLLECTION_FAILED');
-    expect(await service.runJson('deposits', 'return', recalledId)).toMatchObject({
+    expect(await service.runJson('deposits', 'return', reversedId)).toMatchObject({
       status: 'FAILED',
     });
     expect(await readBalances(service.app, account, service.callOptions)).toEqual({
@@ -273,7 +273,7 @@ describe('a deposit', () => {
     ]);
   });
 
-  it('is released, rejected and recalled in the sandbox', async () => {
+  it('is released, rejected and reversed in the sandbox', async () => {
     const person = await createCustomer(service.app);
     const account = await findInternalAccount(service.app, person.id, 'USD');
     const holdDeposit = async () => {
@@ -326,7 +326,7 @@ describe('a deposit', () => {
     await service.expectRejected('is in the sandbox', 'payouts', 'settle', id);
   });
 
-  it('is recalled from its payer, and the payee of the payment keeps the amount', async () => {
+  it('is reversed, and the payee of the payment keeps the amount', async () => {
     const { person, account } = await service.createPayer();
     const payee = await service.createPayer();
     const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.callOptions);

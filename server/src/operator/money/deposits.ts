@@ -68,7 +68,7 @@ const REASON: Flags = {
 function checkFlags(args: CommandArgs): void {
   const isSet = (flag: string) => args.text(flag) !== undefined;
   if (isSet('account') === isSet('payment-reference')) {
-    throw usageError('Either --account or --payment-reference is required');
+    throw usageError('Exactly one of --account and --payment-reference is required');
   }
   if (isSet('hash') !== isSet('network')) {
     throw usageError('--hash and --network must be used together');
@@ -168,7 +168,7 @@ export const depositVerbs: readonly Verb[] = [
     flags: RECORD_FLAGS,
     run: record,
   },
-  verb('return', 'Record that the bank recalled a deposit', REASON, decide(recordDepositReturn)),
+  verb('return', 'Record that the bank reversed a deposit', REASON, decide(recordDepositReturn)),
   verb('release', 'Release a held deposit', {}, decide(releaseHeldDeposit)),
   verb('reject', 'Return a held deposit to its sender', REASON, decide(rejectHeldDeposit)),
 ];

@@ -1,5 +1,5 @@
 // Suspense items and their decisions, in the sandbox and in production. An item is a failed refund of
-// a balance or of external funds, or a shortfall after a recalled debit.
+// a balance or of external funds, or a shortfall after a reversed debit.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
@@ -172,7 +172,7 @@ describe('a production payment whose refund fails', () => {
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
     );
-    // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
+    // The bank reverses the deposit of 1,000.00, of which 900.00 remain.
     await service.runJson('deposits', 'return', deposits[0]?.id as string);
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const listOwing = () =>
@@ -285,7 +285,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   });
 });
 
-describe('a recalled debit of a payment', () => {
+describe('a reversed debit of a payment', () => {
   let person: { id: string };
   let to: string;
   beforeAll(async () => {
@@ -322,12 +322,12 @@ describe('a recalled debit of a payment', () => {
     return createdQuote.transactionId;
   }
 
-  const recallDebit = (id: string) =>
+  const reverseDebit = (id: string) =>
     service.runJson('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
     const id = await createDebit();
-    await recallDebit(id);
+    await reverseDebit(id);
     // The payout of the payment is still pending.
     expect(await service.readQueue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listItems(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
@@ -363,7 +363,7 @@ describe('a recalled debit of a payment', () => {
     const [item] = await listItems(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
     expect(item.outside).toMatchObject({ routingNumber: '021000021' });
-    await recallDebit(id);
+    await reverseDebit(id);
     expect(await listItems(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
     await service.expectRejected(
       'The transaction has no shortfall in suspense.',

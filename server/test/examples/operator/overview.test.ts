@@ -125,7 +125,7 @@ async function recordRetention(recorder: OperatorRecorder) {
   const { record } = recorder;
   await createOldEvents(recorder);
   await record('applyRetention', 'dry-run', {
-    summary: 'The changes, which are not applied',
+    summary: 'Dry run: the changes are returned and not applied',
     body: { dryRun: true },
   });
   await record('applyRetention', 'applied', {

@@ -76,8 +76,8 @@ async function recordDeposits({ service, client, record }: OperatorRecorder) {
     params: depositId({ transactionId: rejected }),
     body: { failureReason: 'COMPLIANCE_REJECTED', reason: 'The sender is not known' },
   });
-  await record('recordDepositReturn', 'recalled', {
-    summary: 'The bank has recalled the deposit',
+  await record('recordDepositReturn', 'reversed', {
+    summary: 'The bank has reversed the deposit',
     params: depositId({ transactionId: returned }),
     body: { failureReason: 'COLLECTION_FAILED', reason: 'Recalled by the bank of the sender' },
   });

@@ -65,7 +65,7 @@ async function recordCreation({ record }: OperatorRecorder, adapter: Adapter) {
     routes: [{ ...PRODUCTION, providerId: null, priority: 90 }],
   };
   await record('importProviders', 'dry-run', {
-    summary: 'The changes of a file, which are not applied',
+    summary: 'Dry run: the changes of the file are returned and not applied',
     body: { ...providerFile, dryRun: true },
     withoutApproval: true,
   });

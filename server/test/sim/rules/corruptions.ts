@@ -39,7 +39,7 @@ export const CORRUPTIONS: [rule: string, statements: string[]][] = [
           where t.failure_reason = 'SCA_NOT_COMPLETED' and l.step = 'deposit' limit 1`,
     ],
   ],
-  ['regulated payments start after strong authentication', [START_PAYMENT]],
+  ['payments that require strong authentication start after it', [START_PAYMENT]],
   [
     'started without a login session',
     [

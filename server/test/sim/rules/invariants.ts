@@ -322,10 +322,14 @@ const STEP_RULES: readonly StepRule[] = [
     const payment = model.payments.get(id);
     return payment?.row.status ? challengesProblem(model, payment) : undefined;
   }),
-  rule('regulated payments start after strong authentication', 'startedPayments', (model, id) => {
-    const payment = model.payments.get(id);
-    return payment && unauthenticatedProblem(model, payment);
-  }),
+  rule(
+    'payments that require strong authentication start after it',
+    'startedPayments',
+    (model, id) => {
+      const payment = model.payments.get(id);
+      return payment && unauthenticatedProblem(model, payment);
+    },
+  ),
   rule('a challenge is satisfied by one proof', 'challenges', proofProblem),
   rule('every failure counts once', 'lockouts', failureProblem),
   rule('an agent payment matches its decision', 'payments', (model, id) => {

@@ -211,7 +211,8 @@ const dueDiligenceFields = {
 };
 
 /** Characters of a name, for descriptions and messages. */
-export const NAME_CHARACTERS = "letters, digits, single spaces and ' - . ,";
+export const NAME_CHARACTERS =
+  'letters, digits, single spaces, apostrophes, hyphens, periods and commas';
 
 /** Fields of an individual that replies contain. */
 export const individualFields = {

@@ -167,7 +167,10 @@ async function sendCode(
 export const notEnrolledFault = (field: string, factor: ScaFactorName): Fault =>
   factor === 'SMS_OTP'
     ? invalidField(field, 'SMS_OTP requires a verified phone number of the customer')
-    : invalidField(field, `the customer has not enrolled ${factor}`);
+    : invalidField(
+        field,
+        `the customer has not enrolled ${factor}. Enroll it with \`startScaFactorEnrollment\``,
+      );
 
 /** Throws INVALID_INPUT for `field` if the customer has not enrolled the factor. */
 export async function checkEnrolled(
@@ -192,7 +195,11 @@ async function factorFor(
       (each) => isAccepted(kind, each) && enrolledTypes.includes(each),
     );
     if (preferredFactor) return preferredFactor;
-    throw invalidField(field, 'the customer has no enrolled factor for this action');
+    throw invalidField(
+      field,
+      'the customer has no enrolled factor for this action. Verify a phone number, or enroll a ' +
+        'factor with `startScaFactorEnrollment`',
+    );
   }
   if (!isAccepted(kind, factor)) {
     throw invalidField(field, `${factor} cannot authorize a payment. Use SMS_OTP or PASSKEY`);
