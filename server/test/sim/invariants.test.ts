@@ -338,7 +338,7 @@ describe('a corrupted database', () => {
     await settleAll(sim);
     const [internalAccount] = sim.people.flatMap((person) => [...person.internalAccounts.values()]);
     internalAccount!.expectedBalance += 1n;
-    await expect(settleAll(sim)).rejects.toThrow('; expected');
+    await expect(settleAll(sim)).rejects.toThrow(', expected');
     internalAccount!.expectedBalance -= 1n;
     await settleAll(sim);
   });
