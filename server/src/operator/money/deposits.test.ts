@@ -85,7 +85,7 @@ describe('a deposit', () => {
       1,
       'Account not found.',
     ],
-    [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
+    [['--payment-reference', 'RH1'], 2, 'Exactly one of --account and --payment-reference'],
     [['--hash', '0x1'], 2, '--hash and --network must be used together'],
   ])('is rejected with %j', async (flags, code, message) => {
     const { account } = await service.createPayer();
