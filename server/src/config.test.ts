@@ -169,7 +169,7 @@ describe('readConfig', () => {
     'rejects a waiting period of %s hours',
     (text) => {
       expect(errorsOf({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
-        'RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.',
+        'RAILHEAD_WALLET_RECOVERY must be a whole number of hours from 24 to 720.',
       ]);
     },
   );
@@ -283,8 +283,8 @@ describe('readConfig', () => {
   });
 
   it.each<[string, Env, string[], string]>([
-    ['a port that is not a number', { PORT: '80a' }, [], 'PORT must be a number from 0 to 65535.'],
-    ['a port too large', {}, ['--port', '65536'], '--port must be a number from 0 to 65535.'],
+    ['a port with a letter', { PORT: '80a' }, [], 'PORT must be a whole number from 0 to 65535.'],
+    ['a port too large', {}, ['--port', '65536'], '--port must be a whole number from 0 to 65535.'],
     [
       'an operator port too large',
       {},
@@ -409,13 +409,13 @@ describe('readConfig', () => {
       'a number of processes below one',
       {},
       ['--processes', '0'],
-      '--processes must be a number from 1 to 32.',
+      '--processes must be a whole number from 1 to 32.',
     ],
     [
       'a drain above the maximum',
       {},
       ['--drain=301'],
-      '--drain must be a number of seconds from 0 to 300.',
+      '--drain must be a whole number of seconds from 0 to 300.',
     ],
     ['an unknown flag', {}, ['--xyzzy', '1'], '--xyzzy is not a setting. Try --help.'],
     [

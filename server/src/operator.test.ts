@@ -263,7 +263,7 @@ describe('the command', () => {
       '--permissions must be one of',
     ],
     [['token', 'create', '--platform', 'x'], '--permissions VIEW,TRANSACT is required'],
-    [['keys', 'show', '--port', 'x'], '--port must be a number'],
+    [['keys', 'show', '--port', 'x'], '--port must be a whole number'],
   ])('%j prints the error and the usage', async (argv, message) => {
     const { code, out, err } = await run([...argv, ...(argv.length > 1 ? ['--json'] : [])]);
     expect(code).toBe(2);

@@ -10,7 +10,7 @@ it('a number is validated in the range that its help states', () => {
   expect(help).toBe('days until deletion, 8 to 999. Then gone');
   for (const text of ['8', '999', '030']) expect(validate(text)).toBeUndefined();
   for (const text of ['7', '1000', '-9', '9.5', '1e2', ' 9', '', 'x', '0030'])
-    expect(validate(text)).toBe('must be a number of days from 8 to 999');
+    expect(validate(text)).toBe('must be a whole number of days from 8 to 999');
 });
 
 it('seconds of a connector have a range in their help', () => {
@@ -19,5 +19,5 @@ it('seconds of a connector have a range in their help', () => {
   expect(leaf?.help).toBe('maximum age in seconds, 1 to 99999999');
   expect(leaf?.read('99999999', '/')).toBe(99_999_999_000);
   expect(leaf?.validate('99999999')).toBeUndefined();
-  expect(leaf?.validate('0')).toBe('must be a number of seconds from 1 to 99999999');
+  expect(leaf?.validate('0')).toBe('must be a whole number of seconds from 1 to 99999999');
 });

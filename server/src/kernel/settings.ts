@@ -72,7 +72,7 @@ export function numberSetting(
 ): Pick<Setting, 'help' | 'validate'> {
   const digits = new RegExp(`^\\d{1,${String(max).length}}$`);
   const isValid = (text: string) => digits.test(text) && Number(text) >= min && Number(text) <= max;
-  const problem = `must be a number${unit} from ${min} to ${max}`;
+  const problem = `must be a whole number${unit} from ${min} to ${max}`;
   return {
     help: help.replace('{range}', `${min} to ${max}`),
     validate: (text) => problemUnless(isValid(text), problem),

@@ -269,7 +269,7 @@ describe('an invalid setting', () => {
     expect([code, out]).toEqual([2, '']);
     expect(lines).toEqual([
       '--hots is not a setting. Nearest match: --host. Try --help.',
-      '--port must be a number from 0 to 65535.',
+      '--port must be a whole number from 0 to 65535.',
       'DATABASE_URL must look like postgresql://user:password@host:5432/database.',
       'RAILHEAD_SERVICE_WORD must be a capital letter and up to 31 letters or digits.',
       expect.stringMatching(/^LOG_LEVEL must be one of /),

@@ -182,7 +182,7 @@ const limitOwnerOf = (
 export const bytesKeyOf = ({ platformId, operator, address }: Caller): string =>
   (operator?.id ?? platformId) || `${address}`;
 
-/** Checks the announced length and counts it. Bytes of an upload are counted as they arrive. */
+/** Checks the `Content-Length` and counts it. Bytes of an upload are counted as they arrive. */
 function checkLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
   const { upload } = contract;
   if (upload) {

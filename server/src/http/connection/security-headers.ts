@@ -8,7 +8,7 @@ const HSTS = 'max-age=31536000';
 
 export type SecurityHeaders = readonly (readonly [name: string, value: string])[];
 
-/** The headers of every reply. With a public https address, browsers use only https. */
+/** The headers of every reply. With a public HTTPS URL, browsers use only https. */
 export const securityHeadersOf = (publicUrl: string | undefined): SecurityHeaders => [
   ['x-content-type-options', 'nosniff'],
   ...(publicUrl?.startsWith('https:') ? [['strict-transport-security', HSTS] as const] : []),

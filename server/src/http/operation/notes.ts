@@ -79,6 +79,12 @@ const FILE_NAME =
   'a code such as `LOW_QUALITY` at the end of the file name, before the extension, selects this ' +
   'error';
 
+const OWNER_NAME =
+  'the last three characters of the family name select the result of the verification. `001` ' +
+  'remains pending, `002` is rejected';
+const LIVENESS =
+  'a check by `LIVENESS` completes after five seconds. It fails for an address that ends in `002`';
+
 type SandboxNote = readonly [values: string, section: string];
 
 const payout: SandboxNote = [PAYOUT, 'payouts-of-quotes'];
@@ -86,11 +92,15 @@ const transfer: SandboxNote = [TRANSFER, 'transfers-and-ach-debits'];
 const nameCheck: SandboxNote = [NAME_CHECK, 'payouts-of-quotes'];
 const code: SandboxNote = [CODE, 'identity-verifications'];
 const appCode: SandboxNote = [APP_CODE, 'identity-verifications'];
+const ownerName: SandboxNote = [OWNER_NAME, 'identity-verifications'];
+const liveness: SandboxNote = [LIVENESS, 'ownership-of-wallets'];
 const creditDescriptor: SandboxNote = [CREDIT_DESCRIPTOR, 'cards'];
 const debitDescriptor: SandboxNote = [DEBIT_DESCRIPTOR, 'cards'];
 
 /** Values that decide an outcome in the sandbox, and the section of the page about them. */
 const SANDBOX: Readonly<Record<string, SandboxNote>> = {
+  agentCreateExternalAccount: nameCheck,
+  agentCreateQuote: payout,
   agentCreateTransferIn: transfer,
   agentCreateTransferOut: transfer,
   agentExecuteQuote: payout,
@@ -101,6 +111,7 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   confirmCustomerEmailVerification: code,
   confirmCustomerPhoneVerification: code,
   confirmScaFactorEnrollment: appCode,
+  createBeneficialOwner: ownerName,
   createCard: [
     'the last three characters of `platformCardId` select the outcome. `001` remains ' +
       '`PROCESSING`, `002` is rejected by the issuer, `003` rejects the funding source at ' +
@@ -109,8 +120,20 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   ],
   createCustomer: [REGISTRATION, 'identity-verifications'],
   createCustomerExternalAccount: nameCheck,
+  createExternalAccountOwnershipChallenge: liveness,
   createPlatformExternalAccount: nameCheck,
+  createPlatformExternalAccountOwnershipChallenge: liveness,
   createQuote: payout,
+  createStablecoinBurn: [
+    'the last three characters of `description` select the outcome. `003` and `004` fail, `005` ' +
+      'completes after 30 s',
+    'stablecoins',
+  ],
+  createStablecoinMint: [
+    'the last three characters of `description` select the outcome. `001` is never paid, `003` ' +
+      'and `004` fail, `005` completes after 30 s',
+    'stablecoins',
+  ],
   createTransferIn: transfer,
   createTransferOut: transfer,
   createVerification: [VERIFICATION, 'identity-verifications'],
@@ -134,6 +157,7 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   sandboxSimulateCardCreditAuthorizationAdvice: creditDescriptor,
   sandboxSimulateCardFinancialAuthorization: debitDescriptor,
   sandboxSimulateCardFinancialCreditAuthorization: creditDescriptor,
+  updateBeneficialOwner: ownerName,
   updateCardById: [
     'every new funding source is rejected if the `platformCardId` of the card ends in `004`',
     'cards',

@@ -117,6 +117,8 @@ const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
   maxLength: ({ limit }) => `must have at most ${countOf(limit, 'character')}`,
   minItems: ({ limit }) => `must have at least ${countOf(limit, 'item')}`,
   maxItems: ({ limit }) => `must have at most ${countOf(limit, 'item')}`,
+  minProperties: ({ limit }) =>
+    `must have at least ${limit} ${limit === 1 ? 'property' : 'properties'}`,
   uniqueItems: () => 'must not contain the same item twice',
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,

@@ -37,7 +37,7 @@ function numberIn(args: CommandArgs): number | undefined {
   const text = args.text('number');
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw usageError('--number must be a number from 1 to 9999');
+  throw usageError('--number must be a whole number from 1 to 9999');
 }
 
 async function end({ runtime }: System, args: CommandArgs): Promise<Output> {

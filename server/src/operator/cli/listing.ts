@@ -14,7 +14,7 @@ export const LIMIT: Flags = {
 export function limitIn(args: CommandArgs): number {
   const limit = Number(args.text('limit') ?? DEFAULT_ROWS);
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_ROWS) return limit;
-  throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
+  throw usageError(`--limit must be a whole number from 1 to ${MAX_ROWS}`);
 }
 
 /** Names and values on one line. Nested values are JSON. Null and undefined are omitted. */

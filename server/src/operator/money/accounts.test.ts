@@ -153,7 +153,7 @@ describe('accounts list', () => {
     expect(await listIds('--after', allIds.at(-1) as string)).toEqual([]);
     await expect(run('list', '--after', 'unknown')).rejects.toThrow('Account not found.');
     for (const limit of ['0', '1001', 'x']) {
-      await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');
+      await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a whole number');
     }
   });
 });

@@ -31,7 +31,7 @@ function countIn(args: CommandArgs, flag: string, max: number): number | undefin
   const text = args.text(flag);
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text) || Number(text) > max) {
-    throw usageError(`--${flag} must be a number from 0 to ${max}`);
+    throw usageError(`--${flag} must be a whole number from 0 to ${max}`);
   }
   return Number(text);
 }

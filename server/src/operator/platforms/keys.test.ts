@@ -66,5 +66,5 @@ it('the command lists, rotates and retires the keys of an environment', async ()
 it.each(['-1', '1.5', 'x', '2161'])('the command rejects an overlap of %s', async (hours) => {
   const result = await run(...ROTATE_COMMAND, `--overlap-hours=${hours}`);
   expect(result).toMatchObject({ code: 2, out: '' });
-  expect(result.err).toContain('--overlap-hours must be a number from 0 to 2160');
+  expect(result.err).toContain('--overlap-hours must be a whole number from 0 to 2160');
 });

@@ -49,7 +49,7 @@ const list = async ({ runtime }: System): Promise<Output> => keysOutput(await pu
 export function overlapIn(args: CommandArgs): number {
   const hours = Number(args.text('overlap-hours') ?? DEFAULT_OVERLAP_HOURS);
   if (Number.isInteger(hours) && hours >= 0 && hours <= MAX_OVERLAP_HOURS) return hours * HOUR_MS;
-  throw usageError(`--overlap-hours must be a number from 0 to ${MAX_OVERLAP_HOURS}`);
+  throw usageError(`--overlap-hours must be a whole number from 0 to ${MAX_OVERLAP_HOURS}`);
 }
 
 async function rotate({ runtime }: System, args: CommandArgs): Promise<Output> {

@@ -194,7 +194,7 @@ function hourlyLimitIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
   if (!/^\d{1,6}$/.test(text)) {
-    throw usageError(`--hourly-payments must be a number from 0 to ${MAX_HOURLY_PAYMENTS}`);
+    throw usageError(`--hourly-payments must be a whole number from 0 to ${MAX_HOURLY_PAYMENTS}`);
   }
   return Number(text) || null;
 }
@@ -205,7 +205,9 @@ function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   if (text === undefined) return undefined;
   const pollCount = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
   if (pollCount > MAX_WALLET_PROCESSING)
-    throw usageError(`--wallet-processing must be a number from 0 to ${MAX_WALLET_PROCESSING}`);
+    throw usageError(
+      `--wallet-processing must be a whole number from 0 to ${MAX_WALLET_PROCESSING}`,
+    );
   if (environment === 'production' && pollCount > 0) {
     throw usageError('--wallet-processing is available in the sandbox only');
   }

@@ -151,7 +151,7 @@ describe('the webhooks command', () => {
     [['webhooks', 'attempts', 'Webhook:x'], 1, 'Event not found.'],
     [['webhooks', 'resend', 'Webhook:x'], 1, 'Event not found.'],
     [['webhooks', 'resend'], 2, 'EVENT is required'],
-    [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a number'],
+    [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a whole number'],
     [['webhooks', 'keys', 'rotate'], 2, '--environment ENVIRONMENT is required'],
     [['webhooks', 'keys', 'rotate', '--environment', 'test'], 2, 'one of sandbox, production'],
     [['webhooks', 'keys', 'retire'], 2, 'KEY is required'],

@@ -20,7 +20,7 @@ const LIMIT: Flags = {
 function limitOf(args: CommandArgs): number {
   const limit = Number(args.text('limit') ?? 100);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
-    throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
+    throw usageError(`--limit must be a whole number from 1 to ${MAX_ROWS}`);
   }
   return limit;
 }

@@ -18,7 +18,7 @@ const operatorOf = ({ operator = commandOperator(process.env) }: System) => oper
 function daysIn(args: CommandArgs): number {
   const days = Number(args.text('days') ?? DEFAULT_DAYS);
   if (Number.isInteger(days) && days >= 1 && days <= MAX_TOKEN_DAYS) return days;
-  throw usageError(`--days must be a number from 1 to ${MAX_TOKEN_DAYS}`);
+  throw usageError(`--days must be a whole number from 1 to ${MAX_TOKEN_DAYS}`);
 }
 
 async function create(system: System, args: CommandArgs): Promise<Output> {

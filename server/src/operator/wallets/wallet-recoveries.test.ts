@@ -159,7 +159,9 @@ describe('wallet recover', () => {
       RAILHEAD_WALLET_RECOVERY: '12',
     });
     expect(code).toBe(2);
-    expect(err).toContain('RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.');
+    expect(err).toContain(
+      'RAILHEAD_WALLET_RECOVERY must be a whole number of hours from 24 to 720.',
+    );
   });
 });
 

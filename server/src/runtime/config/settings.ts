@@ -353,7 +353,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_OPERATOR_URL',
     flag: 'operator-url',
     value: 'URL',
-    help: 'https address at which operators sign in. RAILHEAD_PUBLIC_URL if absent',
+    help: 'HTTPS URL at which operators sign in. RAILHEAD_PUBLIC_URL if absent',
     validate: serviceUrlProblem,
   },
   {

@@ -70,7 +70,7 @@ describe('checkMasterKeyFile', () => {
   });
 });
 
-it('checkProductionSettings requires an https address and DATABASE_URL in production', () => {
+it('checkProductionSettings requires an HTTPS URL and DATABASE_URL in production', () => {
   const settings = { dataDir: folder, masterKey: undefined, production: true };
   const productionSettings = { ...settings, publicUrl: undefined, databaseUrl: undefined };
   expect(checkProductionSettings({ ...productionSettings, production: false }).status).toBe('OK');

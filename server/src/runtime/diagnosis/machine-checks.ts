@@ -115,7 +115,7 @@ function checkKeyFile(file: string): Finding {
 export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
   if (!production) return success('settings', 'All settings are valid.');
   const problems = [
-    ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is not an https address.']),
+    ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is not an HTTPS URL.']),
     ...(databaseUrl ? [] : ['DATABASE_URL is not set. The embedded database has no replica.']),
   ];
   if (problems.length === 0) return success('settings', 'All settings are valid.');

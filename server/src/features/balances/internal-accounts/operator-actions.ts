@@ -143,8 +143,7 @@ async function checkTransition(
   if (event === 'close') await checkClosable(ctx, deps, row);
   if (event !== 'unfreeze' && event !== 'retry') return;
   if (row.customer_id === null || !(await deps.isCustomerDeleted(ctx, row.customer_id))) return;
-  const reason =
-    'The customer of the account is deleted. The account can no longer be opened for payments.';
+  const reason = 'The customer of the account is deleted. It cannot be unfrozen or activated.';
   throw new Fault('CUSTOMER_DELETED', reason);
 }
 

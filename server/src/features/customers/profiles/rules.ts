@@ -22,6 +22,12 @@ const US_IDENTIFIERS = new Map<unknown, FieldConstraint & { pattern: string }>([
   ['EIN', { pattern: '^\\d{2}-\\d{7}$' }],
 ]);
 
+const US_EXAMPLES = { SSN: '123-45-6789', ITIN: '912-34-5678', EIN: '12-3456789' };
+type UsIdentifier = keyof typeof US_EXAMPLES;
+
+/** Format of an identifier whose country is unknown or has no recorded format. */
+const ANY_IDENTIFIER = '3 to 30 letters and digits';
+
 /** The first character is a letter or digit, so that a masked number from a reply is rejected. */
 const NATIONAL_IDENTIFIER_PATTERN = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{N} .,'’&()/_-]*$/u;
 
@@ -118,11 +124,10 @@ function nationalIdentifierRule(report: Report, values: Json, prefix: string): v
   if (NATIONAL_IDENTIFIER_PATTERN.test(identifier) && hasTaxIdentifierFormat(country, identifier))
     return;
   const row = TAX_IDENTIFIERS.get(country);
-  const example = row?.example ? `, such as ${row.example}` : '';
+  const format = row?.example ? `, such as ${row.example}` : `, with ${ANY_IDENTIFIER}`;
   const message = row
-    ? `is not a well-formed ${row.name} of ${countryName(country)}${example}`
-    : 'must have 1 to 64 letters, digits, spaces and punctuation marks, and begin with a letter ' +
-      'or digit';
+    ? `is not a well-formed ${row.name} of ${countryName(country)}${format}`
+    : `must have ${ANY_IDENTIFIER}, and begin with a letter or digit`;
   report(`${prefix}identifier`, message, row ? { pattern: row.pattern } : undefined);
 }
 
@@ -136,7 +141,11 @@ export function identifierRule(report: Report, values: Json, prefix = ''): void 
     report(`${prefix}countryOfIssuance`, 'must be US', US_CONSTRAINT);
   }
   if (typeof identifier === 'string' && !new RegExp(constraint.pattern).test(identifier)) {
-    report(`${prefix}identifier`, `is not a well-formed ${idType}`, constraint);
+    report(
+      `${prefix}identifier`,
+      `must be an ${idType} such as ${US_EXAMPLES[idType as UsIdentifier]}`,
+      constraint,
+    );
   }
 }
 
@@ -179,8 +188,11 @@ function taxIdRule(report: Report, business: Json): void {
   const isValid =
     country === 'US' ? new RegExp(US_TAX_ID_PATTERN).test(taxId) : taxId.trim() !== '';
   if (isValid) return;
-  const constraint = country === 'US' ? { pattern: US_TAX_ID_PATTERN } : { minLength: 1 };
-  report('businessInfo.taxId', 'is not a tax number of the country of registration', constraint);
+  const { EIN, SSN } = US_EXAMPLES;
+  if (country === 'US') {
+    const message = `must be an EIN such as ${EIN}, or an SSN such as ${SSN}`;
+    report('businessInfo.taxId', message, { pattern: US_TAX_ID_PATTERN });
+  } else report('businessInfo.taxId', 'must not be blank', { minLength: 1 });
 }
 
 function legalNameRule(report: Report, business: Json): void {

@@ -1,5 +1,5 @@
 // The site at which operators sign in. Passkeys are bound to it. Passwords are not accepted at any
-// other site, because plain HTTP does not encrypt them. Without a configured https address the site
+// other site, because plain HTTP does not encrypt them. Without a configured HTTPS URL the site
 // is `localhost`, because passkeys cannot be bound to an IP address.
 import { Fault } from '../../../../kernel/fault.ts';
 
@@ -35,6 +35,6 @@ export function siteOf(operatorUrl: string | undefined, host = ''): Site {
   }
   throw forbiddenFault(
     'Operators sign in over https, or on this machine at http://localhost. Set RAILHEAD_OPERATOR_URL ' +
-      'to the https address of this server.',
+      'to the HTTPS URL of this server.',
   );
 }
