@@ -156,6 +156,17 @@ describe('the page of the operator API', () => {
   });
 });
 
+it('the search of an operation finds the fields of its replies, without their descriptions', () => {
+  const source: string = pageOf(entries.find(({ id }: { id: string }) => id === 'createQuote'));
+  const md = { options: {}, render: (text: string) => text };
+  const env = { relativePath: 'operations/createQuote.md', frontmatter: {} };
+  const text = searchText(source, env, md);
+  const [, ...rows] = source.split('::: details Fields of the reply 201')[1]?.split('\n| `') ?? [];
+  expect(rows.length).toBeGreaterThan(10);
+  for (const row of rows) expect(text).toContain(row.split('`')[0]);
+  expect(text).not.toContain('ID of the quote, `Quote:<uuid>`.');
+});
+
 describe('the limits of a field', () => {
   it('are omitted if the description states them', () => {
     const key = { type: 'string', minLength: 1, maxLength: 255 };

@@ -83,11 +83,19 @@ export const operationGroups = () =>
   }));
 
 /**
- * Parts that the search omits: code blocks, fields of replies, and causes and remedies of errors. Tables of
- * request fields and the page of errors contain the same words.
+ * Parts that the search omits: code blocks, descriptions of fields of replies, and causes and remedies of
+ * errors. Tables of request fields and the page of errors contain the same words.
  */
 const UNINDEXED =
   /^::: details [\s\S]*?\n:::$|^```[\s\S]*?\n```$|(?<=^\| \[`\w+`\]\(.*?\) \d+ \| ).*(?= \|$)/gm;
+
+/** The source without `UNINDEXED` parts, but with the names of all fields of replies. */
+function indexedSource(source) {
+  const rest = source.replaceAll(UNINDEXED, '');
+  const names = [...source.matchAll(/^\| `([\w.]+)`/gm)].map(([, name]) => name);
+  const omittedNames = [...new Set(names)].filter((name) => !rest.includes(`\`${name}\``));
+  return omittedNames.length > 0 ? `${rest}\n\n${omittedNames.join(', ')}\n` : rest;
+}
 
 /** The HTML that the search reads. For an operation, `UNINDEXED` parts are excluded. */
 export function searchText(source, env, md) {
@@ -96,7 +104,7 @@ export function searchText(source, env, md) {
   // Groups of the SDK repeat the operations.
   if (/^sdk\/.*Group\.md$/.test(env.relativePath)) return '';
   const isOperation = env.relativePath.startsWith(`${FOLDER}/`);
-  const html = md.render(isOperation ? source.replaceAll(UNINDEXED, '') : source, env);
+  const html = md.render(isOperation ? indexedSource(source) : source, env);
   if (env.frontmatter?.search === false) return '';
   if (!isOperation) return html;
   const id = path.posix.basename(env.relativePath, '.md');
