@@ -92,7 +92,7 @@ const UNINDEXED =
 /** The source without `UNINDEXED` parts, but with the names of all fields of replies. */
 function indexedSource(source) {
   const rest = source.replaceAll(UNINDEXED, '');
-  const names = [...source.matchAll(/^\| `([\w.]+)`/gm)].map(([, name]) => name);
+  const names = [...source.matchAll(/^\| `(?:[^`]*\.)?(\w+)/gm)].map(([, name]) => name);
   const omittedNames = [...new Set(names)].filter((name) => !rest.includes(`\`${name}\``));
   return omittedNames.length > 0 ? `${rest}\n\n${omittedNames.join(', ')}\n` : rest;
 }
