@@ -1,7 +1,8 @@
 // Converts the OpenAPI document to a Postman collection (format 2.1, which Bruno and Insomnia
 // import as well). A tag is a folder, and an operation is a request with the first example as body.
-// Examples of replies are included, except those that operations share. `npm run collection --
-// FILE` writes the collection, and `npm run docs` adds it to the site.
+// Examples of replies are included with the example of their request, except those that operations
+// share. `npm run collection -- FILE` writes the collection, and `npm run docs` adds it to the
+// site.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -9,8 +10,6 @@ const SERVER = 'http://localhost:4000';
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 const formatJson = (value) => JSON.stringify(value, null, 2);
-
-const firstOf = (content) => Object.values(content?.examples ?? {})[0]?.value;
 
 function urlOf(path, parameters = []) {
   const segments = path.slice(1).split('/');
@@ -37,35 +36,64 @@ function urlOf(path, parameters = []) {
   };
 }
 
-function bodyOf(requestBody) {
-  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  if (type === 'multipart/form-data') return { mode: 'formdata', formdata: [] };
-  const example = firstOf(content);
-  if (example === undefined) return undefined;
-  return { mode: 'raw', raw: formatJson(example), options: { raw: { language: 'json' } } };
+/** Fields of an object schema, with the fields of its references and of `allOf`. */
+function fieldsOf(document, { $ref, allOf = [], properties = {}, required = [] }) {
+  const referenced = $ref ? [document.components.schemas[$ref.split('/').at(-1)]] : [];
+  const inherited = [...referenced, ...allOf].flatMap((schema) => fieldsOf(document, schema));
+  const own = Object.entries(properties).map(([key, { format, description }]) => ({
+    key,
+    isFile: format === 'binary',
+    isRequired: required.includes(key),
+    description: description ?? '',
+  }));
+  return [...inherited, ...own];
 }
 
-function repliesOf(operation, originalRequest) {
+const formOf = (document, schema, example) =>
+  fieldsOf(document, schema).map(({ key, isFile, isRequired, description }) => ({
+    key,
+    ...(isFile
+      ? { type: 'file', src: example?.[key] ?? [] }
+      : { type: 'text', value: String(example?.[key] ?? '') }),
+    description,
+    disabled: !isRequired && example?.[key] === undefined,
+  }));
+
+/** The body of the example with this name, or of the first example. */
+function bodyOf(document, requestBody, name) {
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const examples = content?.examples ?? {};
+  const { value } = examples[name] ?? Object.values(examples)[0] ?? {};
+  if (type === 'multipart/form-data')
+    return { mode: 'formdata', formdata: formOf(document, content.schema, value) };
+  if (value === undefined) return undefined;
+  return { mode: 'raw', raw: formatJson(value), options: { raw: { language: 'json' } } };
+}
+
+function repliesOf(document, operation, request) {
   return Object.entries(operation.responses).flatMap(([status, { content }]) =>
-    Object.values(content?.['application/json']?.examples ?? {})
+    Object.entries(content?.['application/json']?.examples ?? {})
       // Errors refer to shared examples.
-      .filter(({ value }) => value !== undefined)
-      .map(({ summary, value }) => ({
-        name: summary,
-        originalRequest,
-        code: Number(status),
-        _postman_previewlanguage: 'json',
-        header: [{ key: 'Content-Type', value: 'application/json' }],
-        body: formatJson(value),
-      })),
+      .filter(([, { value }]) => value !== undefined)
+      .map(([name, { summary, value }]) => {
+        const body = bodyOf(document, operation.requestBody, name);
+        return {
+          name: summary,
+          originalRequest: body ? { ...request, body } : request,
+          code: Number(status),
+          _postman_previewlanguage: 'json',
+          header: [{ key: 'Content-Type', value: 'application/json' }],
+          body: formatJson(value),
+        };
+      }),
   );
 }
 
 /** Addresses of the documentation on a local server, because a collection has no base address. */
 const withServer = (text) => text.replaceAll('](/docs/', `](${SERVER}/docs/`);
 
-function requestOf(path, method, operation) {
-  const body = bodyOf(operation.requestBody);
+function requestOf(document, path, method, operation) {
+  const body = bodyOf(document, operation.requestBody);
   const isAgentOperation = operation.security?.some((scheme) => 'AgentAuth' in scheme);
   const header = (operation.parameters ?? [])
     .filter((parameter) => parameter.in === 'header')
@@ -95,11 +123,11 @@ export function collectionOf(document) {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
       const [tag] = operation.tags;
-      const request = requestOf(path, method, operation);
+      const request = requestOf(document, path, method, operation);
       const entry = {
         name: `${operation.summary} (${operation.operationId})`,
         request,
-        response: repliesOf(operation, request),
+        response: repliesOf(document, operation, request),
       };
       folders.set(tag, [...(folders.get(tag) ?? []), entry]);
     }

@@ -56,7 +56,13 @@ async function connectAgent(recorder: ExampleRecorder) {
     platform: null,
   });
   const headers = { authorization: `Bearer ${accessToken}` };
-  return { agentId: agent.id as string, account, bank, agentCall: { platform: null, headers } };
+  return {
+    agentId: agent.id as string,
+    customerId: customer.id as string,
+    account,
+    bank,
+    agentCall: { platform: null, headers },
+  };
 }
 
 type ConnectedAgent = Awaited<ReturnType<typeof connectAgent>>;
@@ -138,7 +144,7 @@ async function recordAgentPayments(
 
 async function recordQuotes(
   recorder: ExampleRecorder,
-  { agentCall, account, bank }: ConnectedAgent,
+  { agentCall, customerId, account, bank }: ConnectedAgent,
 ) {
   const quote = await recorder.record('agentCreateQuote', 'to-bank', {
     summary: 'A quote to a bank account',
@@ -159,6 +165,23 @@ async function recordQuotes(
   await recorder.record('agentExecuteQuote', 'executed', {
     summary: 'Execute a quote',
     params,
+    ...agentCall,
+  });
+  const umaAddress = '$success.eur@sandbox.uma.money';
+  const { lookupId } = await recorder.record('lookupUma', 'before-a-quote-of-an-agent', {
+    summary: 'Discover a payee by UMA address before a quote of an agent',
+    params: { receiverUmaAddress: umaAddress },
+    query: { customerId },
+  });
+  await recorder.record('agentCreateQuote', 'to-uma', {
+    summary: 'A quote to a UMA address',
+    body: {
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      lookupId,
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' },
+      lockedCurrencySide: 'RECEIVING',
+      lockedCurrencyAmount: 20_00,
+    },
     ...agentCall,
   });
 }

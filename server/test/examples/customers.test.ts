@@ -84,6 +84,15 @@ async function recordBusinesses(recorder: ExampleRecorder) {
     params,
     body: { ownershipPercentage: 35 },
   });
+  await recorder.record('updateCustomerById', 'business', {
+    summary: 'Change the address and the countries of operation of a business',
+    params: { customerId },
+    body: {
+      customerType: 'BUSINESS',
+      address: { ...NORTHWIND.address, line1: '35 Cannery Row', postalCode: '98109' },
+      businessInfo: { countriesOfOperation: ['US', 'CA'] },
+    },
+  });
   await recorder.record('createVerification', 'business', {
     summary: 'Submit a business',
     body: { customerId },

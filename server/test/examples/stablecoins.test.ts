@@ -72,6 +72,16 @@ async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoin
       destination: { accountId: wallet.id },
     },
   });
+  await record('createStablecoinMint', 'by-same-day-debit', {
+    summary: 'Mint 50 tokens, paid by a same-day ACH debit of a bank account',
+    params,
+    headers: keyHeader('mint-3'),
+    body: {
+      amount: '50000000',
+      fundingSource: { type: 'SAME_DAY_ACH_DEBIT', externalAccountId: bank.id },
+      destination: { accountId: wallet.id },
+    },
+  });
   await app.advance(5_000);
   await record('createStablecoinBurn', 'to-bank', {
     summary: 'Burn 10 tokens and wire the dollars to a bank account',
