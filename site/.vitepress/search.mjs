@@ -1,5 +1,5 @@
-// Ranking of the search. The theme imports these options of MiniSearch, because the policy of the
-// site forbids the evaluation of functions from its data.
+// Ranking of the search. The theme imports these options of MiniSearch, because the content
+// security policy of the site forbids the evaluation of functions from its data.
 
 /** Frequent words, which do not distinguish pages. */
 const STOP_WORDS = new Set(

@@ -105,7 +105,7 @@ async function recordOtherMessages(recorder: ExampleRecorder) {
     ['FinancialAuthorization', 'cash', 'A withdrawal of 60.00 USD, cleared immediately', 60_00],
     ['CreditAuthorization', 'credit', 'A credit of 15.00 USD that is cleared later', 15_00],
     ['FinancialCreditAuthorization', 'payment', 'A payment of 30.00 USD to the card', 30_00],
-    ['CreditAuthorizationAdvice', 'stand-in', 'A credit that the network approved itself', 5_00],
+    ['CreditAuthorizationAdvice', 'stand-in', 'A credit approved in stand-in processing', 5_00],
   ] as const;
   for (const [operation, name, summary, amount] of messages) {
     await recorder.record(`sandboxSimulateCard${operation}`, name, {

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
-import { Currency, named } from '../../kernel/schema.ts';
+import { Currency, named, withDescription } from '../../kernel/schema.ts';
 import { CardMerchant } from '../payments/presentation/index.ts';
 
 /** Maximum amount. The ledger can store the sum of 100 such amounts in every funding currency. */
@@ -19,7 +19,10 @@ const Payment = named(
   Type.Object(
     {
       amount: amount('Amount in minor units of the currency of the card.'),
-      currency: Currency,
+      currency: withDescription(
+        Currency,
+        'Currency of the card, of which only `code` is read. Default: the currency of the card.',
+      ),
       merchant: CardMerchant,
     },
     {

@@ -67,7 +67,7 @@ const listDropped = operation({
             createdAt: time('Time of the event.'),
             attempts: Type.Integer({ description: 'Number of attempts.' }),
           },
-          { description: 'An event that was discarded without delivery.' },
+          { description: 'An event that was discarded without delivery to the endpoint.' },
         ),
         {
           description:

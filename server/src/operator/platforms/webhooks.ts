@@ -105,7 +105,7 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'dropped',
-    summary: 'List events that were discarded without delivery, newest first',
+    summary: 'List discarded events, once for each endpoint, latest attempt first',
     flags: OF_PLATFORM,
     run: listDropped,
   },

@@ -228,7 +228,7 @@ export const providerRouteVerbs: readonly Verb[] = [
         value: 'AMOUNT',
         help:
           'Maximum amount, in minor units. Requires --currency. For cards, the maximum that the ' +
-          'provider may approve alone (default: 0)',
+          'provider may approve if the server does not respond (default: 0)',
       },
       country: {
         value: 'COUNTRY',
