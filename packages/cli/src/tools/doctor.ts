@@ -18,7 +18,7 @@ interface Check {
 }
 
 const MAX_SKEW_MS = 30_000;
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 10_000;
 
 const ok = (name: string, text: string): Check => ({ name, status: 'ok', text });
 const warning = (name: string, text: string, hint: string): Check => ({
