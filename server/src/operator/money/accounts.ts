@@ -155,7 +155,7 @@ export const accountVerbs: readonly Verb[] = [
   statusVerb(
     'freeze',
     'freeze',
-    'Freeze an account. Payments are rejected, deposits are held, and refunds are credited',
+    'Freeze an account. Payments are rejected, deposits held and refunds credited',
     true,
   ),
   statusVerb('unfreeze', 'unfreeze', 'Unfreeze an account'),

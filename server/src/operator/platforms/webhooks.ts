@@ -105,7 +105,7 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'dropped',
-    summary: 'List discarded events, once for each endpoint, latest attempt first',
+    summary: 'List discarded events of each endpoint, latest first',
     flags: OF_PLATFORM,
     run: listDropped,
   },
