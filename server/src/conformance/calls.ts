@@ -7,7 +7,7 @@ import type { Effects } from '../kernel/effects.ts';
 /** The deadline of Railhead for a response. */
 const DEADLINE_MS = 15_000;
 const MAX_BYTES = 1_048_576;
-/** Time between the last byte of an aborted request and the closing of its connection. */
+/** Default time between the last byte of an aborted request and the closing of its connection. */
 const ABORT_AFTER_MS = 20;
 
 export interface Reply {
@@ -38,7 +38,7 @@ export interface Alteration {
 export interface Calls {
   call(path: string, body: object | string, alteration?: Alteration): Promise<Reply>;
   /** Closes the connection during the request, or after it and before the response. */
-  abort(path: string, body: object, phase: 'during' | 'after'): Promise<void>;
+  abort(path: string, body: object, phase: 'during' | 'after', waitMs?: number): Promise<void>;
 }
 
 const textOf = (body: object | string) => (typeof body === 'string' ? body : JSON.stringify(body));
@@ -70,12 +70,12 @@ export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls
       });
       return { status, body: text, durationMs: effects.now() - start };
     },
-    async abort(path, body, phase) {
+    async abort(path, body, phase, waitMs = ABORT_AFTER_MS) {
       const { url: target, headers, body: text } = await signedRequest(path, body);
       const bytes = Buffer.from(text);
       async function* content() {
         yield phase === 'after' ? bytes : bytes.subarray(0, bytes.length / 2);
-        await sleep(ABORT_AFTER_MS);
+        await sleep(waitMs);
         throw new Error('aborted');
       }
       const request = {

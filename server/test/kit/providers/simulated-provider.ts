@@ -249,9 +249,12 @@ export function simulatedProvider(options: Options) {
     if (input === undefined) return void response.writeHead(400).end();
     const output = await calls[path]?.(input);
     if (fault === 'does not store a call whose connection closed' && path === '/transfers/send') {
-      response.once('close', () => {
+      const discard = () => {
         if (!response.writableFinished) unstoredIds.add(input.transferId);
-      });
+      };
+      // The connection can also have closed while the signature was verified.
+      if (response.closed) discard();
+      else response.once('close', discard);
       await sleep(LONG_MS);
     }
     response.writeHead(output?.status ?? (output ? 200 : 404)).end(JSON.stringify(output ?? {}));
