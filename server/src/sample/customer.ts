@@ -7,9 +7,9 @@ import { BASE_PATH } from '../http/route.ts';
 /** The platform's own ID of the sample customer. */
 export const SAMPLE = 'sample-customer';
 
-const CUSTOMER = {
+/** The person of the sample. The recorded examples have the same person. */
+export const SAMPLE_PERSON = {
   customerType: 'INDIVIDUAL',
-  platformCustomerId: SAMPLE,
   fullName: 'Amara Okafor',
   birthDate: '1991-04-23',
   nationality: 'US',
@@ -22,6 +22,8 @@ const CUSTOMER = {
     country: 'US',
   },
 };
+
+const CUSTOMER = { ...SAMPLE_PERSON, platformCustomerId: SAMPLE };
 
 /** External accounts of the customer: payees in Germany and Mexico, its own bank and its own wallet. */
 const ACCOUNTS = [

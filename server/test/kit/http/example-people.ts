@@ -1,4 +1,5 @@
 // The people, businesses and accounts of the examples. Names and addresses are fictitious.
+import { SAMPLE_PERSON } from '../../../src/sample/customer.ts';
 import { ok } from '../app/fixtures.ts';
 import type { TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
@@ -6,20 +7,7 @@ import type { ExampleRecorder } from './examples.ts';
 
 type WithApp = Pick<ExampleRecorder, 'app'>;
 
-export const AMARA = {
-  customerType: 'INDIVIDUAL',
-  fullName: 'Amara Okafor',
-  birthDate: '1991-04-23',
-  nationality: 'US',
-  email: 'amara.okafor@example.com',
-  address: {
-    line1: '48 Willow Street',
-    city: 'Portland',
-    state: 'OR',
-    postalCode: '97205',
-    country: 'US',
-  },
-};
+export const AMARA = SAMPLE_PERSON;
 
 export const NORTHWIND = {
   customerType: 'BUSINESS',
